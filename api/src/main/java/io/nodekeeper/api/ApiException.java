@@ -1,0 +1,163 @@
+package io.nodekeeper.api;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A request that the API refused: the {@code Status} object with which a server answers and which a client gets.
+ * Immutable.
+ */
+public final class ApiException extends RuntimeException {
+    private final int code;
+    private final String message;
+    private final String reason;
+    private final JsonObject details;
+
+    /**
+     * A refusal.
+     *
+     * @param code the HTTP status
+     * @param reason Kubernetes' word for it, as {@code NotFound}; may be empty
+     * @param message for people
+     * @param details the {@code details} object; may be empty
+     */
+    public ApiException(int code, String reason, String message, JsonObject details) {
+        super(message);
+        this.code = code;
+        this.message = message;
+        this.reason = reason;
+        this.details = details;
+    }
+
+    /** A refusal without details. */
+    public ApiException(int code, String reason, String message) {
+        this(code, reason, message, JsonObject.EMPTY);
+    }
+
+    /** 400: the request itself makes no sense. */
+    public static ApiException badRequest(String message) {
+        return new ApiException(400, "BadRequest", message);
+    }
+
+    /** 404: no such object. */
+    public static ApiException notFound(ResourceType type, String name) {
+        return new ApiException(
+                404, "NotFound", type.qualifiedName() + " \"" + name + "\" not found", details(type, name));
+    }
+
+    /** 409: an object of this name is there already. */
+    public static ApiException alreadyExists(ResourceType type, String name) {
+        return new ApiException(
+                409, "AlreadyExists", type.qualifiedName() + " \"" + name + "\" already exists", details(type, name));
+    }
+
+    /** 409: the object is no longer what the request was made for. */
+    public static ApiException conflict(ResourceType type, String name, String why) {
+        return new ApiException(
+                409,
+                "Conflict",
+                "Operation cannot be fulfilled on " + type.qualifiedName() + " \"" + name + "\": " + why,
+                details(type, name));
+    }
+
+    /** 409 for a stale {@code resourceVersion}. */
+    public static ApiException modified(ResourceType type, String name) {
+        return conflict(
+                type,
+                name,
+                "the object has been modified; please apply your changes to the latest version and try again");
+    }
+
+    /** 422: the object breaks the rules of its kind. */
+    public static ApiException invalid(ResourceType type, String name, List<FieldError> errors) {
+        List<JsonValue> causes = new ArrayList<>();
+        for (FieldError error : errors) {
+            causes.add(JsonObject.builder()
+                    .put("reason", error.reason())
+                    .put("message", error.detail())
+                    .put("field", error.field())
+                    .build());
+        }
+        String text = errors.size() == 1
+                ? errors.getFirst().toString()
+                : "[" + String.join(", ", errors.stream().map(FieldError::toString).toList()) + "]";
+        String kind = type.group().isEmpty() ? type.kind() : type.kind() + "." + type.group();
+        return new ApiException(
+                422,
+                "Invalid",
+                kind + " \"" + name + "\" is invalid: " + text,
+                JsonObject.builder()
+                        .put("name", name)
+                        .putUnlessEmpty("group", type.group())
+                        .put("kind", type.kind())
+                        .put("causes", new JsonArray(causes))
+                        .build());
+    }
+
+    /** Reads the {@code Status} that a server sent with {@code code}; anything else becomes a message of its own. */
+    public static ApiException fromBody(int code, byte[] body) {
+        try {
+            JsonObject status = Json.parseObject(body);
+            if (status.text("kind").equals("Status")) {
+                return fromStatus(code, status);
+            }
+        } catch (JsonException e) {
+            // Not a Status: proxies and the server's own early errors answer in plain text.
+        }
+        String text = new String(body, 0, Math.min(body.length, 500), StandardCharsets.UTF_8).strip();
+        return new ApiException(code, "", "the server answered " + code + (text.isEmpty() ? "" : ": " + text));
+    }
+
+    /** Reads a {@code Status} object; {@code code} is used if it holds none. */
+    public static ApiException fromStatus(int code, JsonObject status) {
+        return new ApiException(
+                status.number("code").map(Long::intValue).orElse(code),
+                status.text("reason"),
+                status.text("message"),
+                status.object("details"));
+    }
+
+    /** The HTTP status. */
+    public int code() {
+        return code;
+    }
+
+    @Override
+    public String getMessage() {
+        return message;
+    }
+
+    /** Kubernetes' word for the refusal; empty where it has none. */
+    public String reason() {
+        return reason;
+    }
+
+    /** The {@code details} object. */
+    public JsonObject details() {
+        return details;
+    }
+
+    /** The refusal as the object on the wire. */
+    public JsonObject toStatus() {
+        JsonObject.Builder status = JsonObject.builder()
+                .put("kind", "Status")
+                .put("apiVersion", "v1")
+                .put("metadata", JsonObject.EMPTY)
+                .put("status", "Failure")
+                .put("message", message)
+                .putUnlessEmpty("reason", reason);
+        if (!details.isEmpty()) {
+            status.put("details", details);
+        }
+        return status.put("code", code).build();
+    }
+
+    private static JsonObject details(ResourceType type, String name) {
+        return JsonObject.builder()
+                .put("name", name)
+                .putUnlessEmpty("group", type.group())
+                .put("kind", type.plural())
+                .build();
+    }
+}

@@ -1,0 +1,47 @@
+package io.nodekeeper.api;
+
+/**
+ * What is wrong with one field of an object, in Kubernetes' words.
+ *
+ * @param reason the machine's word, as {@code FieldValueInvalid}
+ * @param field the path, as {@code metadata.name}
+ * @param detail the sentence for people, without the path
+ */
+public record FieldError(String reason, String field, String detail) {
+
+    /** The value is not of the form that the field has. */
+    public static FieldError invalid(String field, String value, String why) {
+        return new FieldError("FieldValueInvalid", field, "Invalid value: " + value + ": " + why);
+    }
+
+    /** The field must not be empty. */
+    public static FieldError required(String field, String why) {
+        return new FieldError("FieldValueRequired", field, why.isEmpty() ? "Required value" : "Required value: " + why);
+    }
+
+    /** The field must not be set, or not so. */
+    public static FieldError forbidden(String field, String why) {
+        return new FieldError("FieldValueForbidden", field, "Forbidden: " + why);
+    }
+
+    /** The value stands twice. */
+    public static FieldError duplicate(String field, String value) {
+        return new FieldError("FieldValueDuplicate", field, "Duplicate value: " + value);
+    }
+
+    /** The value is none of those that there are; {@code supported} lists them, quoted. */
+    public static FieldError notSupported(String field, String value, String supported) {
+        return new FieldError(
+                "FieldValueNotSupported", field, "Unsupported value: " + value + ": supported values: " + supported);
+    }
+
+    /** The value is too long. */
+    public static FieldError tooLong(String field, String limit) {
+        return new FieldError("FieldValueTooLong", field, "Too long: must have at most " + limit);
+    }
+
+    @Override
+    public String toString() {
+        return field + ": " + detail;
+    }
+}

@@ -1,0 +1,166 @@
+package io.nodekeeper.api;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads and writes {@link JsonValue}s with Jackson's streaming parser. Thread-safe. */
+public final class Json {
+    /** Nesting beyond which input is refused, as the recursion here and in every consumer must end. Chosen. */
+    public static final int MAX_DEPTH = 200;
+
+    private static final JsonFactory FACTORY = JsonFactory.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxNestingDepth(MAX_DEPTH)
+                    .maxNumberLength(100)
+                    .build())
+            .build();
+
+    private Json() {}
+
+    /**
+     * Reads one JSON value that fills {@code bytes}.
+     *
+     * @throws JsonException if it is malformed, nested deeper than {@link #MAX_DEPTH}, repeats a field or has more behind it
+     */
+    public static JsonValue parse(byte[] bytes) {
+        try (JsonParser parser = FACTORY.createParser(bytes)) {
+            JsonToken first = parser.nextToken();
+            if (first == null) {
+                throw new JsonException("unexpected end of JSON input");
+            }
+            JsonValue value = read(parser, first);
+            if (parser.nextToken() != null) {
+                throw new JsonException("there is more after the end of the JSON value");
+            }
+            return value;
+        } catch (JsonProcessingException e) {
+            throw new JsonException(oneLine(e));
+        } catch (IOException e) {
+            throw new JsonException("not JSON in UTF-8: " + e.getMessage());
+        }
+    }
+
+    /** Reads one JSON value from {@code text}, as {@link #parse(byte[])}. */
+    public static JsonValue parse(String text) {
+        return parse(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /**
+     * Reads one JSON object.
+     *
+     * @throws JsonException as {@link #parse(byte[])}, or if it is another kind of value
+     */
+    public static JsonObject parseObject(byte[] bytes) {
+        JsonValue value = parse(bytes);
+        if (value instanceof JsonObject object) {
+            return object;
+        }
+        throw new JsonException("expected a JSON object, got " + value.kind());
+    }
+
+    /** Reads one JSON object from {@code text}, as {@link #parseObject(byte[])}. */
+    public static JsonObject parseObject(String text) {
+        return parseObject(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Writes {@code value} without white space. */
+    public static String write(JsonValue value) {
+        return new String(writeBytes(value), StandardCharsets.UTF_8);
+    }
+
+    /** Writes {@code value} without white space, in UTF-8. */
+    public static byte[] writeBytes(JsonValue value) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(512);
+        writeTo(out, value, false);
+        return out.toByteArray();
+    }
+
+    /** Writes {@code value} for people, indented. */
+    public static String writePretty(JsonValue value) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(1_024);
+        writeTo(out, value, true);
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    private static void writeTo(OutputStream out, JsonValue value, boolean pretty) {
+        try (JsonGenerator generator = FACTORY.createGenerator(out)) {
+            if (pretty) {
+                generator.useDefaultPrettyPrinter();
+            }
+            write(generator, value);
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing JSON to memory", e);
+        }
+    }
+
+    private static JsonValue read(JsonParser parser, JsonToken token) throws IOException {
+        return switch (token) {
+            case START_OBJECT -> {
+                JsonObject.Builder object = JsonObject.builder();
+                while (parser.nextToken() != JsonToken.END_OBJECT) {
+                    String name = parser.currentName();
+                    object.put(name, read(parser, parser.nextToken()));
+                }
+                yield object.build();
+            }
+            case START_ARRAY -> {
+                List<JsonValue> items = new ArrayList<>();
+                for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
+                    items.add(read(parser, next));
+                }
+                yield new JsonArray(items);
+            }
+            case VALUE_STRING -> new JsonString(parser.getText());
+            case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> new JsonNumber(parser.getText());
+            case VALUE_TRUE -> JsonBool.TRUE;
+            case VALUE_FALSE -> JsonBool.FALSE;
+            case VALUE_NULL -> JsonNull.NULL;
+            default -> throw new JsonException("unexpected " + token);
+        };
+    }
+
+    private static void write(JsonGenerator generator, JsonValue value) throws IOException {
+        switch (value) {
+            case JsonObject object -> {
+                generator.writeStartObject();
+                for (var field : object.fields().entrySet()) {
+                    generator.writeFieldName(field.getKey());
+                    write(generator, field.getValue());
+                }
+                generator.writeEndObject();
+            }
+            case JsonArray array -> {
+                generator.writeStartArray();
+                for (JsonValue item : array.items()) {
+                    write(generator, item);
+                }
+                generator.writeEndArray();
+            }
+            case JsonString string -> generator.writeString(string.value());
+            case JsonNumber number -> generator.writeNumber(number.literal());
+            case JsonBool bool -> generator.writeBoolean(bool.value());
+            case JsonNull ignored -> generator.writeNull();
+        }
+    }
+
+    private static String oneLine(JsonProcessingException e) {
+        String where = e.getLocation() == null
+                ? ""
+                : " (line " + e.getLocation().getLineNr() + ", column "
+                        + e.getLocation().getColumnNr() + ")";
+        return e.getOriginalMessage().lines().findFirst().orElse("malformed JSON") + where;
+    }
+}

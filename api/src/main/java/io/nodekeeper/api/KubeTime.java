@@ -1,0 +1,44 @@
+package io.nodekeeper.api;
+
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Time as the API writes it: RFC 3339 in UTC, whole seconds for {@code Time}, exactly six fraction digits for
+ * {@code MicroTime}. Input is taken with any offset and any fraction.
+ */
+public final class KubeTime {
+    private static final DateTimeFormatter MICRO =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
+
+    private KubeTime() {}
+
+    /** Writes a {@code Time}; fractions of a second are dropped. */
+    public static String format(Instant time) {
+        return DateTimeFormatter.ISO_INSTANT.format(time.truncatedTo(ChronoUnit.SECONDS));
+    }
+
+    /** Writes a {@code MicroTime}. */
+    public static String formatMicro(Instant time) {
+        return MICRO.format(time);
+    }
+
+    /** Reads either form; empty if {@code text} is no RFC 3339 time. */
+    public static Optional<Instant> parse(String text) {
+        // RFC 3339 demands seconds and an offset, which is more than ISO_OFFSET_DATE_TIME does.
+        if (text.length() < 20 || text.charAt(16) != ':') {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(OffsetDateTime.parse(text).toInstant());
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
+    }
+}

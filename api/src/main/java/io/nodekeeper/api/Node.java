@@ -1,0 +1,52 @@
+package io.nodekeeper.api;
+
+import java.util.List;
+import java.util.Optional;
+
+/** A Node of core/v1. */
+public record Node(JsonObject json) implements ApiObject {
+
+    /** {@code status.conditions}, in their order. */
+    public List<Condition> conditions() {
+        return status().array("conditions").objects().map(Condition::new).toList();
+    }
+
+    /** The condition of that {@code type}. */
+    public Optional<Condition> condition(String type) {
+        return status()
+                .array("conditions")
+                .objects()
+                .filter(condition -> condition.text("type").equals(type))
+                .findFirst()
+                .map(Condition::new);
+    }
+
+    /** The Ready condition; absent on a node that never reported. */
+    public Optional<Condition> ready() {
+        return condition(Condition.READY);
+    }
+
+    /** {@code spec.taints}, in their order. */
+    public List<Taint> taints() {
+        return spec().array("taints").objects().map(Taint::new).toList();
+    }
+
+    /** Whether it carries a taint of that key and effect. */
+    public boolean hasTaint(String key, String effect) {
+        return taints().stream()
+                .anyMatch(taint ->
+                        taint.key().equals(key) && taint.effect().equals(effect));
+    }
+
+    /** {@code spec.unschedulable}: cordoned. */
+    public boolean unschedulable() {
+        return spec().bool("unschedulable");
+    }
+
+    /** This node with other conditions. */
+    public Node withConditions(List<Condition> conditions) {
+        JsonArray array =
+                new JsonArray(conditions.stream().<JsonValue>map(Condition::json).toList());
+        return new Node(json.update("status", status -> status.with("conditions", array)));
+    }
+}

@@ -1,0 +1,53 @@
+package io.nodekeeper.api;
+
+/**
+ * A resource of the API: where it is found and what it is called.
+ *
+ * @param group the API group; empty for the core group
+ * @param version the version in the group
+ * @param plural the resource name, as in paths
+ * @param kind the name in {@code kind}
+ * @param namespaced whether its objects live in namespaces
+ */
+public record ResourceType(String group, String version, String plural, String kind, boolean namespaced) {
+    /** The resources that Nodekeeper itself works with. */
+    public static final ResourceType NODES = new ResourceType("", "v1", "nodes", "Node", false);
+    /** See {@link #NODES}. */
+    public static final ResourceType PODS = new ResourceType("", "v1", "pods", "Pod", true);
+    /** See {@link #NODES}. */
+    public static final ResourceType EVENTS = new ResourceType("", "v1", "events", "Event", true);
+    /** See {@link #NODES}. */
+    public static final ResourceType NAMESPACES = new ResourceType("", "v1", "namespaces", "Namespace", false);
+    /** See {@link #NODES}. */
+    public static final ResourceType LEASES =
+            new ResourceType("coordination.k8s.io", "v1", "leases", "Lease", true);
+
+    /** {@code v1} or {@code group/version}: the value of {@code apiVersion}. */
+    public String apiVersion() {
+        return group.isEmpty() ? version : group + "/" + version;
+    }
+
+    /** {@code nodes} or {@code leases.coordination.k8s.io}: the name in messages. */
+    public String qualifiedName() {
+        return group.isEmpty() ? plural : plural + "." + group;
+    }
+
+    /** The path of all of its objects in all namespaces. */
+    public String path() {
+        return root() + "/" + plural;
+    }
+
+    /** The path of its objects in {@code namespace}, which is ignored where there are none. */
+    public String path(String namespace) {
+        return namespaced ? root() + "/namespaces/" + namespace + "/" + plural : path();
+    }
+
+    /** The path of one object. */
+    public String path(String namespace, String name) {
+        return path(namespace) + "/" + name;
+    }
+
+    private String root() {
+        return group.isEmpty() ? "/api/" + version : "/apis/" + group + "/" + version;
+    }
+}

@@ -1,0 +1,37 @@
+package io.nodekeeper.client;
+
+import io.nodekeeper.api.ApiException;
+import java.util.concurrent.CompletionException;
+
+/** Reads the failures of asynchronous calls. */
+public final class Failures {
+    private Failures() {}
+
+    /** {@code error} without the wrapping that futures put around it. */
+    public static Throwable cause(Throwable error) {
+        Throwable cause = error;
+        while (cause instanceof CompletionException && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+
+    /** Whether the server refused with HTTP status {@code code}. */
+    public static boolean isCode(Throwable error, int code) {
+        return cause(error) instanceof ApiException refused && refused.code() == code;
+    }
+
+    /** Whether the server refused with HTTP status {@code code} and that {@code reason}. */
+    public static boolean isReason(Throwable error, int code, String reason) {
+        return cause(error) instanceof ApiException refused
+                && refused.code() == code
+                && refused.reason().equals(reason);
+    }
+
+    /** One line for a log: what went wrong, without a stack trace. */
+    public static String text(Throwable error) {
+        Throwable cause = cause(error);
+        String message = cause.getMessage();
+        return message == null || message.isEmpty() ? cause.getClass().getSimpleName() : message;
+    }
+}

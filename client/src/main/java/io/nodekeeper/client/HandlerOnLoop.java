@@ -1,0 +1,22 @@
+package io.nodekeeper.client;
+
+import io.nodekeeper.time.Loop;
+import java.util.Optional;
+
+/** Carries what happens on a stream over to a loop, in order. */
+record HandlerOnLoop(Loop loop, Transport.StreamHandler handler) implements Transport.StreamHandler {
+    @Override
+    public void onOpen() {
+        loop.execute(handler::onOpen);
+    }
+
+    @Override
+    public void onLine(byte[] line) {
+        loop.execute(() -> handler.onLine(line));
+    }
+
+    @Override
+    public void onEnd(Optional<Reply> refusal, Optional<TransportException> why) {
+        loop.execute(() -> handler.onEnd(refusal, why));
+    }
+}

@@ -1,0 +1,127 @@
+package io.nodekeeper.client;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonException;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Calls on the objects of an API server. Every call has a deadline, and every result comes on the loop that the client
+ * was made with, as an {@link ApiException} if the server refused, as {@link TransportException} or
+ * {@link io.nodekeeper.time.DeadlineExceededException} if there was no answer. Thread-safe.
+ */
+public final class KubeClient {
+    private final Transport transport;
+    private final Loop loop;
+    private final Duration timeout;
+
+    /** A client whose results come on {@code loop} and whose calls take {@code timeout} at most. */
+    public KubeClient(Transport transport, Loop loop, Duration timeout) {
+        this.transport = transport;
+        this.loop = loop;
+        this.timeout = timeout;
+    }
+
+    /** The loop on which results come. */
+    public Loop loop() {
+        return loop;
+    }
+
+    /** The same server and loop with another deadline. */
+    public KubeClient withTimeout(Duration other) {
+        return new KubeClient(transport, loop, other);
+    }
+
+    /** Reads one object. */
+    public CompletableFuture<JsonObject> get(ResourceType type, String namespace, String name) {
+        return call(Call.get(type.path(namespace, name)));
+    }
+
+    /**
+     * Reads a list.
+     *
+     * @param namespace empty for all namespaces
+     * @param query the query, percent-encoded; may be empty
+     */
+    public CompletableFuture<JsonObject> list(ResourceType type, String namespace, String query) {
+        return call(Call.get(collection(type, namespace) + (query.isEmpty() ? "" : "?" + query)));
+    }
+
+    /** Creates an object; the result is as stored. */
+    public CompletableFuture<JsonObject> create(ResourceType type, String namespace, JsonObject object) {
+        return call(json("POST", type.path(namespace), object));
+    }
+
+    /** Replaces an object, if it is still at the {@code resourceVersion} that {@code object} carries. */
+    public CompletableFuture<JsonObject> update(ResourceType type, String namespace, String name, JsonObject object) {
+        return call(json("PUT", type.path(namespace, name), object));
+    }
+
+    /** Replaces an object's status, as {@link #update}. */
+    public CompletableFuture<JsonObject> updateStatus(
+            ResourceType type, String namespace, String name, JsonObject object) {
+        return call(json("PUT", type.path(namespace, name) + "/status", object));
+    }
+
+    /**
+     * Patches an object.
+     *
+     * @param subresource {@code status}, or empty for the object itself
+     */
+    public CompletableFuture<JsonObject> patch(
+            ResourceType type, String namespace, String name, String subresource, PatchType patchType, JsonValue patch) {
+        String target = type.path(namespace, name) + (subresource.isEmpty() ? "" : "/" + subresource);
+        return call(new Call("PATCH", target, patchType.mediaType(), Json.writeBytes(patch)));
+    }
+
+    /** Deletes an object; {@code options} are DeleteOptions, may be empty. */
+    public CompletableFuture<JsonObject> delete(
+            ResourceType type, String namespace, String name, JsonObject options) {
+        return call(json("DELETE", type.path(namespace, name), options));
+    }
+
+    /** Opens a watch; the handler is called on this client's loop. */
+    Transport.Stream watch(ResourceType type, String namespace, String query, Transport.StreamHandler handler) {
+        return transport.open(
+                Call.get(collection(type, namespace) + "?watch=true" + query), new HandlerOnLoop(loop, handler));
+    }
+
+    private CompletableFuture<JsonObject> call(Call call) {
+        CompletableFuture<JsonObject> result = new CompletableFuture<>();
+        Deadlines.within(loop, timeout, call.toString(), transport.send(call))
+                .thenApply(KubeClient::object)
+                .whenComplete((object, error) -> loop.execute(() -> {
+                    if (error != null) {
+                        result.completeExceptionally(Failures.cause(error));
+                    } else {
+                        result.complete(object);
+                    }
+                }));
+        return result;
+    }
+
+    private static JsonObject object(Reply reply) {
+        if (reply.status() / 100 != 2) {
+            throw ApiException.fromBody(reply.status(), reply.body());
+        }
+        try {
+            return Json.parseObject(reply.body());
+        } catch (JsonException e) {
+            throw new TransportException("the server's answer is not a JSON object: " + e.getMessage(), e);
+        }
+    }
+
+    private static Call json(String method, String target, JsonObject object) {
+        return new Call(method, target, "application/json", Json.writeBytes(object));
+    }
+
+    private static String collection(ResourceType type, String namespace) {
+        return namespace.isEmpty() ? type.path() : type.path(namespace);
+    }
+}

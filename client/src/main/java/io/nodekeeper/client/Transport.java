@@ -1,0 +1,44 @@
+package io.nodekeeper.client;
+
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The way to one API server: HTTPS in a real process, an in-process network in the simulator. Thread-safe; results come
+ * on any thread.
+ */
+public interface Transport {
+
+    /**
+     * Sends a request. The result fails with {@link TransportException} if there was no answer; cancelling it gives the
+     * request up and frees what it held.
+     */
+    CompletableFuture<Reply> send(Call call);
+
+    /** Opens a long answer that is read line by line. */
+    Stream open(Call call, StreamHandler handler);
+
+    /** Gives up what is under way and frees connections and threads. */
+    void close();
+
+    /** A long answer under way. */
+    interface Stream {
+        /** Ends it; the handler may still hear of lines that were on their way. Idempotent. */
+        void cancel();
+    }
+
+    /** What happens on a {@link Stream}, one call after the other. */
+    interface StreamHandler {
+        /** The server agreed, with status 200; lines follow. */
+        void onOpen();
+
+        /** One line, without its end. */
+        void onLine(byte[] line);
+
+        /**
+         * Nothing more comes: the server refused, in which case {@code refusal} is its answer; or the stream broke, of
+         * which {@code why} tells; or it ended as agreed, with both empty.
+         */
+        void onEnd(Optional<Reply> refusal, Optional<TransportException> why);
+    }
+}

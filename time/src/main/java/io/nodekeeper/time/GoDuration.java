@@ -1,0 +1,86 @@
+package io.nodekeeper.time;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Durations as Go writes them, and so as every Kubernetes flag, message and file does: {@code 40s}, {@code 1m30s}, {@code 4m1.0541s}. */
+public final class GoDuration {
+    private static final Pattern TERM = Pattern.compile("(\\d+(?:\\.\\d*)?|\\.\\d+)(ns|us|µs|μs|ms|s|m|h)");
+    private static final long SECOND = 1_000_000_000L;
+
+    private GoDuration() {}
+
+    /**
+     * Reads a duration.
+     *
+     * @throws IllegalArgumentException naming the text and the expected form, also when it exceeds 64 bits of nanoseconds
+     */
+    public static Duration parse(String text) {
+        String body = text.startsWith("-") || text.startsWith("+") ? text.substring(1) : text;
+        if (body.equals("0")) {
+            return Duration.ZERO;
+        }
+        BigDecimal nanos = BigDecimal.ZERO;
+        Matcher term = TERM.matcher(body);
+        int end = 0;
+        while (term.lookingAt()) {
+            nanos = nanos.add(new BigDecimal(term.group(1)).multiply(BigDecimal.valueOf(unitNanos(term.group(2)))));
+            end = term.end();
+            term.region(end, body.length());
+        }
+        if (body.isEmpty() || end != body.length() || nanos.compareTo(BigDecimal.valueOf(Long.MAX_VALUE)) > 0) {
+            throw new IllegalArgumentException(
+                    "\"" + text + "\" is not a duration; expected a form like 300ms, 40s, 1m30s or 2h");
+        }
+        long value = nanos.setScale(0, RoundingMode.DOWN).longValueExact();
+        return Duration.ofNanos(text.startsWith("-") ? -value : value);
+    }
+
+    /** Writes a duration: units above the largest non-zero one left out, trailing zeros of the fraction trimmed. */
+    public static String format(Duration duration) {
+        long nanos = duration.toNanos();
+        if (nanos == 0) {
+            return "0s";
+        }
+        if (nanos < 0) {
+            return "-" + format(duration.negated());
+        }
+        if (nanos < 1_000) {
+            return nanos + "ns";
+        }
+        if (nanos < 1_000_000) {
+            return decimal(nanos, 1_000) + "µs";
+        }
+        if (nanos < SECOND) {
+            return decimal(nanos, 1_000_000) + "ms";
+        }
+        long hours = nanos / (3_600 * SECOND);
+        long minutes = nanos / (60 * SECOND) % 60;
+        String seconds = decimal(nanos % (60 * SECOND), SECOND) + "s";
+        if (hours > 0) {
+            return hours + "h" + minutes + "m" + seconds;
+        }
+        return minutes > 0 ? minutes + "m" + seconds : seconds;
+    }
+
+    private static String decimal(long value, long unit) {
+        return BigDecimal.valueOf(value)
+                .divide(BigDecimal.valueOf(unit), 9, RoundingMode.DOWN)
+                .stripTrailingZeros()
+                .toPlainString();
+    }
+
+    private static long unitNanos(String unit) {
+        return switch (unit) {
+            case "ns" -> 1;
+            case "ms" -> 1_000_000;
+            case "s" -> SECOND;
+            case "m" -> 60 * SECOND;
+            case "h" -> 3_600 * SECOND;
+            default -> 1_000;
+        };
+    }
+}

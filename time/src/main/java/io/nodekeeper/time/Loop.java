@@ -1,0 +1,33 @@
+package io.nodekeeper.time;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+
+/**
+ * A single-threaded event loop: tasks run one after another, never two at once, so what a loop owns needs no lock. An
+ * exception from a task is logged and does not stop the loop. All methods are thread-safe.
+ */
+public interface Loop extends Executor {
+
+    /** The clock by which this loop's timers run. */
+    Clock clock();
+
+    /** Runs {@code task} on the loop soon, in submission order. Dropped once the loop is closed. */
+    @Override
+    void execute(Runnable task);
+
+    /**
+     * Runs {@code task} on the loop once {@code delay} has passed by the monotonic clock; a delay of zero or less means
+     * soon.
+     */
+    Timer schedule(Duration delay, Runnable task);
+
+    /** Stops the loop: the running task finishes, the others are dropped. Idempotent. */
+    void close();
+
+    /** A task that waits for its time. */
+    interface Timer {
+        /** Forgets the task if it has not started yet. Idempotent. */
+        void cancel();
+    }
+}
