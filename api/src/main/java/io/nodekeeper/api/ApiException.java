@@ -8,7 +8,7 @@ import java.util.List;
  * A request that the API refused: the {@code Status} object with which a server answers and which a client gets.
  * Immutable.
  */
-public final class ApiException extends RuntimeException {
+public class ApiException extends RuntimeException {
     private final int code;
     private final String message;
     private final String reason;

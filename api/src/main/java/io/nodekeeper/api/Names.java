@@ -1,0 +1,76 @@
+package io.nodekeeper.api;
+
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** The forms that names, label keys and label values may have. Each method answers with what is wrong, or nothing. */
+public final class Names {
+    private static final Pattern SUBDOMAIN =
+            Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
+    private static final Pattern LABEL = Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?");
+    private static final Pattern QUALIFIED = Pattern.compile("([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]");
+
+    private Names() {}
+
+    /** A DNS-1123 subdomain: the name of a node, lease, pod. */
+    public static Optional<String> subdomainFault(String name) {
+        if (name.length() > 253) {
+            return Optional.of("must be no more than 253 characters");
+        }
+        return SUBDOMAIN.matcher(name).matches()
+                ? Optional.empty()
+                : Optional.of("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or"
+                        + " '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for"
+                        + " validation is '" + SUBDOMAIN.pattern() + "')");
+    }
+
+    /** A DNS-1123 label: the name of a namespace. */
+    public static Optional<String> labelFault(String name) {
+        if (name.length() > 63) {
+            return Optional.of("must be no more than 63 characters");
+        }
+        return LABEL.matcher(name).matches()
+                ? Optional.empty()
+                : Optional.of("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and"
+                        + " must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used"
+                        + " for validation is '" + LABEL.pattern() + "')");
+    }
+
+    /** A label, annotation or taint key: a name of at most 63 characters, with a DNS subdomain and a slash before it or not. */
+    public static Optional<String> qualifiedFault(String key) {
+        int slash = key.indexOf('/');
+        String name = key.substring(slash + 1);
+        if (slash == 0) {
+            return Optional.of("prefix part must be non-empty");
+        }
+        if (slash > 0) {
+            Optional<String> fault = subdomainFault(key.substring(0, slash));
+            if (fault.isPresent()) {
+                return Optional.of("prefix part " + fault.get());
+            }
+        }
+        if (name.isEmpty()) {
+            return Optional.of("name part must be non-empty");
+        }
+        if (name.length() > 63) {
+            return Optional.of("name part must be no more than 63 characters");
+        }
+        return QUALIFIED.matcher(name).matches()
+                ? Optional.empty()
+                : Optional.of("name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end"
+                        + " with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for"
+                        + " validation is '" + QUALIFIED.pattern() + "')");
+    }
+
+    /** A label or taint value: empty, or as the name part of a key. */
+    public static Optional<String> labelValueFault(String value) {
+        if (value.length() > 63) {
+            return Optional.of("must be no more than 63 characters");
+        }
+        return value.isEmpty() || QUALIFIED.matcher(value).matches()
+                ? Optional.empty()
+                : Optional.of("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or"
+                        + " '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value', "
+                        + " or '12345', regex used for validation is '(" + QUALIFIED.pattern() + ")?')");
+    }
+}

@@ -1,0 +1,47 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/** The answer to an {@link ApiRequest}. */
+public sealed interface ApiResponse {
+    /** The media type of JSON. */
+    String JSON = "application/json";
+
+    /** The HTTP status. */
+    int status();
+
+    /** The headers, those of the connection aside. */
+    Map<String, String> headers();
+
+    /** An answer that is there as a whole; the body is not to be changed. */
+    record Full(int status, Map<String, String> headers, byte[] body) implements ApiResponse {}
+
+    /** An answer that goes on: {@code start} is called once, with the place to write to, after the headers went out. */
+    record Streamed(int status, Map<String, String> headers, java.util.function.Consumer<StreamSink> start)
+            implements ApiResponse {}
+
+    /** An answer in JSON. */
+    static Full json(int status, byte[] body) {
+        return new Full(status, Map.of("content-type", JSON), body);
+    }
+
+    /** An answer in JSON. */
+    static Full json(int status, JsonObject body) {
+        return json(status, Json.writeBytes(body));
+    }
+
+    /** An answer in plain text. */
+    static Full text(int status, String text) {
+        return new Full(
+                status, Map.of("content-type", "text/plain; charset=utf-8"), text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** A refusal. */
+    static Full refusal(ApiException refused) {
+        return json(refused.code(), refused.toStatus());
+    }
+}

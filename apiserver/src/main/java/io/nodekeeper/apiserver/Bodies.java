@@ -1,0 +1,194 @@
+package io.nodekeeper.apiserver;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.zjsonpatch.JsonPatch;
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonException;
+import io.nodekeeper.api.JsonNull;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.MergePatch;
+import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.StrategicMergePatch;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+
+/** Reads the bodies of requests: objects and patches, in the media types of the API. */
+final class Bodies {
+    /** What kubectl and the client libraries send, the protobuf forms aside. */
+    private static final String UNKNOWN_TYPE = "the body of the request was in an unknown format - accepted media types"
+            + " include: application/json, application/yaml";
+    /** Operations of one JSON patch (Kubernetes' limit). */
+    private static final int PATCH_OPERATIONS = 10_000;
+
+    /** The most that copies in a JSON patch may make of an object (Kubernetes' limit). */
+    private static final int COPY_BYTES = 3 << 20;
+    private static final List<String> OPERATIONS = List.of("add", "remove", "replace", "move", "copy", "test");
+
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    private Bodies() {}
+
+    /** The object in the body; empty if there is no body. */
+    static JsonObject object(ApiRequest request) {
+        if (request.body().length == 0) {
+            return JsonObject.EMPTY;
+        }
+        try {
+            return switch (request.contentType()) {
+                case "", "application/json" -> Json.parseObject(request.body());
+                case "application/yaml" -> yaml(request.body());
+                default -> throw new ApiException(415, "UnsupportedMediaType", UNKNOWN_TYPE);
+            };
+        } catch (JsonException e) {
+            throw ApiException.badRequest("the request body is not valid: " + e.getMessage());
+        }
+    }
+
+    /** The patch in the body, as what it does to an object. */
+    static UnaryOperator<JsonObject> patch(ApiRequest request, Schema schema) {
+        String type = request.contentType();
+        try {
+            return switch (type) {
+                case "application/merge-patch+json" -> {
+                    JsonObject patch = Json.parseObject(request.body());
+                    yield object -> (JsonObject) MergePatch.apply(object, patch);
+                }
+                case "application/strategic-merge-patch+json" -> {
+                    JsonObject patch = Json.parseObject(request.body());
+                    yield object -> StrategicMergePatch.apply(object, patch, schema);
+                }
+                case "application/json-patch+json" -> {
+                    JsonValue patch = Json.parse(request.body());
+                    checkJsonPatch(patch);
+                    yield object -> jsonPatch(object, patch);
+                }
+                default ->
+                    throw new ApiException(
+                            415,
+                            "UnsupportedMediaType",
+                            "the body of the request was in an unknown format - accepted media types include:"
+                                    + " application/json-patch+json, application/merge-patch+json,"
+                                    + " application/strategic-merge-patch+json");
+            };
+        } catch (JsonException e) {
+            throw ApiException.badRequest("the patch is not valid: " + e.getMessage());
+        }
+    }
+
+    private static void checkJsonPatch(JsonValue patch) {
+        if (!(patch instanceof JsonArray operations)) {
+            throw ApiException.badRequest("a JSON patch must be an array of operations, got " + patch.kind());
+        }
+        if (operations.items().size() > PATCH_OPERATIONS) {
+            throw new ApiException(
+                    413,
+                    "RequestEntityTooLarge",
+                    "The allowed maximum operations in a JSON patch is " + PATCH_OPERATIONS + ", got "
+                            + operations.items().size());
+        }
+        for (JsonValue operation : operations.items()) {
+            if (!(operation instanceof JsonObject object)
+                    || !OPERATIONS.contains(object.text("op"))
+                    || !(object.get("path").orElse(JsonNull.NULL) instanceof JsonString)) {
+                throw ApiException.badRequest(
+                        "a JSON patch's operation needs a path and an op of " + OPERATIONS + ", got " + operation);
+            }
+        }
+    }
+
+    /** Applies the operations one after the other, so that copies of copies end before they fill the memory. */
+    private static JsonObject jsonPatch(JsonObject object, JsonValue patch) {
+        try {
+            JsonNode target = MAPPER.readTree(Json.writeBytes(object));
+            for (JsonNode operation : MAPPER.readTree(Json.writeBytes(patch))) {
+                target = JsonPatch.apply(MAPPER.createArrayNode().add(operation), target);
+                if (operation.path("op").asText().equals("copy")
+                        && MAPPER.writeValueAsBytes(target).length > COPY_BYTES) {
+                    throw new ApiException(
+                            413,
+                            "RequestEntityTooLarge",
+                            "the copies of the JSON patch exceed the limit of " + COPY_BYTES + " bytes");
+                }
+            }
+            return Json.parseObject(MAPPER.writeValueAsBytes(target));
+        } catch (ApiException e) {
+            throw e;
+        } catch (JsonException e) {
+            throw new ApiException(422, "Invalid", "the patch does not leave an object: " + e.getMessage());
+        } catch (RuntimeException e) {
+            // The library tells of a path that is not there in several ways, plain runtime exceptions among them.
+            throw new ApiException(
+                    422, "Invalid", "the server rejected our request due to an error in our request: " + e.getMessage());
+        } catch (IOException e) {
+            throw ApiException.badRequest("the patch is not valid: " + e.getMessage());
+        }
+    }
+
+    /** YAML by way of its JSON: what JSON cannot say is refused. */
+    private static JsonObject yaml(byte[] body) {
+        try {
+            Object tree = new Load(LoadSettings.builder()
+                            .setAllowDuplicateKeys(false)
+                            .setMaxAliasesForCollections(50)
+                            .build())
+                    .loadFromString(new String(body, StandardCharsets.UTF_8));
+            return Json.parseObject(MAPPER.writeValueAsBytes(tree));
+        } catch (YamlEngineException | JsonProcessingException | StackOverflowError e) {
+            String why = Optional.ofNullable(e.getMessage()).orElse("nested too deeply");
+            throw ApiException.badRequest("the request body is not valid YAML: "
+                    + why.lines().findFirst().orElse(""));
+        }
+    }
+
+    /** Refuses a body whose types are not the kind's. */
+    static void check(Resource resource, JsonObject object, int code) {
+        String kind = object.text("kind");
+        String version = object.text("apiVersion");
+        Optional<String> fault = resource.schema().mismatch(object);
+        String wanted = resource.type().kind();
+        if (!kind.isEmpty() && !kind.equals(wanted)) {
+            fault = Optional.of("the object provided is a " + kind);
+        } else if (!version.isEmpty() && !version.equals(resource.type().apiVersion())) {
+            fault = Optional.of("the API version in the data (" + version + ") does not match the expected API version ("
+                    + resource.type().apiVersion() + ")");
+        }
+        if (fault.isPresent()) {
+            String text = (kind.isEmpty() ? wanted : kind) + " in version \""
+                    + (version.isEmpty() ? resource.type().apiVersion() : version) + "\" cannot be handled as a " + wanted
+                    + ": " + fault.get();
+            throw new ApiException(code, code == 422 ? "Invalid" : "BadRequest", text);
+        }
+    }
+
+    /** What the server does with fields that the kind does not have: the warnings, or a refusal if Strict was asked for. */
+    static List<String> unknownFields(Resource resource, JsonObject object, ApiRequest request, int code) {
+        String mode = request.parameter("fieldValidation");
+        if (mode.equals("Ignore")) {
+            return List.of();
+        }
+        List<String> unknown = resource.schema().unknownFields(object).stream()
+                .map(path -> "unknown field \"" + path + "\"")
+                .toList();
+        if (!unknown.isEmpty() && mode.equals("Strict")) {
+            throw new ApiException(
+                    code,
+                    code == 422 ? "Invalid" : "BadRequest",
+                    resource.type().kind() + " in version \"" + resource.type().apiVersion()
+                            + "\" cannot be handled as a " + resource.type().kind() + ": strict decoding error: "
+                            + String.join(", ", unknown));
+        }
+        return unknown;
+    }
+}

@@ -1,0 +1,118 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonNull;
+import io.nodekeeper.api.JsonNumber;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.Schema;
+import io.nodekeeper.store.Entry;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/**
+ * Objects between the store and the wire. A stored value is JSON that begins with kind, apiVersion and metadata and does
+ * not hold the resource version, which is the entry's revision; so it is shown by putting the version in at a place known
+ * beforehand, without parsing. Immutable.
+ */
+final class Codec {
+    private final byte[] head;
+    private final byte[] itemHead = "{\"metadata\":{".getBytes(StandardCharsets.UTF_8);
+    private final ResourceType type;
+
+    Codec(ResourceType type) {
+        this.type = type;
+        head = ("{\"kind\":\"" + type.kind() + "\",\"apiVersion\":\"" + type.apiVersion() + "\",\"metadata\":{")
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The bytes to store for {@code object}. */
+    byte[] encode(JsonObject object) {
+        JsonObject.Builder ordered = JsonObject.builder()
+                .put("kind", type.kind())
+                .put("apiVersion", type.apiVersion())
+                .put("metadata", object.object("metadata").without("resourceVersion"));
+        object.fields().forEach((name, value) -> {
+            if (!name.equals("kind") && !name.equals("apiVersion") && !name.equals("metadata")) {
+                ordered.put(name, value);
+            }
+        });
+        return Json.writeBytes(ordered.build());
+    }
+
+    /** The stored object with its resource version. */
+    JsonObject decode(Entry entry) {
+        return decode(entry, entry.modRevision());
+    }
+
+    JsonObject decode(Entry entry, long revision) {
+        return Json.parseObject(entry.value())
+                .update("metadata", metadata -> metadata.with("resourceVersion", Long.toString(revision)));
+    }
+
+    /** The bytes of the object on the wire. */
+    byte[] show(Entry entry, long revision) {
+        byte[] version = version(revision);
+        byte[] value = entry.value();
+        byte[] shown = new byte[value.length + version.length];
+        System.arraycopy(value, 0, shown, 0, head.length);
+        System.arraycopy(version, 0, shown, head.length, version.length);
+        System.arraycopy(value, head.length, shown, head.length + version.length, value.length - head.length);
+        return shown;
+    }
+
+    /** Writes the object as an item of a list, which has no kind and apiVersion. */
+    void showItem(Entry entry, ByteArrayOutputStream out) {
+        byte[] value = entry.value();
+        out.writeBytes(itemHead);
+        out.writeBytes(version(entry.modRevision()));
+        out.write(value, head.length, value.length - head.length);
+    }
+
+    /** Nothing of {@code value} but in the API's own forms: no nulls, times in UTC and of the right precision. */
+    static JsonValue normalize(JsonValue value, Optional<Schema> schema) {
+        return switch (value) {
+            case JsonObject object -> {
+                JsonObject.Builder result = JsonObject.builder();
+                object.fields().forEach((name, field) -> {
+                    if (field != JsonNull.NULL) {
+                        result.put(name, normalize(field, schema.flatMap(known -> known.field(name))));
+                    }
+                });
+                yield result.build();
+            }
+            case JsonArray array -> {
+                Optional<Schema> item = schema.map(known -> known instanceof Schema.ListOf list ? list.item() : known);
+                yield new JsonArray(array.items().stream()
+                        .filter(element -> element != JsonNull.NULL)
+                        .map(element -> normalize(element, item))
+                        .toList());
+            }
+            case JsonString string -> {
+                if (schema.isPresent() && schema.get() == Schema.Scalar.TIME) {
+                    yield new JsonString(
+                            KubeTime.format(KubeTime.parse(string.value()).orElseThrow()));
+                }
+                if (schema.isPresent() && schema.get() == Schema.Scalar.MICRO_TIME) {
+                    yield new JsonString(
+                            KubeTime.formatMicro(KubeTime.parse(string.value()).orElseThrow()));
+                }
+                yield string;
+            }
+            case JsonNumber number ->
+                schema.isPresent() && schema.get() == Schema.Scalar.QUANTITY
+                        ? new JsonString(number.literal())
+                        : number;
+            default -> value;
+        };
+    }
+
+    private static byte[] version(long revision) {
+        return ("\"resourceVersion\":\"" + revision + "\",").getBytes(StandardCharsets.US_ASCII);
+    }
+}

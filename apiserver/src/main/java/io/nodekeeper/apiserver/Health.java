@@ -1,0 +1,57 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.store.Store;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+
+/** Answers {@code /healthz}, {@code /livez} and {@code /readyz}, as a whole and check by check. Thread-safe. */
+final class Health {
+    private final Map<String, BooleanSupplier> checks = new LinkedHashMap<>();
+    private volatile boolean stopping;
+
+    Health(Store store) {
+        checks.put("ping", () -> true);
+        checks.put("store", store::healthy);
+    }
+
+    /** From now on the server is not ready: it is about to stop. */
+    void stop() {
+        stopping = true;
+    }
+
+    static boolean covers(String path) {
+        return path.startsWith("/healthz") || path.startsWith("/livez") || path.startsWith("/readyz");
+    }
+
+    ApiResponse answer(ApiRequest request) {
+        String[] parts = request.path().substring(1).split("/");
+        String kind = parts[0];
+        Map<String, BooleanSupplier> wanted = new LinkedHashMap<>(checks);
+        if (kind.equals("readyz")) {
+            wanted.put("shutdown", () -> !stopping);
+        }
+        if (parts.length > 1) {
+            BooleanSupplier check = wanted.get(parts[1]);
+            if (check == null || parts.length > 2) {
+                return ApiResponse.text(404, "404 page not found\n");
+            }
+            return check.getAsBoolean()
+                    ? ApiResponse.text(200, "ok")
+                    : ApiResponse.text(500, "internal server error: " + parts[1] + " failed\n");
+        }
+        request.query().getOrDefault("exclude", java.util.List.of()).forEach(wanted::remove);
+        StringBuilder lines = new StringBuilder();
+        boolean healthy = true;
+        for (Map.Entry<String, BooleanSupplier> check : wanted.entrySet()) {
+            boolean ok = check.getValue().getAsBoolean();
+            healthy &= ok;
+            lines.append(ok ? "[+]" : "[-]").append(check.getKey()).append(ok ? " ok\n" : " failed: reason withheld\n");
+        }
+        lines.append(kind).append(healthy ? " check passed\n" : " check failed\n");
+        if (!healthy) {
+            return ApiResponse.text(500, lines.toString());
+        }
+        return ApiResponse.text(200, request.query().containsKey("verbose") ? lines.toString() : "ok");
+    }
+}

@@ -1,0 +1,86 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
+import io.nodekeeper.store.Listing;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends namespaces that were deleted: removes what is in them, then themselves. What has finalizers of its own is waited
+ * for. Confined to the store's loop.
+ */
+final class NamespaceReaper implements Store.Watcher {
+    private static final Logger log = LoggerFactory.getLogger(NamespaceReaper.class);
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    private final Store store;
+    private final Loop loop;
+
+    NamespaceReaper(Store store, Loop loop) {
+        this.store = store;
+        this.loop = loop;
+    }
+
+    void start() {
+        loop.execute(() -> {
+            Listing now = store.list(Resources.NAMESPACES.prefix(""), "", 0, 0);
+            now.entries().forEach(this::consider);
+            store.watch(Resources.NAMESPACES.prefix(""), now.revision(), this);
+        });
+    }
+
+    @Override
+    public void onEvent(Event event) {
+        event.after().ifPresent(this::consider);
+    }
+
+    @Override
+    public void onCompacted(StoreException.Compacted why) {
+        log.error("namespaces are no longer cleaned up: the watch on them fell behind", why);
+    }
+
+    private void consider(Entry entry) {
+        JsonObject namespace = Resources.NAMESPACES.codec().decode(entry);
+        if (namespace.object("metadata").has("deletionTimestamp")) {
+            empty(namespace.object("metadata").text("name"));
+        }
+    }
+
+    private void empty(String name) {
+        List<CompletableFuture<?>> deletions = new ArrayList<>();
+        boolean waiting = false;
+        for (Resource resource : Resources.ALL) {
+            if (!resource.type().namespaced()) {
+                continue;
+            }
+            for (Entry entry : store.list(resource.prefix(name), "", 0, 0).entries()) {
+                if (resource.codec().decode(entry).object("metadata").array("finalizers").isEmpty()) {
+                    deletions.add(store.delete(entry.key(), entry.modRevision()).exceptionally(error -> 0L));
+                } else {
+                    waiting = true;
+                }
+            }
+        }
+        if (!deletions.isEmpty() || waiting) {
+            CompletableFuture.allOf(deletions.toArray(CompletableFuture[]::new))
+                    .whenComplete((done, error) -> loop.schedule(RETRY, () -> empty(name)));
+            return;
+        }
+        store.get(Resources.NAMESPACES.key("", name))
+                .filter(entry -> Resources.NAMESPACES.codec().decode(entry).object("metadata").has("deletionTimestamp"))
+                .ifPresent(entry -> store.delete(entry.key(), entry.modRevision()).whenComplete((done, error) -> {
+                    if (error != null) {
+                        loop.schedule(RETRY, () -> empty(name));
+                    }
+                }));
+    }
+}

@@ -1,0 +1,41 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.Names;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** The rules of Namespaces. */
+final class NamespaceStrategy implements Strategy {
+    /** What is there from the first start on (Kubernetes' own). */
+    static final List<String> FIXED = List.of("default", "kube-system", "kube-public", "kube-node-lease");
+    /** What may never be deleted (Kubernetes' own). */
+    static final List<String> IMMORTAL = List.of("default", "kube-system", "kube-public");
+
+    @Override
+    public Optional<String> nameFault(String name) {
+        return Names.labelFault(name);
+    }
+
+    @Override
+    public JsonObject prepareCreate(JsonObject object, Instant now) {
+        return labelled(object)
+                .update("spec", spec -> spec.with("finalizers", JsonArray.of(new JsonString("kubernetes"))))
+                .with("status", JsonObject.builder().put("phase", "Active").build());
+    }
+
+    @Override
+    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
+        return labelled(object).with("spec", old.object("spec"));
+    }
+
+    private static JsonObject labelled(JsonObject object) {
+        String name = object.object("metadata").text("name");
+        return object.update(
+                "metadata",
+                metadata -> metadata.update("labels", labels -> labels.with("kubernetes.io/metadata.name", name)));
+    }
+}

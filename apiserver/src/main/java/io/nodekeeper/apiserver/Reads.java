@@ -1,0 +1,186 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Listing;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Answers gets and lists. Thread-safe. */
+final class Reads {
+    /** How long a request waits for a revision that is yet to come (Kubernetes' watch cache). */
+    private static final Duration FRESHNESS = Duration.ofSeconds(3);
+    private static final Duration POLL = Duration.ofMillis(50);
+
+    private final Store store;
+    private final Loop loop;
+
+    Reads(Store store, Loop loop) {
+        this.store = store;
+        this.loop = loop;
+    }
+
+    CompletableFuture<ApiResponse> get(Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
+        long version = ListOptions.number("resourceVersion", request.parameter("resourceVersion")).orElse(0L);
+        return reached(version).thenApply(ready -> {
+            Entry entry = store.get(resource.key(target.namespace(), target.name()))
+                    .orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
+            if (media.table()) {
+                JsonObject object = resource.codec().decode(entry);
+                return ApiResponse.json(200, table(resource, List.of(object), media, true, JsonObject.builder()
+                        .put("resourceVersion", Long.toString(entry.modRevision()))
+                        .build()));
+            }
+            return ApiResponse.json(200, resource.codec().show(entry, entry.modRevision()));
+        });
+    }
+
+    CompletableFuture<ApiResponse> list(Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
+        ListOptions options = ListOptions.of(resource, request);
+        long version = options.version().orElse(0L);
+        boolean exact = options.match().equals("Exact");
+        return reached(version).thenApply(ready -> {
+            // Any cached state is asked for: the limit is ignored, as by Kubernetes' watch cache.
+            boolean cached = options.version().isPresent() && !exact;
+            int limit = cached ? 0 : options.limit();
+            long at = exact ? version : 0;
+            String prefix = resource.prefix(target.namespace());
+            String after = "";
+            if (options.token().isPresent()) {
+                ListOptions.Token token = options.token().get();
+                at = token.revision() < 0 ? 0 : token.revision();
+                after = prefix + token.start();
+            }
+            return page(resource, prefix, after, limit, at, options, media);
+        });
+    }
+
+    private ApiResponse page(
+            Resource resource, String prefix, String after, int limit, long at, ListOptions options, Media media) {
+        List<Entry> items = new ArrayList<>();
+        Listing listing;
+        String from = after;
+        // With a selector a page of the store may hold few matches: go on until the page is full or the list ends.
+        do {
+            listing = listing(resource, prefix, from, limit, at, options);
+            for (Entry entry : listing.entries()) {
+                from = entry.key();
+                if (options.matches(resource, entry)) {
+                    items.add(entry);
+                }
+            }
+            at = listing.revision();
+        } while (listing.remaining() > 0 && items.size() < limit);
+        JsonObject.Builder metadata = JsonObject.builder().put("resourceVersion", Long.toString(listing.revision()));
+        if (listing.remaining() > 0) {
+            metadata.put("continue", new ListOptions.Token(listing.revision(), from.substring(prefix.length())).encode());
+            if (options.isAll()) {
+                metadata.put("remainingItemCount", listing.remaining());
+            }
+        }
+        if (media.table()) {
+            List<JsonObject> objects =
+                    items.stream().map(resource.codec()::decode).toList();
+            return ApiResponse.json(200, table(resource, objects, media, true, metadata.build()));
+        }
+        return ApiResponse.json(200, body(resource, items, metadata.build()));
+    }
+
+    private Listing listing(
+            Resource resource, String prefix, String after, int limit, long at, ListOptions options) {
+        Optional<String> name = options.fields().required("metadata.name");
+        if (name.isPresent() && !resource.type().namespaced()) {
+            List<Entry> one = store.get(prefix + name.get()).stream().toList();
+            return new Listing(at == 0 ? store.revision() : at, one, 0);
+        }
+        try {
+            return store.list(prefix, after, limit, at);
+        } catch (StoreException.Compacted e) {
+            if (options.token().isEmpty()) {
+                throw new ApiException(410, "Expired", "The resourceVersion for the provided list is too old.");
+            }
+            throw expiredToken(options.token().get());
+        }
+    }
+
+    private static ApiException expiredToken(ListOptions.Token token) {
+        String text = "The provided continue parameter is too old to display a consistent list result. You can start a new"
+                + " list without the continue parameter, or use the continue token in this response to retrieve the"
+                + " remainder of the results. Continuing with the provided token results in an inconsistent list - objects"
+                + " that were created, modified, or deleted between the time the first chunk was returned and now may show"
+                + " up in the list.";
+        return new ApiException(410, "Expired", text) {
+            @Override
+            public JsonObject toStatus() {
+                return super.toStatus()
+                        .with(
+                                "metadata",
+                                JsonObject.builder()
+                                        .put("continue", new ListOptions.Token(-1, token.start()).encode())
+                                        .build());
+            }
+        };
+    }
+
+    private static byte[] body(Resource resource, List<Entry> items, JsonObject metadata) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(256 + items.size() * 1_024);
+        out.writeBytes(("{\"kind\":\"" + resource.type().kind() + "List\",\"apiVersion\":\""
+                        + resource.type().apiVersion() + "\",\"metadata\":" + metadata + ",\"items\":[")
+                .getBytes(StandardCharsets.UTF_8));
+        Codec codec = resource.codec();
+        for (int i = 0; i < items.size(); i++) {
+            if (i > 0) {
+                out.write(',');
+            }
+            codec.showItem(items.get(i), out);
+        }
+        out.writeBytes("]}".getBytes(StandardCharsets.UTF_8));
+        return out.toByteArray();
+    }
+
+    /** Objects as kubectl prints them; {@code columns} tells whether the column definitions are given too. */
+    JsonObject table(
+            Resource resource, List<JsonObject> objects, Media media, boolean columns, JsonObject metadata) {
+        Instant now = loop.clock().wallTime();
+        return resource.table().render(objects, media.include(), columns, metadata, now);
+    }
+
+    /** Completes once the store has reached {@code revision}; fails if that does not come to pass soon. */
+    private CompletableFuture<Boolean> reached(long revision) {
+        return reached(revision, FRESHNESS);
+    }
+
+    private CompletableFuture<Boolean> reached(long revision, Duration patience) {
+        long current = store.revision();
+        if (current >= revision) {
+            return CompletableFuture.completedFuture(true);
+        }
+        if (patience.isNegative() || patience.isZero()) {
+            JsonObject cause = JsonObject.builder()
+                    .put("reason", "ResourceVersionTooLarge")
+                    .put("message", "Too large resource version")
+                    .build();
+            return CompletableFuture.failedFuture(new ApiException(
+                    504,
+                    "Timeout",
+                    "Timeout: Too large resource version: " + revision + ", current: " + current,
+                    JsonObject.builder()
+                            .put("causes", JsonArray.of(cause))
+                            .put("retryAfterSeconds", 1)
+                            .build()));
+        }
+        return Deadlines.sleep(loop, POLL).thenCompose(woken -> reached(revision, patience.minus(POLL)));
+    }
+}

@@ -1,0 +1,76 @@
+package io.nodekeeper.apiserver;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a request is about, as authorization and metrics see it.
+ *
+ * @param verb Kubernetes' verb: get, list, watch, create, update, patch, delete, deletecollection; for other paths the
+ *     method in lower case
+ * @param path the path
+ * @param resource what a path to objects names; empty for other paths
+ */
+record RequestInfo(String verb, String path, Optional<Target> resource) {
+
+    /**
+     * The objects meant.
+     *
+     * @param group API group; empty for core
+     * @param version API version
+     * @param plural the resource
+     * @param namespace empty for all, or for a resource without namespaces
+     * @param name empty for the collection
+     * @param subresource empty for the object itself
+     */
+    record Target(String group, String version, String plural, String namespace, String name, String subresource) {
+        String qualified() {
+            return subresource.isEmpty() ? plural : plural + "/" + subresource;
+        }
+    }
+
+    static RequestInfo of(String method, String path, boolean watch) {
+        List<String> parts =
+                List.of(path.split("/")).stream().filter(part -> !part.isEmpty()).toList();
+        int root = parts.isEmpty()
+                ? -1
+                : switch (parts.getFirst()) {
+                    case "api" -> 2;
+                    case "apis" -> 3;
+                    default -> -1;
+                };
+        if (root < 0 || parts.size() <= root) {
+            return new RequestInfo(method.toLowerCase(java.util.Locale.ROOT), path, Optional.empty());
+        }
+        String group = root == 3 ? parts.get(1) : "";
+        String version = parts.get(root - 1);
+        List<String> rest = parts.subList(root, parts.size());
+        String namespace = "";
+        if (rest.getFirst().equals("namespaces")
+                && rest.size() > 2
+                && !rest.get(2).equals("status")
+                && !rest.get(2).equals("finalize")) {
+            namespace = rest.get(1);
+            rest = rest.subList(2, rest.size());
+        }
+        Target target = new Target(
+                group,
+                version,
+                rest.getFirst(),
+                namespace,
+                rest.size() > 1 ? rest.get(1) : "",
+                rest.size() > 2 ? String.join("/", rest.subList(2, rest.size())) : "");
+        return new RequestInfo(verb(method, target.name.isEmpty(), watch), path, Optional.of(target));
+    }
+
+    private static String verb(String method, boolean collection, boolean watch) {
+        return switch (method) {
+            case "GET", "HEAD" -> watch ? "watch" : collection ? "list" : "get";
+            case "POST" -> "create";
+            case "PUT" -> "update";
+            case "PATCH" -> "patch";
+            case "DELETE" -> collection ? "deletecollection" : "delete";
+            default -> method.toLowerCase(java.util.Locale.ROOT);
+        };
+    }
+}

@@ -1,0 +1,84 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonNumber;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.JsonValue;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.BiFunction;
+
+/**
+ * How a kind is shown in columns.
+ *
+ * @param columns the columns, in their order
+ */
+record Table(List<Column> columns) {
+
+    /**
+     * One column.
+     *
+     * @param name the heading
+     * @param type {@code string} or {@code integer}
+     * @param wide whether it shows only in the wide form
+     * @param cell the text for an object, at a time
+     */
+    record Column(String name, String type, boolean wide, BiFunction<JsonObject, Instant, String> cell) {}
+
+    JsonObject render(
+            List<JsonObject> objects, String include, boolean withColumns, JsonObject metadata, Instant now) {
+        return JsonObject.builder()
+                .put("kind", "Table")
+                .put("apiVersion", "meta.k8s.io/v1")
+                .put("metadata", metadata)
+                .put("columnDefinitions", withColumns ? definitions() : JsonArray.EMPTY)
+                .put(
+                        "rows",
+                        new JsonArray(objects.stream()
+                                .<JsonValue>map(object -> row(object, include, now))
+                                .toList()))
+                .build();
+    }
+
+    private JsonArray definitions() {
+        return new JsonArray(columns.stream()
+                .<JsonValue>map(column -> JsonObject.builder()
+                        .put("name", column.name)
+                        .put("type", column.type)
+                        .put("format", column.name.equals("Name") ? "name" : "")
+                        .put("description", column.name + " of the object")
+                        .put("priority", column.wide ? 1 : 0)
+                        .build())
+                .toList());
+    }
+
+    private JsonObject row(JsonObject object, String include, Instant now) {
+        List<JsonValue> cells = columns.stream()
+                .<JsonValue>map(column -> {
+                    String text = column.cell.apply(object, now);
+                    return column.type.equals("integer") ? JsonNumber.of(Long.parseLong(text)) : new JsonString(text);
+                })
+                .toList();
+        JsonObject.Builder row = JsonObject.builder().put("cells", new JsonArray(cells));
+        switch (include) {
+            case "Object" -> row.put("object", object);
+            case "None" -> {}
+            default ->
+                row.put(
+                        "object",
+                        JsonObject.builder()
+                                .put("kind", "PartialObjectMetadata")
+                                .put("apiVersion", "meta.k8s.io/v1")
+                                .put("metadata", object.object("metadata"))
+                                .build());
+        }
+        return row.build();
+    }
+
+    @Override
+    public String toString() {
+        return Json.write(definitions());
+    }
+}

@@ -1,0 +1,258 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
+import io.nodekeeper.store.Listing;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.time.Loop;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers watches. Events are put into bytes on the store's loop, once for all watchers that see the same; a watcher that
+ * does not keep up is cut off by its sink and comes back from its last version. Thread-safe.
+ */
+final class Watches {
+    /** About once a minute (Kubernetes). */
+    private static final Duration BOOKMARK = Duration.ofSeconds(60);
+    /** How long a watch lasts that does not say: a random time from here to twice as long (Kubernetes' min-request-timeout). */
+    private static final int DEFAULT_SECONDS = 1_800;
+
+    private final Store store;
+    private final Loop loop;
+    private final Reads reads;
+    private final RandomGenerator random;
+
+    /** The last event put into bytes; only the store's loop touches it. */
+    private @Nullable Rendered last;
+
+    Watches(Store store, Loop loop, Reads reads, RandomGenerator random) {
+        this.store = store;
+        this.loop = loop;
+        this.reads = reads;
+        this.random = random;
+    }
+
+    CompletableFuture<ApiResponse> open(
+            Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
+        ListOptions options = ListOptions.of(resource, request);
+        boolean initialEvents = request.parameter("sendInitialEvents").equals("true");
+        if (initialEvents && !options.match().equals("NotOlderThan")) {
+            throw ListOptions.invalid(
+                    "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to"
+                            + " NotOlderThan");
+        }
+        long seconds = ListOptions.number("timeoutSeconds", request.parameter("timeoutSeconds"))
+                .filter(asked -> asked > 0)
+                .orElseGet(() -> (long) DEFAULT_SECONDS + random.nextInt(DEFAULT_SECONDS));
+        boolean bookmarks = request.parameter("allowWatchBookmarks").equals("true");
+        ApiResponse.Streamed response = new ApiResponse.Streamed(
+                200,
+                Map.of("content-type", ApiResponse.JSON),
+                sink -> new Stream(resource, target, options, media, sink)
+                        .start(initialEvents, bookmarks, Duration.ofSeconds(seconds)));
+        return CompletableFuture.completedFuture(response);
+    }
+
+    /** An event in bytes, and its objects if a selector had to look at them. */
+    private static final class Rendered {
+        private final long revision;
+        private final byte[] line;
+        private final Optional<JsonObject> before;
+        private final Optional<JsonObject> after;
+
+        private Rendered(Event event, Codec codec, boolean decode) {
+            revision = event.revision();
+            String type = event.after().isEmpty()
+                    ? "DELETED"
+                    : event.before().isEmpty() ? "ADDED" : "MODIFIED";
+            line = line(type, codec.show(event.after().or(event::before).orElseThrow(), revision));
+            before = decode ? event.before().map(entry -> codec.decode(entry, revision)) : Optional.empty();
+            after = decode ? event.after().map(codec::decode) : Optional.empty();
+        }
+    }
+
+    private static byte[] line(String type, byte[] object) {
+        byte[] head = ("{\"type\":\"" + type + "\",\"object\":").getBytes(StandardCharsets.US_ASCII);
+        byte[] line = new byte[head.length + object.length + 2];
+        System.arraycopy(head, 0, line, 0, head.length);
+        System.arraycopy(object, 0, line, head.length, object.length);
+        line[line.length - 2] = '}';
+        line[line.length - 1] = '\n';
+        return line;
+    }
+
+    private Rendered render(Event event, Codec codec, boolean decode) {
+        Rendered rendered = last;
+        if (rendered == null
+                || rendered.revision != event.revision()
+                || (decode && rendered.before.isEmpty() && rendered.after.isEmpty())) {
+            rendered = new Rendered(event, codec, decode);
+            last = rendered;
+        }
+        return rendered;
+    }
+
+    /** One watch under way: what it was asked for and how far it got. After its start it is confined to the loop. */
+    private final class Stream implements Store.Watcher {
+        private final Resource resource;
+        private final Codec codec;
+        private final RequestInfo.Target target;
+        private final ListOptions options;
+        private final Media media;
+        private final StreamSink sink;
+        private final boolean plain;
+        private boolean columnsSent;
+        private long floor;
+
+        private Stream(
+                Resource resource,
+                RequestInfo.Target target,
+                ListOptions options,
+                Media media,
+                StreamSink sink) {
+            this.resource = resource;
+            this.codec = resource.codec();
+            this.target = target;
+            this.options = options;
+            this.media = media;
+            this.sink = sink;
+            // A watch of one object without a namespace is one of a single key: nothing else needs to be looked at.
+            this.plain = options.labels().isAll()
+                    && (options.fields().isAll()
+                            || (key().isPresent() && options.fields().terms().size() == 1));
+        }
+
+        private Optional<String> key() {
+            return resource.type().namespaced() && target.namespace().isEmpty()
+                    ? Optional.empty()
+                    : options.fields()
+                            .required("metadata.name")
+                            .filter(name -> !name.isEmpty() && !name.contains("/"))
+                            .map(name -> resource.key(target.namespace(), name));
+        }
+
+        private void start(boolean initialEvents, boolean bookmarks, Duration timeout) {
+            long version = options.version().orElse(0L);
+            if (version == 0 || initialEvents) {
+                Listing now = store.list(resource.prefix(target.namespace()), "", 0, 0);
+                for (Entry entry : now.entries()) {
+                    if (options.matches(resource, entry)) {
+                        sink.writeFirst(line("ADDED", entry, entry.modRevision()));
+                    }
+                }
+                version = now.revision();
+                if (initialEvents) {
+                    bookmark(version, true);
+                }
+            }
+            floor = version;
+            Store.Watch watch =
+                    store.watch(key().orElseGet(() -> resource.prefix(target.namespace())), version, this);
+            Loop.Timer end = loop.schedule(timeout, sink::end);
+            Ticker ticker = new Ticker(bookmarks);
+            sink.onClose(() -> {
+                watch.cancel();
+                end.cancel();
+                ticker.stop();
+            });
+        }
+
+        @Override
+        public void onEvent(Event event) {
+            if (plain && !media.table()) {
+                sink.write(render(event, codec, false).line);
+                return;
+            }
+            Rendered rendered = render(event, codec, true);
+            boolean was = rendered.before.isPresent() && options.matches(resource, rendered.before.get());
+            boolean is = rendered.after.isPresent() && options.matches(resource, rendered.after.get());
+            if (is) {
+                if (was == event.before().isPresent() && !media.table()) {
+                    sink.write(rendered.line);
+                } else {
+                    sink.write(line(was ? "MODIFIED" : "ADDED", event.after().orElseThrow(), event.revision()));
+                }
+            } else if (was) {
+                // It left the selection or is gone: its last selected content, at the revision of its leaving.
+                sink.write(line("DELETED", event.before().orElseThrow(), event.revision()));
+            }
+        }
+
+        @Override
+        public void onCompacted(StoreException.Compacted why) {
+            ApiException expired = new ApiException(
+                    410, "Expired", "too old resource version: " + floor + " (" + why.oldest() + ")");
+            sink.write(Watches.line("ERROR", Json.writeBytes(expired.toStatus())));
+            sink.end();
+        }
+
+        private byte[] line(String type, Entry entry, long revision) {
+            if (media.table()) {
+                JsonObject object = codec.decode(entry, revision);
+                JsonObject metadata = JsonObject.builder()
+                        .put("resourceVersion", Long.toString(revision))
+                        .build();
+                JsonObject table = reads.table(resource, List.of(object), media, !columnsSent, metadata);
+                columnsSent = true;
+                return Watches.line(type, Json.writeBytes(table));
+            }
+            return Watches.line(type, codec.show(entry, revision));
+        }
+
+        private void bookmark(long revision, boolean initialEventsEnd) {
+            JsonObject.Builder metadata = JsonObject.builder().put("resourceVersion", Long.toString(revision));
+            if (initialEventsEnd) {
+                metadata.put("annotations", JsonObject.builder()
+                        .put("k8s.io/initial-events-end", "true")
+                        .build());
+            }
+            JsonObject object = JsonObject.builder()
+                    .put("kind", media.table() ? "Table" : resource.type().kind())
+                    .put("apiVersion", media.table() ? "meta.k8s.io/v1" : resource.type().apiVersion())
+                    .put("metadata", metadata.build())
+                    .build();
+            sink.write(Watches.line("BOOKMARK", Json.writeBytes(object)));
+        }
+
+        /** Bookmarks, so that a quiet watch's version does not grow old. */
+        private final class Ticker {
+            private Loop.@Nullable Timer timer;
+            private volatile boolean stopped;
+
+            private Ticker(boolean wanted) {
+                if (wanted) {
+                    arm();
+                }
+            }
+
+            private void arm() {
+                timer = loop.schedule(BOOKMARK, () -> {
+                    if (!stopped) {
+                        // On the store's loop: every change up to its revision has been offered to this watch.
+                        bookmark(Math.max(floor, store.revision()), false);
+                        arm();
+                    }
+                });
+            }
+
+            private void stop() {
+                stopped = true;
+                Loop.Timer waiting = timer;
+                if (waiting != null) {
+                    waiting.cancel();
+                }
+            }
+        }
+    }
+}

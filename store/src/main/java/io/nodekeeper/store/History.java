@@ -1,0 +1,70 @@
+package io.nodekeeper.store;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The latest changes of one resource: what watches resume from, and what takes a list back to an earlier revision. Bounded
+ * by count and age. Guarded by its owner.
+ */
+final class History {
+    /**
+     * How much is kept.
+     *
+     * @param events at most so many changes of a resource
+     * @param nanos none older than this
+     */
+    record Limits(int events, long nanos) {
+        /** 5 min like etcd's compaction under a kube-apiserver; 100,000 as the largest of its watch caches. */
+        static final Limits DEFAULT = new Limits(100_000, 300_000_000_000L);
+    }
+
+    private record Timed(Event event, long at) {}
+
+    private final ArrayDeque<Timed> events = new ArrayDeque<>();
+    private final Limits limits;
+    /** The state after this revision and all changes since are known; those up to it are not. */
+    private long start;
+
+    History(Limits limits, long start) {
+        this.limits = limits;
+        this.start = start;
+    }
+
+    /** The revision from which every change is kept. */
+    long start() {
+        return start;
+    }
+
+    /** Adds a change; the same as those before or later. */
+    void add(Event event, long now) {
+        events.addLast(new Timed(event, now));
+    }
+
+    /** Drops and returns what goes beyond the limits once {@code coming} more are added. */
+    List<Event> trim(int coming, long now) {
+        List<Event> dropped = new ArrayList<>();
+        while (!events.isEmpty()
+                && (events.size() + coming > limits.events
+                        || now - events.peekFirst().at > limits.nanos)) {
+            Event event = events.removeFirst().event;
+            start = event.revision();
+            dropped.add(event);
+        }
+        return dropped;
+    }
+
+    /** The changes after {@code revision}, in order. */
+    List<Event> since(long revision) {
+        ArrayList<Event> since = new ArrayList<>();
+        for (var timed = events.descendingIterator(); timed.hasNext(); ) {
+            Event event = timed.next().event;
+            if (event.revision() <= revision) {
+                break;
+            }
+            since.add(event);
+        }
+        return since.reversed();
+    }
+}

@@ -1,0 +1,43 @@
+package io.nodekeeper.store;
+
+import java.util.List;
+
+/** Where a store's changes survive the process. Used by one thread. */
+public interface Journal extends AutoCloseable {
+
+    /** A journal that keeps nothing: for tests and the simulator. */
+    Journal NONE = new Journal() {
+        @Override
+        public Recovered load() {
+            return new Recovered(0, List.of(), List.of());
+        }
+
+        @Override
+        public void append(List<Event> events, List<Event> forgotten) {}
+
+        @Override
+        public void close() {}
+    };
+
+    /** Reads back what was kept. */
+    Recovered load();
+
+    /**
+     * Makes {@code events} durable, all or none, and forgets the history of {@code forgotten}.
+     *
+     * @throws StoreException if it could not; then none of them is kept
+     */
+    void append(List<Event> events, List<Event> forgotten);
+
+    @Override
+    void close();
+
+    /**
+     * What a journal knows.
+     *
+     * @param revision the latest revision
+     * @param entries the objects as of that revision
+     * @param history the changes still kept, in the order of revisions
+     */
+    record Recovered(long revision, List<Entry> entries, List<Event> history) {}
+}

@@ -1,0 +1,45 @@
+package io.nodekeeper.store;
+
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** A store's refusal or failure. */
+public class StoreException extends RuntimeException {
+
+    /** {@code message} says what could not be done. */
+    public StoreException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+
+    /** The object is not at the revision that the write was made for. */
+    public static final class Conflict extends StoreException {
+        private final transient Optional<Entry> actual;
+
+        Conflict(String key, long expected, Optional<Entry> actual) {
+            super(
+                    key + " is at revision " + actual.map(Entry::modRevision).orElse(0L) + ", expected " + expected,
+                    null);
+            this.actual = actual;
+        }
+
+        /** The object as it stands; empty if there is none. */
+        public Optional<Entry> actual() {
+            return actual;
+        }
+    }
+
+    /** The history asked for is no longer kept. */
+    public static final class Compacted extends StoreException {
+        private final long oldest;
+
+        Compacted(long requested, long oldest) {
+            super("revision " + requested + " is gone; the oldest kept is " + oldest, null);
+            this.oldest = oldest;
+        }
+
+        /** The oldest revision from which history is still whole. */
+        public long oldest() {
+            return oldest;
+        }
+    }
+}

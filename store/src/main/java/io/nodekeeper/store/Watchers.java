@@ -1,0 +1,80 @@
+package io.nodekeeper.store;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Who watches what. A change is offered only to the watchers of its key and of the prefixes above it, so ten thousand
+ * watches of single nodes cost a change nothing. Confined to the store's loop.
+ */
+final class Watchers {
+    private static final Logger log = LoggerFactory.getLogger(Watchers.class);
+
+    /** A watcher and the revision that it has seen. */
+    static final class Subscription {
+        private final String target;
+        private final Store.Watcher watcher;
+        private long seen;
+
+        Subscription(String target, long after, Store.Watcher watcher) {
+            this.target = target;
+            this.seen = after;
+            this.watcher = watcher;
+        }
+
+        String target() {
+            return target;
+        }
+
+        boolean covers(String key) {
+            return target.endsWith("/") ? key.startsWith(target) : key.equals(target);
+        }
+
+        void offer(Event event) {
+            if (event.revision() > seen) {
+                seen = event.revision();
+                try {
+                    watcher.onEvent(event);
+                } catch (RuntimeException e) {
+                    log.error("a watcher of {} failed on revision {}", target, event.revision(), e);
+                }
+            }
+        }
+    }
+
+    private final Map<String, List<Subscription>> byTarget = new HashMap<>();
+
+    void add(Subscription subscription) {
+        byTarget.computeIfAbsent(subscription.target, target -> new ArrayList<>())
+                .add(subscription);
+    }
+
+    void remove(Subscription subscription) {
+        List<Subscription> peers = byTarget.get(subscription.target);
+        if (peers != null && peers.remove(subscription) && peers.isEmpty()) {
+            byTarget.remove(subscription.target);
+        }
+    }
+
+    void offer(Event event) {
+        String key = event.key();
+        offerTo(key, event);
+        for (int slash = key.indexOf('/', 1); slash >= 0; slash = key.indexOf('/', slash + 1)) {
+            offerTo(key.substring(0, slash + 1), event);
+        }
+    }
+
+    private void offerTo(String target, Event event) {
+        List<Subscription> peers = byTarget.get(target);
+        if (peers != null) {
+            // A watcher may cancel itself while it is told: iterate by index from the end.
+            for (int i = peers.size() - 1; i >= 0; i--) {
+                peers.get(i).offer(event);
+            }
+        }
+    }
+}
