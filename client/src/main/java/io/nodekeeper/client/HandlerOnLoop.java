@@ -2,6 +2,7 @@ package io.nodekeeper.client;
 
 import io.nodekeeper.time.Loop;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 /** Carries what happens on a stream over to a loop, in order. */
 record HandlerOnLoop(Loop loop, Transport.StreamHandler handler) implements Transport.StreamHandler {
@@ -13,6 +14,13 @@ record HandlerOnLoop(Loop loop, Transport.StreamHandler handler) implements Tran
     @Override
     public void onLine(byte[] line) {
         loop.execute(() -> handler.onLine(line));
+    }
+
+    @Override
+    public CompletableFuture<Void> drained() {
+        CompletableFuture<Void> reached = new CompletableFuture<>();
+        loop.execute(() -> reached.complete(null));
+        return reached;
     }
 
     @Override

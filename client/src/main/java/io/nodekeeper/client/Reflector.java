@@ -5,6 +5,7 @@ import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonException;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.time.Backoff;
+import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Jitter;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -18,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Follows a set of objects for ever: lists them, watches from the list's revision, resumes a broken watch from the last
  * revision that it saw, and lists anew when the server no longer has the history (410). Waits with backoff between failed
- * tries. Confined to its client's loop, on which the handler is called.
+ * tries, and gives up a watch that fell silent. Confined to its client's loop, on which the handler is called.
  */
 public final class Reflector {
     /** What becomes of the objects that a reflector follows. */
@@ -38,6 +39,12 @@ public final class Reflector {
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(50), Duration.ofSeconds(2));
     /** The server ends a watch after a random 5–10 min, as client-go asks it to. */
     private static final int WATCH_SECONDS = 300;
+    /** A watch that lived longer than the longest wait did not fail, however it ended. Chosen. */
+    private static final Duration LIVED = Duration.ofSeconds(10);
+    /** Until the server agrees to a watch, and beyond the end that was asked for. Chosen. */
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
+    /** A server that sends bookmarks sends one about each minute; two missed and a half mean a dead connection. Chosen. */
+    private static final Duration SILENCE_LIMIT = Duration.ofSeconds(150);
 
     private final KubeClient client;
     private final Selection selection;
@@ -47,10 +54,14 @@ public final class Reflector {
 
     private String resourceVersion = "";
     private int failures;
+    /** Counts watches, so that what an abandoned one still says is not heard. */
     private int generation;
+
     private boolean stopped;
-    private boolean expired;
+    private long openedAt;
+    private long heardAt;
     private Transport.@Nullable Stream stream;
+    private Loop.@Nullable Timer watchdog;
 
     /** A reflector at rest. */
     public Reflector(KubeClient client, Selection selection, RandomGenerator random, Handler handler) {
@@ -70,10 +81,7 @@ public final class Reflector {
     public void stop() {
         loop.execute(() -> {
             stopped = true;
-            generation++;
-            if (stream != null) {
-                stream.cancel();
-            }
+            abandon();
         });
     }
 
@@ -90,105 +98,162 @@ public final class Reflector {
 
     private void list() {
         String query = selection.query();
+        // On the loop, as a task of its own: a failing handler is then logged like any other task.
         client.list(selection.type(), selection.namespace(), query.isEmpty() ? "" : query.substring(1))
-                .whenComplete((list, error) -> {
-                    if (stopped) {
-                        return;
-                    }
-                    if (error != null) {
-                        retry("list", Failures.text(error));
-                        return;
-                    }
-                    resourceVersion = list.object("metadata").text("resourceVersion");
-                    failures = 0;
-                    handler.onReplace(list.array("items").objects().toList());
-                    next();
-                });
+                .whenComplete((list, error) -> loop.execute(() -> listed(Optional.ofNullable(list), error)));
+    }
+
+    private void listed(Optional<JsonObject> list, @Nullable Throwable error) {
+        if (stopped) {
+            return;
+        }
+        if (error != null || list.isEmpty()) {
+            retry("list", error == null ? "no answer" : Failures.text(error));
+            return;
+        }
+        String version = list.get().object("metadata").text("resourceVersion");
+        if (version.isEmpty()) {
+            retry("list", "the server's list has no metadata.resourceVersion");
+            return;
+        }
+        resourceVersion = version;
+        try {
+            handler.onReplace(list.get().array("items").objects().toList());
+        } finally {
+            next();
+        }
     }
 
     private void watch() {
         int mine = ++generation;
-        expired = false;
+        int seconds = WATCH_SECONDS + random.nextInt(WATCH_SECONDS);
+        openedAt = loop.clock().nanoTime();
+        heardAt = openedAt;
+        expect(mine, ANSWER_LIMIT, "the server did not agree to it");
         String query = selection.query() + "&allowWatchBookmarks=true&resourceVersion=" + resourceVersion
-                + "&timeoutSeconds=" + (WATCH_SECONDS + random.nextInt(WATCH_SECONDS));
+                + "&timeoutSeconds=" + seconds;
         stream = client.watch(selection.type(), selection.namespace(), query, new Transport.StreamHandler() {
             @Override
-            public void onOpen() {}
+            public void onOpen() {
+                if (mine == generation) {
+                    Duration limit = Duration.ofSeconds(seconds).plus(ANSWER_LIMIT);
+                    heardAt = loop.clock().nanoTime();
+                    expect(mine, limit, "the server did not end it in time");
+                }
+            }
 
             @Override
             public void onLine(byte[] line) {
                 if (mine == generation) {
-                    event(line);
+                    event(mine, line);
                 }
             }
 
             @Override
             public void onEnd(Optional<Reply> refusal, Optional<TransportException> why) {
-                if (mine == generation && !stopped) {
-                    ended(refusal, why);
+                if (mine == generation) {
+                    if (refusal.isPresent()) {
+                        refused(ApiException.fromBody(refusal.get().status(), refusal.get().body()));
+                    } else {
+                        ended(why.map(Failures::text).orElse("ended by the server"));
+                    }
                 }
             }
         });
     }
 
-    private void event(byte[] line) {
+    /** Ends the watch {@code mine} unless it is heard from, or expected to do something else, within {@code limit}. */
+    private void expect(int mine, Duration limit, String otherwise) {
+        if (watchdog != null) {
+            watchdog.cancel();
+        }
+        // An event only notes when it came; the timer is set anew when it fires, not for each event.
+        Duration left = limit.minusNanos(loop.clock().nanoTime() - heardAt);
+        watchdog = loop.schedule(left, () -> {
+            if (mine != generation) {
+                return;
+            }
+            if (loop.clock().nanoTime() - heardAt < limit.toNanos()) {
+                expect(mine, limit, otherwise);
+            } else {
+                ended(otherwise);
+            }
+        });
+    }
+
+    private void event(int mine, byte[] line) {
         JsonObject event;
         try {
             event = Json.parseObject(line);
         } catch (JsonException e) {
-            // Half a line means that the connection broke; its end follows.
-            log.warn("watch of {}: unreadable event: {}", selection, e.getMessage());
+            ended("unreadable event: " + e.getMessage());
             return;
         }
+        heardAt = loop.clock().nanoTime();
         JsonObject object = event.object("object");
-        switch (event.text("type")) {
-            case "ADDED", "MODIFIED" -> handler.onChange(object);
-            case "DELETED" -> handler.onDelete(object);
-            case "BOOKMARK" -> {}
-            case "ERROR" -> {
-                failed(ApiException.fromStatus(500, object));
-                return;
-            }
-            default -> {
-                log.warn("watch of {}: unknown event type \"{}\"", selection, event.text("type"));
-                return;
-            }
+        String type = event.text("type");
+        if (type.equals("ERROR")) {
+            refused(ApiException.fromStatus(500, object));
+            return;
+        }
+        String version = object.object("metadata").text("resourceVersion");
+        if (!version.isEmpty()) {
+            resourceVersion = version;
         }
         failures = 0;
-        resourceVersion = object.object("metadata").text("resourceVersion");
-    }
-
-    private void failed(ApiException refused) {
-        if (refused.code() == 410) {
-            log.info("watch of {}: history is gone, listing anew ({})", selection, refused.getMessage());
-            resourceVersion = "";
-            expired = true;
-        } else {
-            log.warn("watch of {}: {}", selection, refused.getMessage());
+        switch (type) {
+            case "ADDED", "MODIFIED" -> handler.onChange(object);
+            case "DELETED" -> handler.onDelete(object);
+            case "BOOKMARK" -> expect(mine, SILENCE_LIMIT, "silent, not even a bookmark");
+            default -> log.warn("watch of {}: unknown event type \"{}\"", selection, type);
         }
     }
 
-    private void ended(Optional<Reply> refusal, Optional<TransportException> why) {
-        generation++;
-        refusal.ifPresent(reply -> failed(ApiException.fromBody(reply.status(), reply.body())));
-        if (expired && failures == 0) {
+    /** The server said no, at once or in the middle of a watch. */
+    private void refused(ApiException refusal) {
+        boolean gone = refusal.code() == 410;
+        if (gone) {
+            log.info("watch of {}: history is gone, listing anew ({})", selection, refusal.getMessage());
+        }
+        // 400 and 504 are what servers answer to a revision that they have not reached: one from before a restore.
+        if (gone || refusal.code() == 400 || refusal.code() == 504) {
+            resourceVersion = "";
+        }
+        if (gone && failures == 0) {
+            abandon();
             failures++;
             next();
-        } else if (refusal.isPresent() || expired) {
-            retry("watch", "the server refused");
-        } else if (why.isPresent()) {
-            retry("watch", Failures.text(why.get()));
         } else {
-            retry("watch", "ended by the server");
+            ended(refusal.code() + " " + refusal.getMessage());
         }
+    }
+
+    private void ended(String why) {
+        if (loop.clock().nanoTime() - openedAt >= LIVED.toNanos()) {
+            failures = 0;
+        }
+        abandon();
+        retry("watch", why);
+    }
+
+    /** Leaves the current watch, if there is one. */
+    private void abandon() {
+        generation++;
+        if (watchdog != null) {
+            watchdog.cancel();
+        }
+        if (stream != null) {
+            stream.cancel();
+        }
+        stream = null;
     }
 
     private void retry(String what, String why) {
         Duration wait = Jitter.stretch(RETRY.delay(failures++), 1.0, random);
         if (failures == 1) {
-            log.debug("{} of {}: {}; again in {}", what, selection, why, wait);
+            log.debug("{} of {}: {}; again in {}", what, selection, why, GoDuration.format(wait));
         } else {
-            log.info("{} of {}: {}; try {} in {}", what, selection, why, failures, wait);
+            log.info("{} of {}: {}; try {} in {}", what, selection, why, failures, GoDuration.format(wait));
         }
         loop.schedule(wait, this::next);
     }

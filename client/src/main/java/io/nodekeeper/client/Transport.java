@@ -36,6 +36,14 @@ public interface Transport {
         void onLine(byte[] line);
 
         /**
+         * Completes when the handler has dealt with the lines so far; a transport reads on only then, so that a slow
+         * handler slows the server instead of filling memory. At once by default.
+         */
+        default CompletableFuture<Void> drained() {
+            return CompletableFuture.completedFuture(null);
+        }
+
+        /**
          * Nothing more comes: the server refused, in which case {@code refusal} is its answer; or the stream broke, of
          * which {@code why} tells; or it ended as agreed, with both empty.
          */

@@ -103,6 +103,16 @@ public final class FakeTransport implements Transport {
             handler.onLine(Json.write(event).getBytes(StandardCharsets.UTF_8));
         }
 
+        /** Sends a line as it is. */
+        public void line(String line) {
+            handler.onLine(line.getBytes(StandardCharsets.UTF_8));
+        }
+
+        /** The server refuses the watch. */
+        public void refuse(ApiException refused) {
+            handler.onEnd(Optional.of(refusal(refused)), Optional.empty());
+        }
+
         /** The server ends the watch as agreed. */
         public void end() {
             handler.onEnd(Optional.empty(), Optional.empty());

@@ -1,0 +1,43 @@
+package io.nodekeeper.cli;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** An agent, as flags say. */
+@Command(
+        name = "agent",
+        description = "Reports this machine's health. Works with any Kubernetes API server.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  nodekeeper certs --node web-1 --server https://10.0.0.1:6443",
+            "      On the server first: writes nodekeeper-data/agent-web-1.kubeconfig, for the node.",
+            "  nodekeeper agent --kubeconfig agent-web-1.kubeconfig --node-name web-1"
+        })
+final class AgentCommand extends NodekeeperCommand {
+    @Mixin
+    KubeconfigOptions kubeconfig = new KubeconfigOptions();
+
+    @Mixin
+    AgentOptions agent = new AgentOptions();
+
+    @Mixin
+    FeatureGateOptions features = new FeatureGateOptions();
+
+    private final Launcher<AgentCommand> launcher;
+
+    AgentCommand(Launcher<AgentCommand> launcher) {
+        this.launcher = launcher;
+    }
+
+    @Override
+    int run() throws Exception {
+        return launcher.launch(this);
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        kubeconfig.check(faults);
+        agent.check(faults);
+    }
+}

@@ -1,0 +1,130 @@
+package io.nodekeeper.cli;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What an API server can be told. Names are kube-apiserver's where it has them. */
+final class ApiServerOptions implements Checked {
+    /** Where objects live. */
+    enum Store {
+        /** In a database below the data directory. */
+        rocksdb,
+        /** In memory alone: gone at the end. */
+        memory,
+        /** In an etcd cluster. */
+        etcd
+    }
+
+    @Mixin
+    DataDirOptions data = new DataDirOptions();
+
+    @Option(
+            names = "--secure-port",
+            paramLabel = "N",
+            defaultValue = "6443",
+            description = "The port for HTTPS; 0 for any that is free. Default: ${DEFAULT-VALUE}.")
+    int securePort = 6443;
+
+    @Option(
+            names = "--bind-address",
+            paramLabel = "ADDRESS",
+            defaultValue = "0.0.0.0",
+            description = "The address to listen on. Default: ${DEFAULT-VALUE}, all.")
+    String bindAddress = "0.0.0.0";
+
+    @Option(
+            names = "--store",
+            paramLabel = "rocksdb|memory|etcd",
+            defaultValue = "rocksdb",
+            description = "Where objects live: in a database below the data directory, in memory alone, or in etcd."
+                    + " Default: ${DEFAULT-VALUE}.")
+    Store store = Store.rocksdb;
+
+    @Option(
+            names = "--etcd-servers",
+            split = ",",
+            paramLabel = "URL",
+            description = "The etcd cluster for --store=etcd, separated by commas.")
+    List<String> etcdServers = new ArrayList<>();
+
+    @Option(
+            names = "--tls-cert-file",
+            paramLabel = "FILE",
+            description = "The server's certificate (PEM), with --tls-private-key-file. Default: one made below the data"
+                    + " directory.")
+    Optional<Path> tlsCertFile = Optional.empty();
+
+    @Option(names = "--tls-private-key-file", paramLabel = "FILE", description = "The key of --tls-cert-file (PEM).")
+    Optional<Path> tlsPrivateKeyFile = Optional.empty();
+
+    @Option(
+            names = "--client-ca-file",
+            paramLabel = "FILE",
+            description = "Who may vouch for clients (PEM), besides the authority in the data directory.")
+    Optional<Path> clientCaFile = Optional.empty();
+
+    @Option(
+            names = "--tls-san",
+            split = ",",
+            paramLabel = "NAME|ADDRESS",
+            description = "More names and addresses for the certificate that is made; this machine's are in it anyway.")
+    List<String> tlsSans = new ArrayList<>();
+
+    @Option(
+            names = "--token-auth-file",
+            paramLabel = "FILE",
+            description = "Bearer tokens, a line each: token,user,uid,\"group1,group2\".")
+    Optional<Path> tokenAuthFile = Optional.empty();
+
+    @Option(
+            names = "--event-ttl",
+            paramLabel = "DURATION",
+            defaultValue = "1h",
+            converter = DurationConverter.class,
+            description = "How long Events are kept. Default: ${DEFAULT-VALUE}.")
+    Duration eventTtl = Duration.ofHours(1);
+
+    @Option(
+            names = "--default-not-ready-toleration-seconds",
+            paramLabel = "N",
+            defaultValue = "300",
+            description = "How long pods that say nothing else stay on a node that is not ready. Default:"
+                    + " ${DEFAULT-VALUE}.")
+    long notReadyTolerationSeconds = 300;
+
+    @Option(
+            names = "--default-unreachable-toleration-seconds",
+            paramLabel = "N",
+            defaultValue = "300",
+            description = "The same for a node that fell silent. Default: ${DEFAULT-VALUE}.")
+    long unreachableTolerationSeconds = 300;
+
+    @Override
+    public void check(Faults faults) {
+        data.check(faults);
+        faults.within("--secure-port", securePort, 0, 65_535);
+        faults.require(
+                store != Store.etcd || !etcdServers.isEmpty(),
+                "--store=etcd needs --etcd-servers, as in https://10.0.0.1:2379");
+        faults.require(
+                store == Store.etcd || etcdServers.isEmpty(),
+                "--etcd-servers has no effect with --store=" + store + "; expected --store=etcd");
+        faults.require(
+                tlsCertFile.isPresent() == tlsPrivateKeyFile.isPresent(),
+                "--tls-cert-file and --tls-private-key-file are needed both, or neither");
+        faults.readable("--tls-cert-file", tlsCertFile);
+        faults.readable("--tls-private-key-file", tlsPrivateKeyFile);
+        faults.readable("--client-ca-file", clientCaFile);
+        faults.readable("--token-auth-file", tokenAuthFile);
+        faults.positive("--event-ttl", eventTtl);
+        faults.require(
+                notReadyTolerationSeconds >= 0 && unreachableTolerationSeconds >= 0,
+                "--default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds must not be"
+                        + " negative");
+    }
+}

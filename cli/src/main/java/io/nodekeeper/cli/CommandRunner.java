@@ -1,0 +1,134 @@
+package io.nodekeeper.cli;
+
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.Version;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
+
+/**
+ * Reads a command line, says everything that is wrong with it at once, and runs the command. Exit codes: 0 all went
+ * well, 1 it failed while running, 2 it was not understood.
+ */
+final class CommandRunner {
+    static final int OK = 0;
+    static final int FAILED = 1;
+    static final int USAGE = 2;
+
+    private final CommandLine root;
+
+    /** The word before the commands. */
+    @Command(
+            name = "nodekeeper",
+            synopsisSubcommandLabel = "COMMAND",
+            description = "Keeps the truth about a fleet's nodes, in Kubernetes' language.",
+            footerHeading = "%nExamples:%n",
+            footer = {
+                "  nodekeeper up",
+                "      A whole cluster in one process; kubectl works with nodekeeper-data/admin.kubeconfig.",
+                "  nodekeeper COMMAND --help",
+                "      What a command takes."
+            })
+    static final class Root {
+        @Option(
+                names = {"-h", "--help"},
+                usageHelp = true,
+                description = "Shows this.")
+        boolean help;
+
+        @Option(
+                names = {"-V", "--version"},
+                versionHelp = true,
+                description = "Shows the version.")
+        boolean version;
+    }
+
+    /** A runner that knows {@code commands} and writes to {@code out} and {@code err}. */
+    CommandRunner(List<NodekeeperCommand> commands, PrintWriter out, PrintWriter err) {
+        root = new CommandLine(new Root());
+        for (NodekeeperCommand command : commands) {
+            root.addSubcommand(command);
+        }
+        root.getCommandSpec().version("nodekeeper " + Version.current());
+        root.setOut(out);
+        root.setErr(err);
+        root.setUsageHelpWidth(110);
+        root.setUsageHelpAutoWidth(false);
+        collectErrors(root);
+    }
+
+    private static void collectErrors(CommandLine line) {
+        line.getCommandSpec().parser().collectErrors(true);
+        line.getSubcommands().values().forEach(CommandRunner::collectErrors);
+    }
+
+    /** Runs what {@code arguments} say and returns the exit code. */
+    int run(String... arguments) {
+        ParseResult parsed = root.parseArgs(arguments);
+        List<String> faults = new ArrayList<>();
+        CommandLine line = root;
+        for (ParseResult at = parsed; ; at = at.subcommand()) {
+            line = at.commandSpec().commandLine();
+            at.errors().forEach(error -> faults.add(Failures.text(error)));
+            if (line.isUsageHelpRequested()) {
+                line.usage(root.getOut());
+                root.getOut().flush();
+                return OK;
+            }
+            if (line.isVersionHelpRequested()) {
+                line.printVersionHelp(root.getOut());
+                root.getOut().flush();
+                return OK;
+            }
+            if (!at.hasSubcommand()) {
+                break;
+            }
+        }
+        if (!(line.getCommand() instanceof NodekeeperCommand command)) {
+            if (faults.isEmpty()) {
+                faults.add("a command is missing; expected one of "
+                        + String.join(", ", root.getSubcommands().keySet()));
+            }
+            return misunderstood(line, faults);
+        }
+        // Flags that could not be read keep their defaults, which then fail no check of their own.
+        Faults together = new Faults();
+        command.check(together);
+        faults.addAll(together.list());
+        return faults.isEmpty() ? run(command) : misunderstood(line, faults);
+    }
+
+    private int run(NodekeeperCommand command) {
+        Logging.configure(command.logging.verbosity);
+        try {
+            return command.run();
+        } catch (InterruptedException e) {
+            return OK;
+        } catch (Exception e) {
+            LoggerFactory.getLogger(CommandRunner.class).debug("the command failed", e);
+            say("error: " + Failures.text(e));
+            return FAILED;
+        }
+    }
+
+    private int misunderstood(CommandLine line, List<String> faults) {
+        if (faults.size() == 1) {
+            say("error: " + faults.getFirst());
+        } else {
+            say("error: " + faults.size() + " things are wrong:");
+            faults.forEach(fault -> say("  - " + fault));
+        }
+        say("See: " + line.getCommandSpec().qualifiedName() + " --help");
+        return USAGE;
+    }
+
+    private void say(String text) {
+        root.getErr().println(text);
+        root.getErr().flush();
+    }
+}

@@ -1,0 +1,43 @@
+package io.nodekeeper.cli;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** A controller, as flags say. */
+@Command(
+        name = "controller",
+        description = "Decides which nodes are alive and protects the workload of those that are not. Works with any Kubernetes API server.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  nodekeeper controller --kubeconfig nodekeeper-data/controller.kubeconfig",
+            "  nodekeeper controller --kubeconfig admin.conf --mode observe",
+            "      Watches a real cluster and says what it would do, beside kube-controller-manager."
+        })
+final class ControllerCommand extends NodekeeperCommand {
+    @Mixin
+    KubeconfigOptions kubeconfig = new KubeconfigOptions();
+
+    @Mixin
+    ControllerOptions controller = new ControllerOptions();
+
+    @Mixin
+    FeatureGateOptions features = new FeatureGateOptions();
+
+    private final Launcher<ControllerCommand> launcher;
+
+    ControllerCommand(Launcher<ControllerCommand> launcher) {
+        this.launcher = launcher;
+    }
+
+    @Override
+    int run() throws Exception {
+        return launcher.launch(this);
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        kubeconfig.check(faults);
+        controller.check(faults);
+    }
+}

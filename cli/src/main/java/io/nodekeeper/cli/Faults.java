@@ -1,0 +1,53 @@
+package io.nodekeeper.cli;
+
+import io.nodekeeper.time.GoDuration;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Collects everything that is wrong with the flags of a command, for one message. Not thread-safe. */
+final class Faults {
+    private final List<String> faults = new ArrayList<>();
+
+    /** What was found so far. */
+    List<String> list() {
+        return List.copyOf(faults);
+    }
+
+    /** Adds {@code fault} unless {@code good}. */
+    void require(boolean good, String fault) {
+        if (!good) {
+            faults.add(fault);
+        }
+    }
+
+    /** The flag must be longer than nothing. */
+    void positive(String flag, Duration value) {
+        require(
+                value.isPositive(),
+                flag + " is " + GoDuration.format(value) + "; expected more than 0s");
+    }
+
+    /** The flag must lie within these bounds, both included. */
+    void within(String flag, double value, double low, double high) {
+        require(
+                value >= low && value <= high,
+                flag + " is " + number(value) + "; expected " + number(low) + " to " + number(high));
+    }
+
+    /** The flag, if given, must name a file that can be read. */
+    void readable(String flag, Optional<Path> file) {
+        file.ifPresent(path -> require(
+                Files.isRegularFile(path) && Files.isReadable(path),
+                flag + " is " + path + ", which is no file that can be read"));
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value) && Math.abs(value) < 1e15
+                ? Long.toString((long) value)
+                : Double.toString(value);
+    }
+}

@@ -1,0 +1,28 @@
+package io.nodekeeper.cli;
+
+import java.time.Duration;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** The agent's two periods; empty where not given, so that a configuration file may say instead. */
+final class HeartbeatOptions implements Checked {
+    @Option(
+            names = "--node-lease-duration-seconds",
+            paramLabel = "N",
+            description = "How long a node's lease is good for; it is renewed each quarter of that. Default: 40.")
+    Optional<Integer> leaseDurationSeconds = Optional.empty();
+
+    @Option(
+            names = "--node-status-update-frequency",
+            paramLabel = "DURATION",
+            converter = DurationConverter.class,
+            description = "How often the node's state is looked at; what changed is reported at once. Default: 10s.")
+    Optional<Duration> statusUpdateFrequency = Optional.empty();
+
+    @Override
+    public void check(Faults faults) {
+        leaseDurationSeconds.ifPresent(
+                seconds -> faults.within("--node-lease-duration-seconds", seconds, 1, Integer.MAX_VALUE));
+        statusUpdateFrequency.ifPresent(period -> faults.positive("--node-status-update-frequency", period));
+    }
+}

@@ -1,0 +1,29 @@
+package io.nodekeeper.cli;
+
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What a fleet of hollow nodes can be told. */
+final class HollowOptions implements Checked {
+    @Option(names = "--count", paramLabel = "N", defaultValue = "100", description = "How many. Default: ${DEFAULT-VALUE}.")
+    int count = 100;
+
+    @Option(
+            names = "--prefix",
+            paramLabel = "P",
+            defaultValue = "hollow-",
+            description = "Their names are this and a number from 0. Default: ${DEFAULT-VALUE}.")
+    String prefix = "hollow-";
+
+    @Mixin
+    HeartbeatOptions heartbeat = new HeartbeatOptions();
+
+    @Override
+    public void check(Faults faults) {
+        faults.within("--count", count, 1, 1_000_000);
+        faults.require(
+                AgentOptions.NODE_NAME.matcher(prefix + "0").matches(),
+                "--prefix is \"" + prefix + "\"; expected the beginning of a node name, as in hollow-");
+        heartbeat.check(faults);
+    }
+}

@@ -1,0 +1,53 @@
+package io.nodekeeper.cli;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
+import java.time.ZoneId;
+import org.slf4j.LoggerFactory;
+
+/** Sets logging up in code: to standard error, as klog does, and without the cost of a configuration file at start. */
+final class Logging {
+    private Logging() {}
+
+    /** From now on {@code verbosity} (the flag {@code -v}) decides what is logged. */
+    static void configure(int verbosity) {
+        if (!(LoggerFactory.getILoggerFactory() instanceof LoggerContext context)) {
+            return;
+        }
+        context.reset();
+        KlogLayout layout = new KlogLayout(ZoneId.systemDefault());
+        layout.setContext(context);
+        layout.start();
+        LayoutWrappingEncoder<ILoggingEvent> encoder = new LayoutWrappingEncoder<>();
+        encoder.setContext(context);
+        encoder.setLayout(layout);
+        encoder.start();
+        ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
+        console.setContext(context);
+        console.setTarget("System.err");
+        console.setEncoder(encoder);
+        console.start();
+        Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        root.addAppender(console);
+        root.setLevel(libraries(verbosity));
+        context.getLogger("io.nodekeeper").setLevel(ours(verbosity));
+    }
+
+    static Level ours(int verbosity) {
+        if (verbosity >= 6) {
+            return Level.TRACE;
+        }
+        return verbosity >= 4 ? Level.DEBUG : Level.INFO;
+    }
+
+    static Level libraries(int verbosity) {
+        if (verbosity >= 8) {
+            return Level.DEBUG;
+        }
+        return verbosity >= 6 ? Level.INFO : Level.WARN;
+    }
+}

@@ -1,0 +1,24 @@
+package io.nodekeeper.cli;
+
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What all commands have in common. A command is what was typed; its launcher does it. */
+abstract class NodekeeperCommand implements Checked {
+    @Mixin
+    LoggingOptions logging = new LoggingOptions();
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Shows this.")
+    boolean help;
+
+    /** Does what the command is for; see {@link Launcher#launch}. */
+    abstract int run() throws Exception;
+
+    @Override
+    public void check(Faults faults) {
+        logging.check(faults);
+    }
+}

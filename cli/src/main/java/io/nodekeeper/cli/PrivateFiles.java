@@ -1,0 +1,36 @@
+package io.nodekeeper.cli;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/** Writes files whole or not at all, readable from the first byte on by those only who should. */
+final class PrivateFiles {
+    private PrivateFiles() {}
+
+    /** A file for the owner alone (0600). */
+    static void writeSecret(Path file, String text) throws IOException {
+        write(file, text, "rw-------");
+    }
+
+    /** A file that everybody may read (0644). */
+    static void writePublic(Path file, String text) throws IOException {
+        write(file, text, "rw-r--r--");
+    }
+
+    private static void write(Path file, String text, String permissions) throws IOException {
+        Path parent = file.toAbsolutePath().getParent();
+        Path temporary = Files.createTempFile(
+                parent, ".", ".tmp", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        try {
+            Files.writeString(temporary, text, StandardCharsets.UTF_8);
+            Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString(permissions));
+            Files.move(temporary, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(temporary);
+        }
+    }
+}

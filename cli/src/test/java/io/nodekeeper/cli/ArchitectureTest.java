@@ -1,0 +1,136 @@
+package io.nodekeeper.cli;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The rules of docs/architecture.md that a machine can check, over the classes of all modules. */
+class ArchitectureTest {
+    /** What starts threads, waits, or reads a clock or chance: class → methods, "*" for all, "new" for constructors. */
+    private static final Map<String, Set<String>> FORBIDDEN = Map.ofEntries(
+            Map.entry("java.lang.System", Set.of("nanoTime", "currentTimeMillis")),
+            Map.entry("java.time.Instant", Set.of("now")),
+            Map.entry("java.time.LocalDateTime", Set.of("now")),
+            Map.entry("java.time.OffsetDateTime", Set.of("now")),
+            Map.entry("java.time.ZonedDateTime", Set.of("now")),
+            Map.entry("java.time.Clock", Set.of("systemUTC", "systemDefaultZone", "system", "tickMillis")),
+            Map.entry("java.lang.Thread", Set.of("start", "sleep", "new", "ofVirtual", "ofPlatform", "startVirtualThread")),
+            Map.entry("java.util.concurrent.Executors", Set.of("*")),
+            Map.entry("java.util.concurrent.ThreadPoolExecutor", Set.of("new")),
+            Map.entry("java.util.concurrent.ScheduledThreadPoolExecutor", Set.of("new")),
+            Map.entry("java.util.concurrent.ForkJoinPool", Set.of("new", "commonPool")),
+            Map.entry(
+                    "java.util.concurrent.CompletableFuture",
+                    Set.of("orTimeout", "completeOnTimeout", "delayedExecutor")),
+            Map.entry("java.util.Timer", Set.of("new")),
+            Map.entry("java.util.Random", Set.of("new")),
+            Map.entry("java.util.concurrent.ThreadLocalRandom", Set.of("current")),
+            Map.entry("java.lang.Math", Set.of("random")),
+            Map.entry("java.util.UUID", Set.of("randomUUID")),
+            Map.entry("java.security.SecureRandom", Set.of("new", "getInstanceStrong", "getInstance")));
+
+    private static JavaClasses classes = new ClassFileImporter().importClasses();
+
+    @BeforeAll
+    static void importClasses() {
+        classes = new ClassFileImporter()
+                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+                .withImportOption(location -> !location.contains("-tests.jar"))
+                .importPackages("io.nodekeeper");
+    }
+
+    @Test
+    void modulesUseOnlyLowerFloors() {
+        layeredArchitecture()
+                .consideringOnlyDependenciesInLayers()
+                .withOptionalLayers(true)
+                .layer("time").definedBy("io.nodekeeper.time..")
+                .layer("api").definedBy("io.nodekeeper.api..")
+                .layer("store").definedBy("io.nodekeeper.store..")
+                .layer("client").definedBy("io.nodekeeper.client..")
+                .layer("apiserver").definedBy("io.nodekeeper.apiserver..")
+                .layer("agent").definedBy("io.nodekeeper.agent..")
+                .layer("controller").definedBy("io.nodekeeper.controller..")
+                .layer("simulator").definedBy("io.nodekeeper.simulator..")
+                .layer("cli").definedBy("io.nodekeeper.cli..")
+                .whereLayer("time").mayNotAccessAnyLayer()
+                .whereLayer("api").mayNotAccessAnyLayer()
+                .whereLayer("store").mayOnlyAccessLayers("time", "api")
+                .whereLayer("client").mayOnlyAccessLayers("time", "api")
+                .whereLayer("apiserver").mayOnlyAccessLayers("time", "api", "store", "client")
+                .whereLayer("agent").mayOnlyAccessLayers("time", "api", "store", "client")
+                .whereLayer("controller").mayOnlyAccessLayers("time", "api", "store", "client")
+                .whereLayer("cli").mayNotBeAccessedByAnyLayer()
+                .whereLayer("simulator").mayOnlyBeAccessedByLayers("cli")
+                .check(classes);
+    }
+
+    @Test
+    void onlyTimeKnowsClocksThreadsAndChance() {
+        DescribedPredicate<JavaAccess<?>> forbidden = describe("start threads, wait, or read clocks or chance", access -> {
+            Set<String> names = FORBIDDEN.getOrDefault(access.getTargetOwner().getName(), Set.of());
+            String name = access.getName().equals("<init>") ? "new" : access.getName();
+            return names.contains("*") || names.contains(name);
+        });
+
+        noClasses()
+                .that(resideInAPackage("io.nodekeeper..").and(not(resideInAPackage("io.nodekeeper.time.."))))
+                .should()
+                .accessTargetWhere(forbidden)
+                .check(classes);
+    }
+
+    @Test
+    void theRuleAboutClocksWouldFindWhatTimeDoes() {
+        Set<String> owners = classes.that(resideInAPackage("io.nodekeeper.time..")).stream()
+                .flatMap(type -> type.getAccessesFromSelf().stream())
+                .map(access -> access.getTargetOwner().getName())
+                .collect(Collectors.toSet());
+
+        assertThat(owners)
+                .contains("java.lang.System", "java.time.Instant", "java.lang.Thread", "java.security.SecureRandom");
+    }
+
+    @Test
+    void theRequestCoreDoesNotKnowNetty() {
+        noClasses()
+                .that(resideInAPackage("io.nodekeeper.apiserver..")
+                        .and(not(resideInAPackage("io.nodekeeper.apiserver.netty.."))))
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.netty..")
+                .allowEmptyShould(true)
+                .check(classes);
+    }
+
+    @Test
+    void everyPackageIsNullMarked() {
+        Set<String> packages =
+                classes.stream().map(type -> type.getPackageName()).collect(Collectors.toCollection(TreeSet::new));
+        List<String> unmarked = packages.stream()
+                .filter(name -> !classes.contain(name + ".package-info")
+                        || !classes.get(name + ".package-info").isAnnotatedWith(NullMarked.class))
+                .toList();
+
+        assertThat(packages)
+                .contains("io.nodekeeper.time", "io.nodekeeper.api", "io.nodekeeper.client", "io.nodekeeper.cli");
+        assertThat(unmarked).isEmpty();
+    }
+}

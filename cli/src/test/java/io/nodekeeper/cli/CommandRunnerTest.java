@@ -1,0 +1,264 @@
+package io.nodekeeper.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.LoggingEvent;
+import io.nodekeeper.client.Kubeconfig;
+import io.nodekeeper.time.Randoms;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CommandRunnerTest {
+    private static final Instant NOW = Instant.parse("2026-11-21T09:07:17.123456Z");
+
+    @TempDir
+    Path data;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private final List<NodekeeperCommand> launched = new ArrayList<>();
+    private final CommandRunner runner = new CommandRunner(
+            List.of(
+                    new UpCommand(this::launch),
+                    new ApiServerCommand(this::launch),
+                    new ControllerCommand(this::launch),
+                    new AgentCommand(this::launch),
+                    new HollowNodesCommand(this::launch),
+                    new CertsCommand(NOW, Randoms.seeded(1), new PrintWriter(out))),
+            new PrintWriter(out),
+            new PrintWriter(err));
+
+    @Test
+    void upTakesTheFlagsOfAllThree() {
+        int code = runner.run(
+                "up",
+                "--data-dir=" + data,
+                "--secure-port",
+                "0",
+                "--node-name",
+                "n1",
+                "--node-monitor-grace-period=1m30s",
+                "--leader-elect=false",
+                "--feature-gates=ObserverGuard=false,Other=true",
+                "-v",
+                "4");
+
+        assertThat(err.toString()).isEmpty();
+        assertThat(code).isZero();
+        UpCommand up = (UpCommand) launched.getFirst();
+        assertThat(up.server.data.dir).isEqualTo(data);
+        assertThat(up.server.securePort).isZero();
+        assertThat(up.agent.nodeName).contains("n1");
+        assertThat(up.controller.gracePeriod).isEqualTo(Duration.ofSeconds(90));
+        assertThat(up.controller.leaderElect).isFalse();
+        assertThat(up.features.gates).isEqualTo(Map.of("ObserverGuard", false, "Other", true));
+        assertThat(up.logging.verbosity).isEqualTo(4);
+    }
+
+    @Test
+    void defaultsAreThoseOfTheContract() {
+        runner.run("up", "--data-dir=" + data);
+
+        UpCommand up = (UpCommand) launched.getFirst();
+        assertThat(up.server.securePort).isEqualTo(6443);
+        assertThat(up.server.store).isEqualTo(ApiServerOptions.Store.rocksdb);
+        assertThat(up.server.eventTtl).isEqualTo(Duration.ofHours(1));
+        assertThat(up.controller.mode).isEqualTo(ControllerOptions.Mode.enforce);
+        assertThat(up.controller.gracePeriod).isEqualTo(Duration.ofSeconds(50));
+        assertThat(up.controller.startupGracePeriod).isEqualTo(Duration.ofSeconds(60));
+        assertThat(up.controller.evictionRate).isEqualTo(0.1);
+        assertThat(up.controller.leaderElect).isTrue();
+        assertThat(up.agent.heartbeat.leaseDurationSeconds).isEmpty();
+        assertThat(up.agent.registerNode).isTrue();
+        assertThat(up.logging.verbosity).isEqualTo(2);
+    }
+
+    @Test
+    void saysEverythingThatIsWrongAtOnce() {
+        int code = runner.run(
+                "up",
+                "--data-dir=" + data,
+                "--secure-port=70000",
+                "--node-name=Bad_Name",
+                "--node-monitor-grace-period=fast",
+                "--colour=red",
+                "--store=etcd",
+                "--node-eviction-rate=-1");
+
+        assertThat(code).isEqualTo(2);
+        assertThat(launched).isEmpty();
+        assertThat(err.toString())
+                .startsWith("error: 6 things are wrong:\n")
+                .contains("--secure-port is 70000; expected 0 to 65535")
+                .contains("--node-name is \"Bad_Name\"; expected lower case letters")
+                .contains("\"fast\" is not a duration; expected a form like 300ms, 40s, 1m30s or 2h")
+                .contains("--colour=red")
+                .contains("--store=etcd needs --etcd-servers")
+                .contains("--node-eviction-rate is -1; expected 0 to 1000000")
+                .endsWith("See: nodekeeper up --help\n");
+    }
+
+    @Test
+    void namesTheValuesThatAFlagTakes() {
+        int code = runner.run("up", "--data-dir=" + data, "--store=mysql");
+
+        assertThat(code).isEqualTo(2);
+        assertThat(err.toString()).contains("--store").contains("mysql").contains("rocksdb, memory, etcd");
+    }
+
+    @Test
+    void refusesContradictions() {
+        assertThat(runner.run(
+                        "apiserver",
+                        "--data-dir=" + data,
+                        "--etcd-servers=https://10.0.0.1:2379",
+                        "--tls-cert-file=/etc/hostname"))
+                .isEqualTo(2);
+
+        assertThat(err.toString())
+                .contains("--etcd-servers has no effect with --store=rocksdb")
+                .contains("--tls-cert-file and --tls-private-key-file are needed both, or neither");
+    }
+
+    @Test
+    void tellsWhichCommandsThereAre() {
+        assertThat(runner.run()).isEqualTo(2);
+        assertThat(runner.run("destroy")).isEqualTo(2);
+
+        assertThat(err.toString())
+                .contains("error: a command is missing; expected one of up, apiserver, controller, agent, hollow-nodes,"
+                        + " certs")
+                .contains("destroy");
+    }
+
+    @Test
+    void helpTeachesEachCommandWithExamples() {
+        for (String command : List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "certs")) {
+            int before = out.getBuffer().length();
+
+            int code = runner.run(command, "--help");
+
+            assertThat(code).isZero();
+            assertThat(out.getBuffer().substring(before))
+                    .contains("Usage: nodekeeper " + command)
+                    .contains("Examples:\n  nodekeeper ");
+        }
+        assertThat(launched).isEmpty();
+    }
+
+    @Test
+    void tellsItsVersion() {
+        assertThat(runner.run("--version")).isZero();
+
+        assertThat(out.toString()).isEqualTo("nodekeeper dev\n");
+    }
+
+    @Test
+    void aFailureIsOneLineAndExitCodeOne() {
+        CommandRunner failing = new CommandRunner(
+                List.of(new UpCommand(command -> {
+                    throw new IOException("port 6443 is taken");
+                })),
+                new PrintWriter(out),
+                new PrintWriter(err));
+
+        int code = failing.run("up", "--data-dir=" + data);
+
+        assertThat(code).isEqualTo(1);
+        assertThat(err.toString()).isEqualTo("error: port 6443 is taken\n");
+    }
+
+    @Test
+    void controllerAndAgentNeedAKubeconfig() {
+        assertThat(runner.run("controller", "--kubeconfig", data.resolve("none").toString()))
+                .isEqualTo(2);
+
+        assertThat(err.toString())
+                .contains("--kubeconfig is " + data.resolve("none") + ", which is no file that can be read");
+    }
+
+    @Test
+    void certsIssuesAKubeconfigForANode() throws IOException {
+        Certificates.open(data, NOW, Randoms.seeded(2));
+
+        int code = runner.run("certs", "--data-dir=" + data, "--node=web-1", "--server=https://10.0.0.1:6443");
+
+        assertThat(err.toString()).isEmpty();
+        assertThat(code).isZero();
+        Path file = data.resolve("agent-web-1.kubeconfig");
+        assertThat(out.toString()).isEqualTo(file + "\n");
+        assertThat(Kubeconfig.load(file))
+                .hasToString("https://10.0.0.1:6443 as CN=system:node:web-1,O=system:nodes");
+    }
+
+    @Test
+    void certsIssuesAKubeconfigForAUserAtTheAdminsServer() throws IOException {
+        new KubeconfigFiles(Certificates.open(data, NOW, Randoms.seeded(2)), java.net.URI.create("https://h:1"))
+                .admin(data);
+        Path file = data.resolve("out");
+
+        int code = runner.run(
+                "certs", "--data-dir=" + data, "--user=alice", "--group=dev", "--group=ops", "--out=" + file);
+
+        assertThat(code).isZero();
+        assertThat(Kubeconfig.load(file)).hasToString("https://h:1 as CN=alice,O=ops,O=dev");
+    }
+
+    @Test
+    void certsNeedsAServersDataDirectory() {
+        assertThat(runner.run("certs", "--data-dir=" + data, "--node=n1", "--user=u")).isEqualTo(2);
+
+        assertThat(err.toString())
+                .contains("expected --node NAME or --user NAME, one of them")
+                .contains(data.resolve("pki/ca.key") + " cannot be read")
+                .contains("--server is missing");
+    }
+
+    @Test
+    void logsLikeKlog() {
+        LoggerContext context = new LoggerContext();
+        KlogLayout layout = new KlogLayout(ZoneOffset.UTC);
+
+        String line = layout.doLayout(event(context, "io.nodekeeper.agent.Registration", Level.INFO));
+        String warning = layout.doLayout(event(context, "io.netty.Something", Level.WARN));
+
+        assertThat(line).isEqualTo("I1121 09:07:17.123456 agent] node n1 registered\n");
+        assertThat(warning).isEqualTo("W1121 09:07:17.123456 Something] node n1 registered\n");
+    }
+
+    @Test
+    void verbosityOpensLevels() {
+        assertThat(List.of(Logging.ours(0), Logging.ours(3), Logging.ours(4), Logging.ours(6)))
+                .containsExactly(Level.INFO, Level.INFO, Level.DEBUG, Level.TRACE);
+        assertThat(List.of(Logging.libraries(5), Logging.libraries(6), Logging.libraries(8)))
+                .containsExactly(Level.WARN, Level.INFO, Level.DEBUG);
+    }
+
+    private int launch(NodekeeperCommand command) {
+        launched.add(command);
+        return 0;
+    }
+
+    private static LoggingEvent event(LoggerContext context, String logger, Level level) {
+        LoggingEvent event = new LoggingEvent();
+        event.setLoggerContext(context);
+        event.setLoggerName(logger);
+        event.setLevel(level);
+        event.setMessage("node {} registered");
+        event.setArgumentArray(new Object[] {"n1"});
+        event.setInstant(NOW);
+        return event;
+    }
+}

@@ -1,0 +1,156 @@
+package io.nodekeeper.client;
+
+import io.nodekeeper.time.SystemClock;
+import io.nodekeeper.time.ThreadPool;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+
+/**
+ * The way to an API server over HTTP/1.1 and TLS. One connection for each call under way and each stream, kept for the
+ * next call: a connection that hangs takes only its own call with it. Sets no deadline but that of connecting; callers
+ * cancel. Thread-safe; results come on the threads of the pool.
+ */
+public final class HttpTransport implements Transport {
+    /** Kubernetes waits 30 s, longer than the deadline of a heartbeat; chosen shorter so that a next try comes in time. */
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+    /** Enough for TLS on every core, and for a name lookup that hangs while others go on. Chosen. */
+    private static final int THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
+
+    private final ServerAccess access;
+    private final ThreadPool threads;
+    private final HttpClient http;
+    private final TokenSource token;
+    private final String base;
+    private final String userAgent = "nodekeeper/" + Version.current();
+
+    /**
+     * A transport at rest; connections are made as calls need them.
+     *
+     * @throws IllegalArgumentException if the keys, certificates or the token file of {@code access} are of no use
+     */
+    public HttpTransport(ServerAccess access) {
+        this.access = access;
+        this.threads = new ThreadPool("http", THREADS);
+        this.token = new TokenSource(access, new SystemClock(), threads);
+        String server = access.server().toString();
+        this.base = server.endsWith("/") ? server.substring(0, server.length() - 1) : server;
+        HttpClient.Builder builder = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(CONNECT_TIMEOUT)
+                .followRedirects(HttpClient.Redirect.NEVER)
+                .executor(threads);
+        if (base.startsWith("https:")) {
+            builder.sslContext(Tls.context(access));
+        }
+        this.http = builder.build();
+    }
+
+    /** The server's address and the user, without secrets. */
+    @Override
+    public String toString() {
+        return access.toString();
+    }
+
+    @Override
+    public CompletableFuture<Reply> send(Call call) {
+        return exchange(
+                call,
+                info -> HttpResponse.BodySubscribers.ofByteArray(),
+                response -> new Reply(response.statusCode(), response.body()));
+    }
+
+    @Override
+    public Stream open(Call call, StreamHandler handler) {
+        CompletableFuture<Optional<Reply>> end = exchange(
+                call,
+                info -> {
+                    if (info.statusCode() != 200) {
+                        return HttpResponse.BodySubscribers.mapping(
+                                HttpResponse.BodySubscribers.ofByteArray(), Optional::of);
+                    }
+                    handler.onOpen();
+                    return new LineSubscriber(handler);
+                },
+                response -> response.body().map(body -> new Reply(response.statusCode(), body)));
+        AtomicBoolean cancelled = new AtomicBoolean();
+        end.whenComplete((refusal, error) -> {
+            if (cancelled.get()) {
+                return;
+            }
+            if (error == null) {
+                handler.onEnd(refusal, Optional.empty());
+            } else {
+                handler.onEnd(Optional.empty(), Optional.of(failure(call, error)));
+            }
+        });
+        return () -> {
+            cancelled.set(true);
+            end.cancel(true);
+        };
+    }
+
+    @Override
+    public void close() {
+        http.shutdownNow();
+        threads.close();
+    }
+
+    private <B, R> CompletableFuture<R> exchange(
+            Call call, HttpResponse.BodyHandler<B> body, Function<HttpResponse<B>, R> read) {
+        CompletableFuture<HttpResponse<B>> exchange;
+        try {
+            exchange = http.sendAsync(request(call), body);
+        } catch (IllegalArgumentException e) {
+            return CompletableFuture.failedFuture(failure(call, e));
+        }
+        CompletableFuture<R> result = new CompletableFuture<>();
+        exchange.whenComplete((response, error) -> {
+            if (error != null) {
+                result.completeExceptionally(failure(call, error));
+            } else {
+                result.complete(read.apply(response));
+            }
+        });
+        // Only cancelling the client's own future aborts the exchange and closes its connection.
+        result.whenComplete((reply, error) -> {
+            if (result.isCancelled()) {
+                exchange.cancel(true);
+            }
+        });
+        return result;
+    }
+
+    private HttpRequest request(Call call) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(base + call.target()))
+                .header("Accept", "application/json")
+                .header("User-Agent", userAgent)
+                .method(
+                        call.method(),
+                        call.body().length == 0
+                                ? HttpRequest.BodyPublishers.noBody()
+                                : HttpRequest.BodyPublishers.ofByteArray(call.body()));
+        if (!call.contentType().isEmpty()) {
+            request.header("Content-Type", call.contentType());
+        }
+        String bearer = token.current();
+        if (!bearer.isEmpty()) {
+            request.header("Authorization", "Bearer " + bearer);
+        }
+        return request.build();
+    }
+
+    private TransportException failure(Call call, Throwable error) {
+        Throwable cause = Failures.cause(error);
+        return cause instanceof TransportException known
+                ? known
+                : new TransportException(
+                        call.method() + " " + base + call.target() + ": " + Failures.text(cause), cause);
+    }
+}

@@ -1,0 +1,338 @@
+package io.nodekeeper.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class ReflectorTest {
+    private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
+    private final FakeTransport transport = new FakeTransport();
+    private final List<String> heard = new ArrayList<>();
+    private final KubeClient client = new KubeClient(transport, time.loop("reflector"), Duration.ofSeconds(10));
+    private final Reflector reflector = new Reflector(
+            client, Selection.all(ResourceType.NODES), Randoms.seeded(1), new Reflector.Handler() {
+                @Override
+                public void onReplace(List<JsonObject> objects) {
+                    heard.add("all " + objects.stream().map(ReflectorTest::name).toList());
+                }
+
+                @Override
+                public void onChange(JsonObject object) {
+                    heard.add("changed " + name(object));
+                }
+
+                @Override
+                public void onDelete(JsonObject object) {
+                    heard.add("deleted " + name(object));
+                }
+            });
+
+    @BeforeEach
+    void serveAList() {
+        transport.answer(call -> Optional.of(list("100", node("n1", "90"), node("n2", "95"))));
+    }
+
+    @Test
+    void listsThenWatchesFromTheListsRevision() {
+        startAndList();
+
+        assertThat(transport.log()).containsExactly("GET /api/v1/nodes");
+        assertThat(heard).containsExactly("all [n1, n2]");
+        assertThat(transport.watches()).hasSize(1);
+        assertThat(watch(0).call().target())
+                .startsWith("/api/v1/nodes?watch=true&allowWatchBookmarks=true&resourceVersion=100&timeoutSeconds=");
+        assertThat(timeoutSeconds(0)).isBetween(300, 599);
+    }
+
+    @Test
+    void passesEventsOn() {
+        startAndList();
+
+        watch(0).event("ADDED", node("n3", "101"));
+        watch(0).event("MODIFIED", node("n1", "102"));
+        watch(0).event("DELETED", node("n2", "103"));
+        settle();
+
+        assertThat(heard).containsExactly("all [n1, n2]", "changed n3", "changed n1", "deleted n2");
+    }
+
+    @Test
+    void resumesABrokenWatchFromTheLastEvent() {
+        startAndList();
+        watch(0).event("MODIFIED", node("n1", "107"));
+
+        watch(0).breakOff();
+        time.advance(Duration.ofMillis(100));
+
+        assertThat(transport.watches()).hasSize(2);
+        assertThat(watch(1).call().target()).contains("&resourceVersion=107&");
+        assertThat(transport.log()).as("lists").hasSize(1);
+    }
+
+    @Test
+    void resumesFromABookmark() {
+        startAndList();
+        watch(0).event("BOOKMARK", node("", "250"));
+
+        watch(0).end();
+        time.advance(Duration.ofMillis(100));
+
+        assertThat(watch(1).call().target()).contains("&resourceVersion=250&");
+        assertThat(heard).containsExactly("all [n1, n2]");
+    }
+
+    @Test
+    void watchesAgainSoonAfterEachCleanEndHoweverMany() {
+        startAndList();
+
+        for (int i = 0; i < 50; i++) {
+            time.advance(Duration.ofSeconds(140));
+            watch(i).end();
+            time.advance(Duration.ofMillis(100));
+            assertThat(transport.watches()).hasSize(i + 2);
+        }
+    }
+
+    @Test
+    @Tag("W63")
+    void listsAnewAtOnceWhenAnErrorEventSaysThatHistoryIsGone() {
+        startAndList();
+        transport.answer(call -> Optional.of(list("500", node("n9", "480"))));
+
+        watch(0).event("ERROR", gone().toStatus());
+        settle();
+
+        assertThat(watch(0).cancelled()).isTrue();
+        assertThat(heard).containsExactly("all [n1, n2]", "all [n9]");
+        assertThat(watch(1).call().target()).contains("&resourceVersion=500&");
+    }
+
+    @Test
+    void listsAnewWhenTheWatchIsRefusedWith410() {
+        startAndList();
+
+        watch(0).refuse(gone());
+        settle();
+
+        assertThat(transport.log()).as("lists").hasSize(2);
+        assertThat(transport.watches()).hasSize(2);
+    }
+
+    @Test
+    void doesNotHammerAServerWhoseHistoryIsAlwaysGone() {
+        startAndList();
+
+        for (int i = 0; i < 10; i++) {
+            watch(transport.watches().size() - 1).refuse(gone());
+            time.advance(Duration.ofSeconds(1));
+        }
+
+        assertThat(transport.log()).as("lists in 10 s").hasSizeBetween(4, 9);
+    }
+
+    @Test
+    void keepsItsRevisionThroughARefusalThatMayPass() {
+        startAndList();
+
+        watch(0).refuse(new ApiException(503, "ServiceUnavailable", "starting"));
+        time.advance(Duration.ofMillis(100));
+
+        assertThat(transport.log()).as("lists").hasSize(1);
+        assertThat(watch(1).call().target()).contains("&resourceVersion=100&");
+    }
+
+    @Test
+    void listsAnewWhenTheServerHasNotReachedItsRevision() {
+        startAndList();
+        transport.answer(call -> Optional.of(list("7", node("n1", "5"))));
+
+        watch(0).refuse(new ApiException(504, "Timeout", "Too large resource version: 100, current: 7"));
+        time.advance(Duration.ofMillis(100));
+
+        assertThat(watch(1).call().target()).contains("&resourceVersion=7&");
+    }
+
+    @Test
+    void waitsLongerBetweenTriesToAnAbsentServer() {
+        transport.answer(call -> {
+            throw new TransportException("GET /api/v1/nodes: ConnectException", null);
+        });
+
+        reflector.start();
+        time.advance(Duration.ofSeconds(1));
+        int firstSecond = transport.log().size();
+        time.advance(Duration.ofSeconds(59));
+        int nextMinute = transport.log().size() - firstSecond;
+
+        assertThat(firstSecond).isBetween(4, 6);
+        assertThat(nextMinute).isBetween(15, 31);
+        assertThat(heard).isEmpty();
+    }
+
+    @Test
+    void comesBackWithinItsLongestWaitAfterTheServerDoes() {
+        transport.answer(call -> Optional.empty());
+        reflector.start();
+        time.advance(Duration.ofMinutes(10));
+
+        serveAList();
+        time.advance(Duration.ofSeconds(14));
+
+        assertThat(heard).as("10 s deadline of the hanging call and at most 4 s").containsExactly("all [n1, n2]");
+    }
+
+    @Test
+    void doesNotTakeAListWithoutARevision() {
+        transport.answer(call -> Optional.of(FakeTransport.reply(200, JsonObject.EMPTY)));
+
+        reflector.start();
+        time.advance(Duration.ofSeconds(1));
+
+        assertThat(heard).isEmpty();
+        assertThat(transport.watches()).isEmpty();
+        assertThat(transport.log().size()).isBetween(4, 6);
+    }
+
+    @Test
+    void givesUpAWatchThatFallsSilentAfterBookmarks() {
+        startAndList();
+        watch(0).event("BOOKMARK", node("", "120"));
+        time.advance(Duration.ofSeconds(60));
+        watch(0).event("MODIFIED", node("n1", "130"));
+
+        time.advance(Duration.ofSeconds(149));
+        assertThat(watch(0).cancelled()).isFalse();
+        time.advance(Duration.ofSeconds(2));
+
+        assertThat(watch(0).cancelled()).isTrue();
+        assertThat(watch(1).call().target()).contains("&resourceVersion=130&");
+    }
+
+    @Test
+    void givesUpAWatchThatOutlivesItsTime() {
+        startAndList();
+
+        time.advance(Duration.ofSeconds(timeoutSeconds(0) + 29));
+        assertThat(watch(0).cancelled()).isFalse();
+        time.advance(Duration.ofSeconds(2));
+
+        assertThat(watch(0).cancelled()).isTrue();
+        assertThat(transport.watches()).hasSize(2);
+    }
+
+    @Test
+    void doesNotStepOverAnEventThatItCannotRead() {
+        startAndList();
+
+        watch(0).line("{\"type\":\"MODI");
+        watch(0).event("MODIFIED", node("n2", "140"));
+        time.advance(Duration.ofMillis(100));
+
+        assertThat(heard).containsExactly("all [n1, n2]");
+        assertThat(watch(0).cancelled()).isTrue();
+        assertThat(watch(1).call().target()).contains("&resourceVersion=100&");
+    }
+
+    @Test
+    void hearsNothingOfAnAbandonedWatch() {
+        startAndList();
+        watch(0).breakOff();
+        time.advance(Duration.ofMillis(100));
+
+        watch(0).event("MODIFIED", node("n1", "999"));
+        watch(0).breakOff();
+        time.advance(Duration.ofSeconds(5));
+
+        assertThat(heard).containsExactly("all [n1, n2]");
+        assertThat(transport.watches()).hasSize(2);
+    }
+
+    @Test
+    void stopsForGood() {
+        startAndList();
+
+        reflector.stop();
+        settle();
+        watch(0).event("MODIFIED", node("n1", "101"));
+        watch(0).end();
+        time.advance(Duration.ofHours(1));
+
+        assertThat(watch(0).cancelled()).isTrue();
+        assertThat(heard).containsExactly("all [n1, n2]");
+        assertThat(transport.watches()).hasSize(1);
+        assertThat(transport.log()).hasSize(1);
+    }
+
+    @Test
+    void stopsBetweenTwoTries() {
+        transport.answer(call -> {
+            throw new TransportException("no", null);
+        });
+        reflector.start();
+        time.advance(Duration.ofSeconds(1));
+        int tries = transport.log().size();
+
+        reflector.stop();
+        time.advance(Duration.ofMinutes(1));
+
+        assertThat(transport.log()).hasSize(tries);
+    }
+
+    private void startAndList() {
+        reflector.start();
+        settle();
+    }
+
+    private void settle() {
+        time.advance(Duration.ofMillis(1));
+    }
+
+    private FakeTransport.Watch watch(int index) {
+        return transport.watches().get(index);
+    }
+
+    private int timeoutSeconds(int index) {
+        String target = watch(index).call().target();
+        return Integer.parseInt(target.substring(target.lastIndexOf('=') + 1));
+    }
+
+    private static ApiException gone() {
+        return new ApiException(410, "Expired", "too old resource version: 100 (400)");
+    }
+
+    private static Reply list(String version, JsonValue... nodes) {
+        return FakeTransport.reply(
+                200,
+                JsonObject.builder()
+                        .put("metadata", JsonObject.EMPTY.with("resourceVersion", version))
+                        .put("items", JsonArray.of(nodes))
+                        .build());
+    }
+
+    private static JsonObject node(String name, String version) {
+        return JsonObject.EMPTY.with(
+                "metadata",
+                JsonObject.builder()
+                        .put("name", name)
+                        .put("resourceVersion", version)
+                        .build());
+    }
+
+    private static String name(JsonObject object) {
+        return object.object("metadata").text("name");
+    }
+}
