@@ -75,7 +75,8 @@ public final class Controller {
         this.origin = loop.clock().nanoTime();
         this.events = new NodeEvents(recorder);
         this.heartbeats = new Heartbeats(config, wheel);
-        this.sight = new Sight(config.nodeMonitorPeriod().multipliedBy(BLIND_PERIODS).toNanos(), now());
+        this.sight =
+                new Sight(config.nodeMonitorPeriod().multipliedBy(BLIND_PERIODS).toNanos(), now());
         this.tainter = new Tainter(this.client, random, heartbeats, lanes, this::saw);
         this.judge = new Judge(this.client, heartbeats, lanes, events, new FromJudge(), this::now);
         // Lists of all nodes may take longer than single calls: they keep the caller's deadline.
@@ -232,7 +233,9 @@ public final class Controller {
 
         /** Only of what was there before this controller can be said that it has been silent for long. */
         private Duration age(Node node) {
-            return nodesListed ? Duration.ZERO : Heartbeats.silence(node, loop.clock().wallTime());
+            return nodesListed
+                    ? Duration.ZERO
+                    : Heartbeats.silence(node, loop.clock().wallTime());
         }
 
         @Override

@@ -138,9 +138,8 @@ final class Heartbeats {
             return;
         }
         String renewTime = lease.spec().text("renewTime");
-        boolean changed = !health.hasLease
-                || !version.equals(health.leaseVersion)
-                || !renewTime.equals(health.renewTime);
+        boolean changed =
+                !health.hasLease || !version.equals(health.leaseVersion) || !renewTime.equals(health.renewTime);
         health.hasLease = true;
         health.leaseVersion = version;
         health.renewTime = renewTime;
@@ -230,7 +229,8 @@ final class Heartbeats {
     private static boolean remember(NodeHealth health, Node node) {
         Optional<Condition> condition = node.ready();
         String ready = condition.map(Condition::status).orElse("");
-        String heartbeat = condition.map(c -> c.json().text("lastHeartbeatTime")).orElse("");
+        String heartbeat =
+                condition.map(c -> c.json().text("lastHeartbeatTime")).orElse("");
         // An agent never says Unknown of itself: that is a controller's word.
         boolean agentsWord = !ready.isEmpty() && !ready.equals(Condition.UNKNOWN);
         boolean progress = health.reported() && !ready.isEmpty()

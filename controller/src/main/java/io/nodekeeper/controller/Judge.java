@@ -44,8 +44,7 @@ final class Judge {
     private final Sightings sightings;
     private final Now now;
 
-    Judge(
-            KubeClient client, Heartbeats heartbeats, Lanes lanes, NodeEvents events, Sightings sightings, Now now) {
+    Judge(KubeClient client, Heartbeats heartbeats, Lanes lanes, NodeEvents events, Sightings sightings, Now now) {
         this.client = client;
         this.loop = client.loop();
         this.heartbeats = heartbeats;
@@ -83,8 +82,7 @@ final class Judge {
             }
             CompletableFuture<JsonObject> lease =
                     absentIfNotFound(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, health.name));
-            CompletableFuture<JsonObject> node =
-                    absentIfNotFound(client.get(ResourceType.NODES, "", health.name));
+            CompletableFuture<JsonObject> node = absentIfNotFound(client.get(ResourceType.NODES, "", health.name));
             return CompletableFuture.allOf(lease, node)
                     .handle((looked, error) -> error == null ? judge(lease.join(), node.join()) : tryAgain(error))
                     .thenCompose(next -> next);
@@ -104,7 +102,8 @@ final class Judge {
                 heartbeats.saw(new Lease(leaseNow), Heartbeats.Source.READ, now.nanos());
             }
             sightings.saw(health, node);
-            Verdict verdict = Verdict.of(node, heartbeats.deadline(health), now.nanos(), loop.clock().wallTime());
+            Verdict verdict = Verdict.of(
+                    node, heartbeats.deadline(health), now.nanos(), loop.clock().wallTime());
             return switch (verdict) {
                 case Verdict.Alive() -> {
                     log.debug("Node {} is late, but the API knows of a newer {}", health.name, health.signal);
@@ -163,9 +162,14 @@ final class Judge {
                 sent = false;
             }
             Duration wait = RETRY.delay(failures++);
-            log.debug("Node {} is late, but cannot be judged: {}; again in {}", health.name, Failures.text(error), wait);
+            log.debug(
+                    "Node {} is late, but cannot be judged: {}; again in {}", health.name, Failures.text(error), wait);
             if (failures == 8) {
-                log.warn("Node {} is late, but could not be judged {} times: {}", health.name, failures, Failures.text(error));
+                log.warn(
+                        "Node {} is late, but could not be judged {} times: {}",
+                        health.name,
+                        failures,
+                        Failures.text(error));
             }
             loop.schedule(wait, () -> lanes.urgent(this::look));
             return CompletableFuture.completedStage(null);

@@ -80,8 +80,8 @@ final class Tainter {
                 lanes.ordinary(() -> run(health, begun));
             });
         } else if (work.running) {
-            work.outdated = plan.isPresent()
-                    && !work.plan.map(TaintPlan::version).equals(plan.map(TaintPlan::version));
+            work.outdated =
+                    plan.isPresent() && !work.plan.map(TaintPlan::version).equals(plan.map(TaintPlan::version));
         } else {
             work.plan = plan;
         }
@@ -98,9 +98,8 @@ final class Tainter {
         }
         TaintPlan plan = work.plan.get();
         return client.patch(ResourceType.NODES, "", health.name, "", PatchType.STRATEGIC, plan.patch())
-                .handle((patched, error) -> error == null
-                        ? wrote(health, work, plan, patched)
-                        : refused(health, work, number, error))
+                .handle((patched, error) ->
+                        error == null ? wrote(health, work, plan, patched) : refused(health, work, number, error))
                 .thenCompose(next -> next);
     }
 

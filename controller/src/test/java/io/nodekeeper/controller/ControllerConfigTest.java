@@ -36,7 +36,8 @@ class ControllerConfigTest {
                 new ControllerConfig(Duration.ofSeconds(5), Duration.ofSeconds(4), Duration.ofSeconds(60));
 
         assertThat(config.faults())
-                .containsExactly("--node-monitor-grace-period: must not be less than --node-monitor-period (5s), got 4s");
+                .containsExactly(
+                        "--node-monitor-grace-period: must not be less than --node-monitor-period (5s), got 4s");
     }
 
     @Test

@@ -6,8 +6,10 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Json;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.TransportException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -68,7 +70,8 @@ class SightTest {
     @Tag("L20")
     void failingWriteIsRepeatedWithBackoffAndNothingElseIsDone() {
         cluster.addNode("n1", K, ready("True", B));
-        cluster.fault = call -> call.method().equals("PUT") ? Optional.of(TestCluster.internalError()) : Optional.empty();
+        cluster.fault =
+                call -> call.method().equals("PUT") ? Optional.of(TestCluster.internalError()) : Optional.empty();
         cluster.start();
 
         cluster.advanceTo("50.101S");
@@ -111,7 +114,7 @@ class SightTest {
                 cluster.post("n1", ready("Unknown", B));
                 cluster.hung = true;
                 cluster.loop.schedule(Duration.ofSeconds(3), () -> cluster.hung = false);
-                throw new io.nodekeeper.client.TransportException("connection reset", null);
+                throw new TransportException("connection reset", null);
             }
             return Optional.empty();
         };
@@ -264,7 +267,8 @@ class SightTest {
         assertThat(cluster.ready("n1")).isEqualTo("True");
         assertThat(cluster.events("RegisteredNode")).hasSize(2);
         assertThat(cluster.events("RemovingNode"))
-                .containsExactly("Normal RemovingNode Node gone-uid: Node gone event: Removing Node gone from Controller");
+                .containsExactly(
+                        "Normal RemovingNode Node gone-uid: Node gone event: Removing Node gone from Controller");
 
         cluster.advanceTo("50.010S");
         assertThat(cluster.ready("n1")).isEqualTo("Unknown");
@@ -287,7 +291,7 @@ class SightTest {
         cluster.advanceTo("80S");
         leases.event(
                 "MODIFIED",
-                io.nodekeeper.api.Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"103\"},"
+                Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"103\"},"
                         + "\"spec\":{\"renewTime\":\"2015-01-01T12:00:10.000000Z\"}}"));
         cluster.advanceTo("100.010S");
 

@@ -13,6 +13,7 @@ import io.nodekeeper.api.Json;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
@@ -90,8 +91,11 @@ class TaintTest {
     @Tag("L42")
     void cordonIsTaintedAndForeignTaintsStay() {
         cluster.addNode("n1", K, ready("True", B));
-        cluster.change("n1", node -> cordon(
-                taint(taint(node, "dedicated", "NoSchedule"), "node.kubernetes.io/unreachable", "NoExecute"), true));
+        cluster.change(
+                "n1",
+                node -> cordon(
+                        taint(taint(node, "dedicated", "NoSchedule"), "node.kubernetes.io/unreachable", "NoExecute"),
+                        true));
         cluster.start().advance(Duration.ofMillis(1));
         assertThat(cluster.taints("n1"))
                 .containsExactly(
@@ -122,9 +126,12 @@ class TaintTest {
         assertThat(cluster.taints("n1")).containsExactly("node.kubernetes.io/not-ready:NoSchedule");
         assertThat(cluster.calls("PATCH", "/nodes/n1")).isEqualTo(3);
         assertThat(cluster.calls("GET", "/nodes/n1")).isEqualTo(2);
-        Call last = cluster.transport.calls().stream().filter(TaintTest::isPatch).toList().getLast();
+        Call last = cluster.transport.calls().stream()
+                .filter(TaintTest::isPatch)
+                .toList()
+                .getLast();
         assertThat(last.contentType()).isEqualTo("application/strategic-merge-patch+json");
-        assertThat(new String(last.body(), java.nio.charset.StandardCharsets.UTF_8))
+        assertThat(new String(last.body(), StandardCharsets.UTF_8))
                 .isEqualTo("{\"metadata\":{\"resourceVersion\":\"101\"},\"spec\":{\"taints\":["
                         + "{\"key\":\"node.kubernetes.io/not-ready\",\"effect\":\"NoSchedule\","
                         + "\"timeAdded\":\"2015-01-01T12:00:00Z\"}]}}");
@@ -137,8 +144,11 @@ class TaintTest {
 
         cluster.start().advance(Duration.ofMillis(1));
 
-        Call patch = cluster.transport.calls().stream().filter(TaintTest::isPatch).toList().getLast();
-        assertThat(new String(patch.body(), java.nio.charset.StandardCharsets.UTF_8))
+        Call patch = cluster.transport.calls().stream()
+                .filter(TaintTest::isPatch)
+                .toList()
+                .getLast();
+        assertThat(new String(patch.body(), StandardCharsets.UTF_8))
                 .isEqualTo("{\"metadata\":{\"resourceVersion\":\"102\"},\"spec\":{\"taints\":null}}");
         assertThat(cluster.taints("n1")).isEmpty();
     }

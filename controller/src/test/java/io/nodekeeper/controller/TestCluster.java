@@ -108,20 +108,23 @@ final class TestCluster {
                                 .put("creationTimestamp", KubeTime.format(created))
                                 .build())
                 .put("spec", JsonObject.EMPTY)
-                .put(
-                        "status",
-                        JsonObject.EMPTY.with("capacity", JsonObject.EMPTY.with("cpu", "10")))
+                .put("status", JsonObject.EMPTY.with("capacity", JsonObject.EMPTY.with("cpu", "10")))
                 .build();
-        storeNode("ADDED", conditions.length == 0 ? node : new Node(node).withConditions(List.of(conditions)).json());
+        storeNode(
+                "ADDED",
+                conditions.length == 0
+                        ? node
+                        : new Node(node).withConditions(List.of(conditions)).json());
     }
 
     void deleteNode(String name) {
-        JsonObject last = nodes.remove(name);
+        JsonObject last = node(name).json();
+        nodes.remove(name);
         broadcast(ResourceType.NODES, "DELETED", versioned(last));
     }
 
     void change(String name, UnaryOperator<JsonObject> change) {
-        storeNode("MODIFIED", change.apply(nodes.get(name)));
+        storeNode("MODIFIED", change.apply(node(name).json()));
     }
 
     /** The agent posts these conditions, in place of those of their types. */
@@ -163,7 +166,7 @@ final class TestCluster {
     // What can be seen.
 
     Node node(String name) {
-        return new Node(nodes.get(name));
+        return new Node(found(nodes, ResourceType.NODES, name));
     }
 
     String ready(String name) {
@@ -173,8 +176,8 @@ final class TestCluster {
     /** Conditions as {@code type=status reason heartbeat transition}. */
     List<String> conditions(String name) {
         return node(name).conditions().stream()
-                .map(c -> c.type() + "=" + c.status() + " " + c.reason() + " " + c.json().text("lastHeartbeatTime") + " "
-                        + c.json().text("lastTransitionTime"))
+                .map(c -> c.type() + "=" + c.status() + " " + c.reason() + " "
+                        + c.json().text("lastHeartbeatTime") + " " + c.json().text("lastTransitionTime"))
                 .toList();
     }
 
@@ -193,7 +196,9 @@ final class TestCluster {
     }
 
     List<String> events(String reason) {
-        return events.stream().filter(event -> event.contains(" " + reason + " ")).toList();
+        return events.stream()
+                .filter(event -> event.contains(" " + reason + " "))
+                .toList();
     }
 
     static Condition ready(String status, Instant heartbeat) {
@@ -250,9 +255,12 @@ final class TestCluster {
         }
         return switch (call.method()) {
             case "PUT" -> storeNode("MODIFIED", stored.with("status", body.object("status")));
-            case "PATCH" -> storeNode(
-                    "MODIFIED",
-                    stored.update("spec", spec -> spec.with("taints", body.object("spec").array("taints"))));
+            case "PATCH" ->
+                storeNode(
+                        "MODIFIED",
+                        stored.update(
+                                "spec",
+                                spec -> spec.with("taints", body.object("spec").array("taints"))));
             default -> throw ApiException.badRequest(call.toString());
         };
     }
@@ -293,13 +301,18 @@ final class TestCluster {
     }
 
     static JsonObject cordon(JsonObject node, boolean unschedulable) {
-        return node.update("spec", spec -> unschedulable
-                ? spec.toBuilder().put("unschedulable", true).build()
-                : spec.without("unschedulable"));
+        return node.update(
+                "spec",
+                spec -> unschedulable
+                        ? spec.toBuilder().put("unschedulable", true).build()
+                        : spec.without("unschedulable"));
     }
 
     static JsonObject taint(JsonObject node, String key, String effect) {
         return node.update(
-                "spec", spec -> spec.with("taints", spec.array("taints").plus(Taint.of(key, effect, B).json())));
+                "spec",
+                spec -> spec.with(
+                        "taints",
+                        spec.array("taints").plus(Taint.of(key, effect, B).json())));
     }
 }

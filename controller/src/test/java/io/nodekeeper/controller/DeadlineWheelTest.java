@@ -12,9 +12,10 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tuple;
 
 /** The wheel, whose timers are armed lazily, expires the same deadlines as a table that is searched each time. */
-class DeadlineWheelProperties {
+class DeadlineWheelTest {
     private static final long SECOND = 1_000_000_000L;
 
     sealed interface Step {}
@@ -47,12 +48,14 @@ class DeadlineWheelProperties {
                     wheel.poll(now, expired::add);
 
                     long time = now;
-                    assertThat(expired).doesNotHaveDuplicates().allSatisfy(owner -> assertThat(table.get(owner))
-                            .isLessThan(time));
+                    assertThat(expired)
+                            .doesNotHaveDuplicates()
+                            .allSatisfy(owner -> assertThat(table.get(owner)).isLessThan(time));
                     expired.forEach(table::remove);
-                    assertThat(table.values()).allSatisfy(at -> assertThat(at + DeadlineWheel.TICK_NANOS)
-                            .as("late by more than a tick")
-                            .isGreaterThan(time));
+                    assertThat(table.values())
+                            .allSatisfy(at -> assertThat(at + DeadlineWheel.TICK_NANOS)
+                                    .as("late by more than a tick")
+                                    .isGreaterThan(time));
                 }
             }
             if (!table.isEmpty()) {
@@ -70,9 +73,9 @@ class DeadlineWheelProperties {
                 Arbitraries.longs().between(0, 60 * SECOND),
                 Arbitraries.longs().between(0, 3600 * SECOND));
         return Arbitraries.frequencyOf(
-                        net.jqwik.api.Tuple.of(6, Combinators.combine(owner, time).as(Set::new)),
-                        net.jqwik.api.Tuple.of(1, owner.map(Cancel::new)),
-                        net.jqwik.api.Tuple.of(5, time.map(Advance::new)))
+                        Tuple.of(6, Combinators.combine(owner, time).as(Set::new)),
+                        Tuple.of(1, owner.map(Cancel::new)),
+                        Tuple.of(5, time.map(Advance::new)))
                 .map(Step.class::cast)
                 .list()
                 .ofMaxSize(80);
