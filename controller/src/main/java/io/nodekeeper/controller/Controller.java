@@ -77,7 +77,7 @@ public final class Controller {
         this.heartbeats = new Heartbeats(config, wheel);
         this.sight =
                 new Sight(config.nodeMonitorPeriod().multipliedBy(BLIND_PERIODS).toNanos(), now());
-        this.tainter = new Tainter(this.client, random, heartbeats, lanes, this::saw);
+        this.tainter = new Tainter(this.client, random, heartbeats, lanes, this::wrote);
         this.judge = new Judge(this.client, heartbeats, lanes, events, new FromJudge(), this::now);
         // Lists of all nodes may take longer than single calls: they keep the caller's deadline.
         this.leases = new Reflector(
@@ -151,9 +151,14 @@ public final class Controller {
         }
     }
 
-    private void saw(NodeHealth health, Node node) {
-        heartbeats.saw(health, node, Heartbeats.Source.READ, now());
-        tainter.saw(health, node);
+    private void saw(NodeHealth health, Node node, Heartbeats.Source source) {
+        if (heartbeats.saw(health, node, source, now())) {
+            tainter.saw(health, node);
+        }
+    }
+
+    private void wrote(NodeHealth health, Node node) {
+        saw(health, node, Heartbeats.Source.LATE);
     }
 
     private void add(Node node, Duration silentFor) {
@@ -171,8 +176,13 @@ public final class Controller {
 
     private final class FromJudge implements Judge.Sightings {
         @Override
-        public void saw(NodeHealth health, Node node) {
-            Controller.this.saw(health, node);
+        public void read(NodeHealth health, Node node) {
+            saw(health, node, Heartbeats.Source.LIVE);
+        }
+
+        @Override
+        public void wrote(NodeHealth health, Node node) {
+            Controller.this.wrote(health, node);
         }
 
         @Override
@@ -201,7 +211,7 @@ public final class Controller {
 
         @Override
         public void onChange(JsonObject object) {
-            heartbeats.saw(new Lease(object), Heartbeats.Source.WATCH, now());
+            heartbeats.saw(new Lease(object), Heartbeats.Source.LATE, now());
             sleep();
         }
 
@@ -219,7 +229,8 @@ public final class Controller {
             for (Node node : listed) {
                 heartbeats
                         .find(node.name())
-                        .ifPresentOrElse(health -> Controller.this.saw(health, node), () -> add(node, age(node)));
+                        .ifPresentOrElse(
+                                health -> saw(health, node, Heartbeats.Source.LIVE), () -> add(node, age(node)));
             }
             if (!nodesListed) {
                 nodesListed = true;
@@ -251,8 +262,8 @@ public final class Controller {
             }
             if (health == null) {
                 add(node, Duration.ZERO);
-            } else if (heartbeats.saw(health, node, Heartbeats.Source.WATCH, now())) {
-                tainter.saw(health, node);
+            } else {
+                saw(health, node, Heartbeats.Source.LATE);
             }
             sleep();
         }

@@ -28,10 +28,10 @@ import org.slf4j.LoggerFactory;
 final class Heartbeats {
     /** How a report came in. */
     enum Source {
-        /** From a list or a single read: the truth of this moment. */
-        READ,
-        /** From a watch, possibly late. */
-        WATCH
+        /** From a list or a single read: the truth of this moment, even if it is of an older version. */
+        LIVE,
+        /** From a watch, or as the answer to a write, either of which newer reports may have overtaken. */
+        LATE
     }
 
     private static final Logger log = LoggerFactory.getLogger(Heartbeats.class);
@@ -112,7 +112,7 @@ final class Heartbeats {
 
     /** A state of a known node was seen; false if a newer one was seen before. */
     boolean saw(NodeHealth health, Node node, Source source, long now) {
-        if (source == Source.WATCH && !isNewer(node.resourceVersion(), health.version)) {
+        if (source == Source.LATE && !isNewer(node.resourceVersion(), health.version)) {
             return false;
         }
         health.version = node.resourceVersion();
@@ -134,7 +134,7 @@ final class Heartbeats {
             byName.put(health.name, health);
         }
         String version = lease.resourceVersion();
-        if (source == Source.WATCH && health.hasLease && !isNewer(version, health.leaseVersion)) {
+        if (source == Source.LATE && health.hasLease && !isNewer(version, health.leaseVersion)) {
             return;
         }
         String renewTime = lease.spec().text("renewTime");
@@ -174,7 +174,7 @@ final class Heartbeats {
                 leaseGone(health.name);
             }
         }
-        listed.values().forEach(lease -> saw(lease, Source.READ, now));
+        listed.values().forEach(lease -> saw(lease, Source.LIVE, now));
     }
 
     /** The known nodes that are none of {@code listed}, by UID. */

@@ -22,8 +22,11 @@ import org.slf4j.LoggerFactory;
 final class Judge {
     /** Where the state of a node that the API returned goes. */
     interface Sightings {
-        /** A known node was read or written; whatever follows from its state follows. */
-        void saw(NodeHealth health, Node node);
+        /** A known node was read; whatever follows from its state follows. */
+        void read(NodeHealth health, Node node);
+
+        /** A known node was written; whatever follows from its state follows, unless a newer one was seen. */
+        void wrote(NodeHealth health, Node node);
 
         /** The API answered. */
         void answered();
@@ -99,9 +102,9 @@ final class Judge {
                 return postpone();
             }
             if (!leaseNow.isEmpty()) {
-                heartbeats.saw(new Lease(leaseNow), Heartbeats.Source.READ, now.nanos());
+                heartbeats.saw(new Lease(leaseNow), Heartbeats.Source.LIVE, now.nanos());
             }
-            sightings.saw(health, node);
+            sightings.read(health, node);
             Verdict verdict = Verdict.of(
                     node, heartbeats.deadline(health), now.nanos(), loop.clock().wallTime());
             return switch (verdict) {
@@ -130,7 +133,7 @@ final class Judge {
                         }
                         if (heartbeats.isCurrent(health)) {
                             settled();
-                            sightings.saw(health, new Node(written));
+                            sightings.wrote(health, new Node(written));
                         }
                         return close();
                     })

@@ -52,21 +52,21 @@ final class Tainter {
     private final RandomGenerator random;
     private final Heartbeats heartbeats;
     private final Lanes lanes;
-    private final BiConsumer<NodeHealth, Node> sightings;
+    private final BiConsumer<NodeHealth, Node> written;
 
-    /** {@code sightings} hears of every node that was read or written here. */
+    /** {@code written} hears of every node that was written here. */
     Tainter(
             KubeClient client,
             RandomGenerator random,
             Heartbeats heartbeats,
             Lanes lanes,
-            BiConsumer<NodeHealth, Node> sightings) {
+            BiConsumer<NodeHealth, Node> written) {
         this.client = client;
         this.loop = client.loop();
         this.random = random;
         this.heartbeats = heartbeats;
         this.lanes = lanes;
-        this.sightings = sightings;
+        this.written = written;
     }
 
     /** This is the newest state of the node. */
@@ -111,7 +111,7 @@ final class Tainter {
         }
         CompletionStage<?> done = done(health);
         if (heartbeats.isCurrent(health)) {
-            sightings.accept(health, new Node(patched));
+            written.accept(health, new Node(patched));
         }
         return done;
     }

@@ -243,8 +243,8 @@ class SightTest {
         cluster.start();
         cluster.advanceTo("45S");
         cluster.loop.freeze();
-        cluster.advanceTo("48S");
-        cluster.renew("n1", B.plusSeconds(48));
+        cluster.advanceTo("52S");
+        cluster.renew("n1", B.plusSeconds(52));
         cluster.advanceTo("53S");
 
         cluster.loop.thaw();
@@ -286,8 +286,9 @@ class SightTest {
         cluster.leaseWatchFrozen = true;
         cluster.advanceTo("10S");
         cluster.renew("n1", B.plusSeconds(10));
+        cluster.renew("n1", B.plusSeconds(20));
 
-        // Found by the read at 50 s; the watch tells of it at 80 s only.
+        // The second renewal is found by the read at 50 s; the watch tells of the first at 80 s only.
         cluster.advanceTo("80S");
         leases.event(
                 "MODIFIED",

@@ -184,6 +184,23 @@ class TaintTest {
         assertThat(cluster.taints("n1")).isEmpty();
     }
 
+    @Test
+    void changeBetweenAWriteAndItsAnswerIsNotLost() {
+        cluster.addNode("n1", K, ready("False", B));
+        boolean[] changed = {false};
+        cluster.afterwards = call -> {
+            if (isPatch(call) && !changed[0]) {
+                changed[0] = true;
+                cluster.post("n1", ready("True", B.plusSeconds(1)));
+            }
+        };
+
+        cluster.start().advance(Duration.ofSeconds(1));
+
+        assertThat(changed[0]).isTrue();
+        assertThat(cluster.taints("n1")).isEmpty();
+    }
+
     private static boolean isPatch(Call call) {
         return call.method().equals("PATCH");
     }

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
@@ -49,6 +50,8 @@ final class TestCluster {
 
     /** Called before each answer; a value is the answer. */
     Function<Call, Optional<Reply>> fault = call -> Optional.empty();
+    /** Called after each call took effect and before its answer goes out. */
+    Consumer<Call> afterwards = call -> {};
     /** The server cannot be reached. */
     boolean down;
     /** The server takes requests and never answers. */
@@ -224,7 +227,9 @@ final class TestCluster {
         }
         return fault.apply(call).or(() -> {
             try {
-                return Optional.of(FakeTransport.reply(200, answer(call)));
+                JsonObject answer = answer(call);
+                afterwards.accept(call);
+                return Optional.of(FakeTransport.reply(200, answer));
             } catch (ApiException refused) {
                 return Optional.of(FakeTransport.refusal(refused));
             }
