@@ -1,0 +1,53 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.time.GoDuration;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How patient the controller is. Any values can be held; {@link #faults} tells which of them cannot be worked with.
+ *
+ * @param nodeMonitorPeriod how often the controller proves to itself that it can see the API at all
+ * @param nodeMonitorGracePeriod the silence after which a node that has reported counts as unreachable
+ * @param nodeStartupGracePeriod the same for a node that has never reported
+ */
+public record ControllerConfig(
+        Duration nodeMonitorPeriod, Duration nodeMonitorGracePeriod, Duration nodeStartupGracePeriod) {
+
+    /** Kubernetes' defaults since 1.32. */
+    public static final ControllerConfig DEFAULT =
+            new ControllerConfig(Duration.ofSeconds(5), Duration.ofSeconds(50), Duration.ofSeconds(60));
+
+    /** The time in which an HTTP/2 client finds out that its connection is dead: 30 s idle and 15 s without an answer. */
+    private static final Duration CONNECTION_LOSS = Duration.ofSeconds(45);
+
+    /** All that is wrong with the values, each naming its flag, its value and what is expected; empty if nothing is. */
+    public List<String> faults() {
+        List<String> faults = new ArrayList<>();
+        positive(faults, "--node-monitor-period", nodeMonitorPeriod);
+        positive(faults, "--node-monitor-grace-period", nodeMonitorGracePeriod);
+        positive(faults, "--node-startup-grace-period", nodeStartupGracePeriod);
+        if (faults.isEmpty() && nodeMonitorGracePeriod.compareTo(nodeMonitorPeriod) < 0) {
+            faults.add("--node-monitor-grace-period: must not be less than --node-monitor-period ("
+                    + GoDuration.format(nodeMonitorPeriod) + "), got " + GoDuration.format(nodeMonitorGracePeriod));
+        }
+        return List.copyOf(faults);
+    }
+
+    /** What works, but is likely to be regretted; empty if nothing is. */
+    public List<String> warnings() {
+        if (nodeMonitorGracePeriod.compareTo(CONNECTION_LOSS) >= 0) {
+            return List.of();
+        }
+        return List.of("--node-monitor-grace-period=" + GoDuration.format(nodeMonitorGracePeriod)
+                + " is less than the 45s in which a node finds out that its connection is dead;"
+                + " nodes may become Unknown that only had to reconnect");
+    }
+
+    private static void positive(List<String> faults, String flag, Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            faults.add(flag + ": must be greater than 0, got " + GoDuration.format(value));
+        }
+    }
+}

@@ -1,0 +1,215 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.time.Backoff;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries out verdicts: no node is blamed before its lease and its status were read live, and nothing is written unless
+ * the object is still the one that was judged. What fails is tried again, from the first look on. Confined to the loop.
+ */
+final class Judge {
+    /** Where the state of a node that the API returned goes. */
+    interface Sightings {
+        /** A known node was read; whatever follows from its state follows. */
+        void read(NodeHealth health, Node node);
+
+        /** A known node was written; whatever follows from its state follows, unless a newer one was seen. */
+        void wrote(NodeHealth health, Node node);
+
+        /** The API answered. */
+        void answered();
+
+        /** Everything about the node's deadline may have changed: it has to be armed. */
+        void rearm(NodeHealth health);
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(Judge.class);
+    /** Kubernetes tries again after 20 ms, and with its next pass after 5 s. */
+    private static final Backoff RETRY = new Backoff(Duration.ofMillis(20), Duration.ofSeconds(5));
+
+    private final KubeClient client;
+    private final Loop loop;
+    private final Heartbeats heartbeats;
+    private final Lanes lanes;
+    private final NodeEvents events;
+    private final Sightings sightings;
+    private final Now now;
+
+    Judge(KubeClient client, Heartbeats heartbeats, Lanes lanes, NodeEvents events, Sightings sightings, Now now) {
+        this.client = client;
+        this.loop = client.loop();
+        this.heartbeats = heartbeats;
+        this.lanes = lanes;
+        this.events = events;
+        this.sightings = sightings;
+        this.now = now;
+    }
+
+    /** The node's deadline has passed, as far as this process knows. */
+    void overdue(NodeHealth health) {
+        if (!health.judging) {
+            health.judging = true;
+            Case open = new Case(health);
+            lanes.urgent(() -> open.look());
+        }
+    }
+
+    /** One node under judgement, over all tries. */
+    private final class Case {
+        private final NodeHealth health;
+        private int failures;
+        /** Whether a write was sent whose outcome is not known. */
+        private boolean sent;
+
+        private boolean wasReady;
+
+        private Case(NodeHealth health) {
+            this.health = health;
+        }
+
+        private CompletionStage<?> look() {
+            if (!isOverdue()) {
+                return close();
+            }
+            CompletableFuture<JsonObject> lease =
+                    absentIfNotFound(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, health.name));
+            CompletableFuture<JsonObject> node = absentIfNotFound(client.get(ResourceType.NODES, "", health.name));
+            return CompletableFuture.allOf(lease, node)
+                    .handle((looked, error) -> error == null ? judge(lease.join(), node.join()) : tryAgain(error))
+                    .thenCompose(next -> next);
+        }
+
+        private CompletionStage<?> judge(JsonObject leaseNow, JsonObject nodeNow) {
+            sightings.answered();
+            if (!heartbeats.isCurrent(health)) {
+                return close();
+            }
+            Node node = new Node(nodeNow);
+            if (!node.uid().equals(health.uid)) {
+                // Deleted, perhaps recreated: the watch is about to tell. If it does not, there is another look later.
+                return postpone();
+            }
+            if (!leaseNow.isEmpty()) {
+                heartbeats.saw(new Lease(leaseNow), Heartbeats.Source.LIVE, now.nanos());
+            }
+            sightings.read(health, node);
+            Verdict verdict = Verdict.of(
+                    node, heartbeats.deadline(health), now.nanos(), loop.clock().wallTime());
+            return switch (verdict) {
+                case Verdict.Alive() -> {
+                    log.debug("Node {} is late, but the API knows of a newer {}", health.name, health.signal);
+                    yield close();
+                }
+                case Verdict.AlreadyUnknown() -> {
+                    if (sent) {
+                        settled();
+                    }
+                    yield close();
+                }
+                case Verdict.MarkUnknown mark -> write(mark);
+            };
+        }
+
+        private CompletionStage<?> write(Verdict.MarkUnknown mark) {
+            sent = true;
+            wasReady = mark.wasReady();
+            return client.updateStatus(
+                            ResourceType.NODES, "", health.name, mark.node().json())
+                    .handle((written, error) -> {
+                        if (error != null) {
+                            return tryAgain(error);
+                        }
+                        if (heartbeats.isCurrent(health)) {
+                            settled();
+                            sightings.wrote(health, new Node(written));
+                        }
+                        return close();
+                    })
+                    .thenCompose(next -> next);
+        }
+
+        /** The verdict stands in the API. */
+        private void settled() {
+            sent = false;
+            health.silenced = true;
+            long silence = now.nanos() - health.heardAt;
+            log.info(
+                    "Node {} is now Unknown: last signal {} {} ago, deadline missed by {};"
+                            + " wrote Ready and the pressure conditions as Unknown{}",
+                    health.name,
+                    health.signal,
+                    Heartbeats.age(silence),
+                    Heartbeats.age(now.nanos() - heartbeats.deadline(health)),
+                    wasReady ? ", was Ready" : ", was not Ready");
+            if (wasReady) {
+                events.notReady(health.name, health.uid);
+            }
+        }
+
+        private CompletionStage<?> tryAgain(Throwable error) {
+            if (Failures.cause(error) instanceof ApiException refused && refused.code() < 500) {
+                sightings.answered();
+                // Refused for sure, unlike a write without an answer.
+                sent = false;
+            }
+            Duration wait = RETRY.delay(failures++);
+            log.debug(
+                    "Node {} is late, but cannot be judged: {}; again in {}", health.name, Failures.text(error), wait);
+            if (failures == 8) {
+                log.warn(
+                        "Node {} is late, but could not be judged {} times: {}",
+                        health.name,
+                        failures,
+                        Failures.text(error));
+            }
+            loop.schedule(wait, () -> lanes.urgent(this::look));
+            return CompletableFuture.completedStage(null);
+        }
+
+        private CompletionStage<?> close() {
+            health.judging = false;
+            if (heartbeats.isCurrent(health)) {
+                sightings.rearm(health);
+            }
+            return CompletableFuture.completedStage(null);
+        }
+
+        private CompletionStage<?> postpone() {
+            loop.schedule(RETRY.cap(), () -> lanes.urgent(this::look));
+            return CompletableFuture.completedStage(null);
+        }
+
+        private boolean isOverdue() {
+            return heartbeats.isCurrent(health) && now.nanos() > heartbeats.deadline(health);
+        }
+    }
+
+    private static CompletableFuture<JsonObject> absentIfNotFound(CompletableFuture<JsonObject> read) {
+        return read.exceptionally(error -> {
+            if (Failures.isCode(error, 404)) {
+                return JsonObject.EMPTY;
+            }
+            throw Failures.cause(error) instanceof RuntimeException known
+                    ? known
+                    : new IllegalStateException(Failures.cause(error));
+        });
+    }
+
+    /** The monotonic time since the controller was made. */
+    interface Now {
+        /** Nanoseconds. */
+        long nanos();
+    }
+}

@@ -1,0 +1,83 @@
+package io.nodekeeper.controller;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.Tuple;
+
+/** The wheel, whose timers are armed lazily, expires the same deadlines as a table that is searched each time. */
+class DeadlineWheelTest {
+    private static final long SECOND = 1_000_000_000L;
+
+    sealed interface Step {}
+
+    record Set(int owner, long delay) implements Step {}
+
+    record Cancel(int owner) implements Step {}
+
+    record Advance(long by) implements Step {}
+
+    @Property(tries = 500)
+    void expiresWhatATableWouldExpire(@ForAll("steps") List<Step> steps) {
+        DeadlineWheel<Integer> wheel = new DeadlineWheel<>();
+        Map<Integer, DeadlineWheel.Deadline<Integer>> deadlines = new HashMap<>();
+        Map<Integer, Long> table = new HashMap<>();
+        long now = 0;
+        for (Step step : steps) {
+            switch (step) {
+                case Set(int owner, long delay) -> {
+                    wheel.set(deadlines.computeIfAbsent(owner, DeadlineWheel.Deadline::new), now + delay);
+                    table.put(owner, now + delay);
+                }
+                case Cancel(int owner) -> {
+                    wheel.cancel(deadlines.computeIfAbsent(owner, DeadlineWheel.Deadline::new));
+                    table.remove(owner);
+                }
+                case Advance(long by) -> {
+                    now += by;
+                    List<Integer> expired = new ArrayList<>();
+                    wheel.poll(now, expired::add);
+
+                    long time = now;
+                    assertThat(expired)
+                            .doesNotHaveDuplicates()
+                            .allSatisfy(owner -> assertThat(table.get(owner)).isLessThan(time));
+                    expired.forEach(table::remove);
+                    assertThat(table.values())
+                            .allSatisfy(at -> assertThat(at + DeadlineWheel.TICK_NANOS)
+                                    .as("late by more than a tick")
+                                    .isGreaterThan(time));
+                }
+            }
+            if (!table.isEmpty()) {
+                long next = table.values().stream().min(Long::compare).orElseThrow();
+                assertThat(wheel.nextWake()).isLessThanOrEqualTo(Math.max(next, now) + DeadlineWheel.TICK_NANOS);
+            }
+        }
+    }
+
+    @Provide
+    Arbitrary<List<Step>> steps() {
+        Arbitrary<Integer> owner = Arbitraries.integers().between(0, 9);
+        Arbitrary<Long> time = Arbitraries.oneOf(
+                Arbitraries.longs().between(0, 3 * DeadlineWheel.TICK_NANOS),
+                Arbitraries.longs().between(0, 60 * SECOND),
+                Arbitraries.longs().between(0, 3600 * SECOND));
+        return Arbitraries.frequencyOf(
+                        Tuple.of(6, Combinators.combine(owner, time).as(Set::new)),
+                        Tuple.of(1, owner.map(Cancel::new)),
+                        Tuple.of(5, time.map(Advance::new)))
+                .map(Step.class::cast)
+                .list()
+                .ofMaxSize(80);
+    }
+}

@@ -1,0 +1,48 @@
+package io.nodekeeper.controller;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class LanesTest {
+    private final Lanes lanes = new Lanes(2);
+    private final List<String> started = new ArrayList<>();
+    private final List<CompletableFuture<Void>> open = new ArrayList<>();
+
+    @Test
+    void urgentJobsOvertakeAndTheLimitHolds() {
+        lanes.ordinary(() -> job("a"));
+        lanes.ordinary(() -> job("b"));
+        lanes.ordinary(() -> job("c"));
+        lanes.urgent(() -> job("d"));
+        assertThat(started).containsExactly("a", "b");
+
+        open.get(0).complete(null);
+        open.get(1).completeExceptionally(new IllegalStateException("on purpose"));
+
+        assertThat(started).containsExactly("a", "b", "d", "c");
+    }
+
+    @Test
+    void closedLanesStartNothing() {
+        lanes.ordinary(() -> job("a"));
+        lanes.ordinary(() -> job("b"));
+        lanes.ordinary(() -> job("c"));
+
+        lanes.close();
+        open.getFirst().complete(null);
+        lanes.urgent(() -> job("d"));
+
+        assertThat(started).containsExactly("a", "b");
+    }
+
+    private CompletableFuture<Void> job(String name) {
+        started.add(name);
+        CompletableFuture<Void> job = new CompletableFuture<>();
+        open.add(job);
+        return job;
+    }
+}

@@ -1,0 +1,323 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.Taint;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.TransportException;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+
+/**
+ * An API server in virtual time with nodes and leases, versions and conflicts, lists and watches; and a controller that
+ * works on it. What goes wrong is up to the test.
+ */
+final class TestCluster {
+    /** The beginning of time, and the creation of old nodes. */
+    static final Instant B = Instant.parse("2015-01-01T12:00:00Z");
+
+    static final Instant K = Instant.parse("2012-01-01T00:00:00Z");
+
+    static final ControllerConfig CONFIG =
+            new ControllerConfig(Duration.ofSeconds(5), Duration.ofSeconds(50), Duration.ofSeconds(60));
+
+    final VirtualTime time = new VirtualTime(B);
+    final VirtualTime.VirtualLoop loop = time.loop("controller");
+    final FakeTransport transport = new FakeTransport();
+    final List<String> events = new ArrayList<>();
+    final Controller controller;
+
+    /** Called before each answer; a value is the answer. */
+    Function<Call, Optional<Reply>> fault = call -> Optional.empty();
+    /** Called after each call took effect and before its answer goes out. */
+    Consumer<Call> afterwards = call -> {};
+    /** The server cannot be reached. */
+    boolean down;
+    /** The server takes requests and never answers. */
+    boolean hung;
+    /** Lease events are not sent. */
+    boolean leaseWatchFrozen;
+
+    private final Map<String, JsonObject> nodes = new TreeMap<>();
+    private final Map<String, JsonObject> leases = new TreeMap<>();
+    private final List<FakeTransport.Watch> broken = new ArrayList<>();
+    private int version = 100;
+
+    TestCluster() {
+        this(CONFIG);
+    }
+
+    TestCluster(ControllerConfig config) {
+        transport.answer(this::serve);
+        controller = new Controller(
+                config,
+                new KubeClient(transport, loop, Duration.ofSeconds(10)),
+                loop,
+                (about, type, reason, message) ->
+                        events.add(type + " " + reason + " " + about.kind() + " " + about.uid() + ": " + message),
+                Randoms.seeded(1));
+    }
+
+    TestCluster start() {
+        controller.start();
+        advance(Duration.ZERO);
+        return this;
+    }
+
+    void advance(Duration duration) {
+        time.advance(duration);
+    }
+
+    void advanceTo(String sinceB) {
+        advance(Duration.parse("PT" + sinceB).minus(time.elapsed()));
+    }
+
+    // What agents and users do.
+
+    void addNode(String name, Instant created, Condition... conditions) {
+        addNode(name, name + "-uid", created, conditions);
+    }
+
+    void addNode(String name, String uid, Instant created, Condition... conditions) {
+        JsonObject node = JsonObject.builder()
+                .put("kind", "Node")
+                .put("apiVersion", "v1")
+                .put(
+                        "metadata",
+                        JsonObject.builder()
+                                .put("name", name)
+                                .put("uid", uid)
+                                .put("creationTimestamp", KubeTime.format(created))
+                                .build())
+                .put("spec", JsonObject.EMPTY)
+                .put("status", JsonObject.EMPTY.with("capacity", JsonObject.EMPTY.with("cpu", "10")))
+                .build();
+        storeNode(
+                "ADDED",
+                conditions.length == 0
+                        ? node
+                        : new Node(node).withConditions(List.of(conditions)).json());
+    }
+
+    void deleteNode(String name) {
+        JsonObject last = node(name).json();
+        nodes.remove(name);
+        broadcast(ResourceType.NODES, "DELETED", versioned(last));
+    }
+
+    void change(String name, UnaryOperator<JsonObject> change) {
+        storeNode("MODIFIED", change.apply(node(name).json()));
+    }
+
+    /** The agent posts these conditions, in place of those of their types. */
+    void post(String name, Condition... conditions) {
+        change(name, json -> {
+            Map<String, Condition> all = new LinkedHashMap<>();
+            new Node(json).conditions().forEach(condition -> all.put(condition.type(), condition));
+            for (Condition condition : conditions) {
+                all.put(condition.type(), condition);
+            }
+            return new Node(json).withConditions(List.copyOf(all.values())).json();
+        });
+    }
+
+    /** The agent renews its lease, or creates it. */
+    void renew(String name, Instant renewTime) {
+        boolean there = leases.containsKey(name);
+        JsonObject lease = versioned(JsonObject.builder()
+                .put("metadata", JsonObject.EMPTY.with("name", name).with("namespace", "kube-node-lease"))
+                .put("spec", JsonObject.EMPTY.with("renewTime", KubeTime.formatMicro(renewTime)))
+                .build());
+        leases.put(name, lease);
+        if (!leaseWatchFrozen) {
+            broadcast(ResourceType.LEASES, there ? "MODIFIED" : "ADDED", lease);
+        }
+    }
+
+    /** Every watch breaks and its history is lost: reflectors have to list anew. */
+    void loseHistory() {
+        for (FakeTransport.Watch watch : List.copyOf(transport.watches())) {
+            if (!broken.contains(watch)) {
+                watch.event("ERROR", new ApiException(410, "Expired", "too old resource version").toStatus());
+                broken.add(watch);
+                watch.end();
+            }
+        }
+    }
+
+    // What can be seen.
+
+    Node node(String name) {
+        return new Node(found(nodes, ResourceType.NODES, name));
+    }
+
+    String ready(String name) {
+        return node(name).ready().map(Condition::status).orElse("none");
+    }
+
+    /** Conditions as {@code type=status reason heartbeat transition}. */
+    List<String> conditions(String name) {
+        return node(name).conditions().stream()
+                .map(c -> c.type() + "=" + c.status() + " " + c.reason() + " "
+                        + c.json().text("lastHeartbeatTime") + " " + c.json().text("lastTransitionTime"))
+                .toList();
+    }
+
+    /** Taints as {@code key:effect}. */
+    List<String> taints(String name) {
+        return node(name).taints().stream()
+                .map(taint -> taint.key() + ":" + taint.effect())
+                .toList();
+    }
+
+    /** How many calls of that method on targets with that end there were. */
+    long calls(String method, String end) {
+        return transport.calls().stream()
+                .filter(call -> call.method().equals(method) && call.target().endsWith(end))
+                .count();
+    }
+
+    List<String> events(String reason) {
+        return events.stream()
+                .filter(event -> event.contains(" " + reason + " "))
+                .toList();
+    }
+
+    static Condition ready(String status, Instant heartbeat) {
+        return condition("Ready", status, heartbeat);
+    }
+
+    static Condition condition(String type, String status, Instant heartbeat) {
+        return Condition.of(type, status, "KubeletSays", "kubelet says so", heartbeat, heartbeat);
+    }
+
+    static Reply internalError() {
+        return FakeTransport.refusal(new ApiException(500, "InternalError", "etcdserver: request timed out"));
+    }
+
+    // The server.
+
+    private Optional<Reply> serve(Call call) {
+        if (down) {
+            throw new TransportException("connection refused", null);
+        }
+        if (hung) {
+            return Optional.empty();
+        }
+        return fault.apply(call).or(() -> {
+            try {
+                JsonObject answer = answer(call);
+                afterwards.accept(call);
+                return Optional.of(FakeTransport.reply(200, answer));
+            } catch (ApiException refused) {
+                return Optional.of(FakeTransport.refusal(refused));
+            }
+        });
+    }
+
+    private JsonObject answer(Call call) {
+        String path = call.target().split("\\?")[0];
+        String leasesPath = ResourceType.LEASES.path("kube-node-lease");
+        if (path.equals(ResourceType.NODES.path())) {
+            return list(nodes);
+        }
+        if (path.equals(leasesPath)) {
+            return list(leases);
+        }
+        String[] parts = path.split("/");
+        if (path.startsWith(leasesPath)) {
+            return found(leases, ResourceType.LEASES, parts[parts.length - 1]);
+        }
+        String name = parts[4];
+        JsonObject stored = found(nodes, ResourceType.NODES, name);
+        if (call.method().equals("GET")) {
+            return stored;
+        }
+        JsonObject body = Json.parseObject(call.body());
+        if (!body.object("metadata").text("resourceVersion").equals(node(name).resourceVersion())) {
+            throw ApiException.modified(ResourceType.NODES, name);
+        }
+        return switch (call.method()) {
+            case "PUT" -> storeNode("MODIFIED", stored.with("status", body.object("status")));
+            case "PATCH" ->
+                storeNode(
+                        "MODIFIED",
+                        stored.update(
+                                "spec",
+                                spec -> spec.with("taints", body.object("spec").array("taints"))));
+            default -> throw ApiException.badRequest(call.toString());
+        };
+    }
+
+    private static JsonObject found(Map<String, JsonObject> all, ResourceType type, String name) {
+        JsonObject object = all.get(name);
+        if (object == null) {
+            throw ApiException.notFound(type, name);
+        }
+        return object;
+    }
+
+    private JsonObject list(Map<String, JsonObject> all) {
+        return JsonObject.builder()
+                .put("metadata", JsonObject.EMPTY.with("resourceVersion", Integer.toString(version)))
+                .put("items", new JsonArray(List.<JsonValue>copyOf(all.values())))
+                .build();
+    }
+
+    private JsonObject storeNode(String type, JsonObject node) {
+        JsonObject stored = versioned(node);
+        nodes.put(new Node(stored).name(), stored);
+        broadcast(ResourceType.NODES, type, stored);
+        return stored;
+    }
+
+    private JsonObject versioned(JsonObject object) {
+        String next = Integer.toString(++version);
+        return object.update("metadata", metadata -> metadata.with("resourceVersion", next));
+    }
+
+    private void broadcast(ResourceType type, String event, JsonObject object) {
+        for (FakeTransport.Watch watch : List.copyOf(transport.watches())) {
+            if (!broken.contains(watch) && watch.call().target().contains("/" + type.plural() + "?watch")) {
+                watch.event(event, object);
+            }
+        }
+    }
+
+    static JsonObject cordon(JsonObject node, boolean unschedulable) {
+        return node.update(
+                "spec",
+                spec -> unschedulable
+                        ? spec.toBuilder().put("unschedulable", true).build()
+                        : spec.without("unschedulable"));
+    }
+
+    static JsonObject taint(JsonObject node, String key, String effect) {
+        return node.update(
+                "spec",
+                spec -> spec.with(
+                        "taints",
+                        spec.array("taints").plus(Taint.of(key, effect, B).json())));
+    }
+}
