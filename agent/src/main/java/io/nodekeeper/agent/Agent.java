@@ -1,0 +1,192 @@
+package io.nodekeeper.agent;
+
+import io.nodekeeper.api.Node;
+import io.nodekeeper.client.EventRecorder;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.Periodic;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Speaks for one node: registers it, reports its status and renews its lease. It has no thread of its own; thousands can
+ * share a loop. {@link #start} and {@link #stop} may be called from any thread.
+ */
+public final class Agent {
+    private static final Logger log = LoggerFactory.getLogger(Agent.class);
+    /** Registration does not wait longer for facts: the first status must come within 2 s. Chosen. */
+    private static final Duration FIRST_FACTS = Duration.ofSeconds(1);
+    /** A lease that is there already is renewed by then, even if registration is stuck. Chosen. */
+    private static final Duration LEASE_AT_LATEST = Duration.ofSeconds(2);
+    /** Facts that are missing at the start are looked for this often, so that Ready does not wait for a round. Chosen. */
+    private static final Duration MISSING_FACTS = Duration.ofSeconds(1);
+    /** Kubernetes' period of eviction rounds. */
+    private static final Duration PRESSURE_PERIOD = Duration.ofSeconds(10);
+    /** Kubernetes' jitter on the status period. */
+    private static final double STATUS_JITTER = 0.04;
+
+    private final AgentConfig config;
+    private final AgentPorts ports;
+    private final Loop loop;
+    private final HostSnapshots snapshots;
+    private final PressureRule pressureRule;
+    private final Registration registration;
+    private final StatusReporter reporter;
+    private final LeaseRenewer lease;
+    private final CompletableFuture<Void> registered = new CompletableFuture<>();
+    private final List<Periodic> loops = new ArrayList<>();
+    private Set<Pressure> pressures = EnumSet.noneOf(Pressure.class);
+    private boolean stopped;
+
+    /** An agent at rest that speaks for {@code host}. */
+    public Agent(AgentConfig config, AgentPorts ports, Host host) {
+        this.config = config;
+        this.ports = ports;
+        this.loop = ports.loop();
+        this.snapshots = new HostSnapshots(config.nodeName(), host, loop);
+        this.pressureRule = new PressureRule(config.thresholds(), config.evictionPressureTransitionPeriod());
+        this.registration = new Registration(
+                config, ports.registration(), () -> InitialNode.build(inputs(false)), created -> created.events()
+                        .forEach(this::tell));
+        this.reporter = new StatusReporter(
+                config,
+                ports.heartbeats(),
+                ports.nodes(),
+                ports.random(),
+                ports.onRepeatedFailure(),
+                this::status,
+                this::tell);
+        this.lease = new LeaseRenewer(config, ports.heartbeats(), ports.random(), ports.onRepeatedFailure());
+    }
+
+    /** Begins. */
+    public void start() {
+        loop.execute(() -> {
+            log.info(
+                    "Node {}: containerRuntimeVersion is {}: no container runtime is watched, Ready speaks of the node"
+                            + " alone",
+                    config.nodeName(),
+                    StatusSetters.NO_RUNTIME);
+            tell(new NodeEvent(EventRecorder.NORMAL, "Starting", "Starting kubelet."));
+            CompletableFuture<Void> facts = snapshots.refresh().thenRunAsync(this::judgePressures, loop);
+            CompletableFuture<Object> known =
+                    CompletableFuture.anyOf(facts, Deadlines.sleep(loop, FIRST_FACTS));
+            known.thenRun(this::begin);
+        });
+    }
+
+    /** Stops reporting; calls under way go on to their end. The node is left as it is. */
+    public void stop() {
+        loop.execute(() -> {
+            stopped = true;
+            registration.stop();
+            reporter.stop();
+            lease.stop();
+            loops.forEach(Periodic::stop);
+        });
+    }
+
+    /** Completes on the loop once the Node is in the API. Never does if the agent does not register. */
+    public CompletableFuture<Void> registered() {
+        return registered;
+    }
+
+    private void begin() {
+        if (stopped) {
+            return;
+        }
+        loop.schedule(PRESSURE_PERIOD, () -> repeat("pressure", PRESSURE_PERIOD, 0, this::pressureRound));
+        lookForMissingFacts();
+        if (!config.registerNode()) {
+            lease.start();
+            startStatus();
+            return;
+        }
+        loop.schedule(LEASE_AT_LATEST, lease::start);
+        registration.run().thenAccept(outcome -> {
+            if (stopped) {
+                return;
+            }
+            registered.complete(null);
+            // If the lease was looked for before there was a Node, it must not wait for its next round.
+            if (!lease.start()) {
+                lease.renewNow();
+            }
+            startStatus();
+        });
+    }
+
+    private void startStatus() {
+        repeat("status of " + config.nodeName(), config.nodeStatusUpdateFrequency(), STATUS_JITTER, this::statusTick);
+        reporter.startFastPath();
+    }
+
+    private CompletionStage<?> statusTick() {
+        return reporter.sync().thenCompose(outcome -> {
+            if (outcome != StatusReporter.Outcome.GONE || !config.registerNode() || stopped) {
+                return CompletableFuture.completedFuture(outcome);
+            }
+            log.warn("Node {} is gone from the API; registering it again", config.nodeName());
+            return registration.run().thenCompose(again -> {
+                lease.renewNow();
+                return reporter.sync();
+            });
+        });
+    }
+
+    private CompletionStage<?> pressureRound() {
+        return snapshots.refresh().thenRunAsync(this::judgePressures, loop);
+    }
+
+    private void judgePressures() {
+        Set<Pressure> now =
+                pressureRule.observe(snapshots.facts().signals(), loop.clock().nanoTime());
+        if (!now.equals(pressures)) {
+            log.info("Node {}: pressures are now {}", config.nodeName(), now);
+            pressures = now;
+        }
+    }
+
+    private void lookForMissingFacts() {
+        HostFacts facts = snapshots.facts();
+        boolean known = facts.machine().value().isPresent()
+                && facts.rootFilesystem().value().isPresent();
+        if (!known && !stopped) {
+            loop.schedule(MISSING_FACTS, () -> snapshots.refresh().thenRunAsync(this::lookForMissingFacts, loop));
+        }
+    }
+
+    private void repeat(
+            String name, Duration period, double jitter, Supplier<CompletionStage<?>> action) {
+        if (!stopped) {
+            loops.add(Periodic.start(name, loop, period, jitter, ports.random(), action));
+        }
+    }
+
+    private StatusResult status(Node node, boolean knownUnschedulable) {
+        return StatusSetters.apply(node, inputs(knownUnschedulable));
+    }
+
+    private StatusInputs inputs(boolean knownUnschedulable) {
+        return new StatusInputs(
+                config,
+                ports.version(),
+                snapshots.facts(),
+                pressures,
+                ReadyErrors.NONE,
+                loop.clock().wallTime(),
+                knownUnschedulable);
+    }
+
+    private void tell(NodeEvent event) {
+        event.record(ports.events(), config.nodeName());
+    }
+}

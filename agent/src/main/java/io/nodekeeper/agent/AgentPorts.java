@@ -1,0 +1,29 @@
+package io.nodekeeper.agent;
+
+import io.nodekeeper.client.EventRecorder;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.time.Loop;
+import java.util.random.RandomGenerator;
+
+/**
+ * What an agent works with. All of it may be shared by any number of agents on the same loop.
+ *
+ * @param registration for registering
+ * @param heartbeats for status and lease; its deadline is the smaller of update frequency and lease duration (10 s), its
+ *     results come on {@code loop}
+ * @param loop runs the agent
+ * @param nodes where the agent looks its Node up
+ * @param events where it tells what happens
+ * @param random for jitter
+ * @param version {@code kubeletVersion}
+ * @param onRepeatedFailure called when heartbeats fail repeatedly: the place to give up connections that may be dead
+ */
+public record AgentPorts(
+        KubeClient registration,
+        KubeClient heartbeats,
+        Loop loop,
+        NodeSource nodes,
+        EventRecorder events,
+        RandomGenerator random,
+        String version,
+        Runnable onRepeatedFailure) {}

@@ -1,0 +1,11 @@
+package io.nodekeeper.agent;
+
+import io.nodekeeper.api.Node;
+import java.util.Optional;
+
+/** Looks a Node up in a cache, without a call. Called on the agent's loop. */
+public interface NodeSource {
+
+    /** The Node of that name as it was last seen; empty if there is none, or none seen yet. */
+    Optional<Node> node(String name);
+}

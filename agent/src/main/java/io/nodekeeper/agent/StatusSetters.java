@@ -1,0 +1,91 @@
+package io.nodekeeper.agent;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.client.EventRecorder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Makes a node's status from facts, part after part in Kubernetes' order. Each part may fail alone. Stateless. */
+final class StatusSetters {
+    /** What stands in for a container runtime where there is none. */
+    static final String NO_RUNTIME = "none";
+
+    private StatusSetters() {}
+
+    /** {@code node} with the status that follows from {@code inputs}; what others wrote into it stays. */
+    static StatusResult apply(Node node, StatusInputs inputs) {
+        List<NodeEvent> events = new ArrayList<>();
+        List<String> errors = new ArrayList<>();
+        Node result = AddressSetter.set(platformLabels(node, inputs), inputs, errors);
+        rebooted(result, inputs).ifPresent(events::add);
+        result = MachineSetter.set(result, inputs);
+        result = versions(result, inputs, errors);
+        for (Pressure pressure : Pressure.values()) {
+            result = ConditionSetters.pressure(result, pressure, inputs, events);
+        }
+        result = ConditionSetters.ready(result, inputs, events);
+        if (node.unschedulable() != inputs.knownUnschedulable()) {
+            events.add(NodeEvent.status(
+                    inputs.config().nodeName(), node.unschedulable() ? "NodeNotSchedulable" : "NodeSchedulable"));
+        }
+        return new StatusResult(result, events, errors);
+    }
+
+    /** The labels that every node has and that are kept as they must be. */
+    static Map<String, String> platform(MachineInfo info) {
+        return Map.of("kubernetes.io/os", "linux", "kubernetes.io/arch", info.architecture());
+    }
+
+    private static Node platformLabels(Node node, StatusInputs inputs) {
+        JsonObject json = node.json();
+        Optional<MachineInfo> machine = inputs.facts().machine().value();
+        if (machine.isPresent()) {
+            for (var label : platform(machine.get()).entrySet()) {
+                if (!label.getValue().equals(node.labels().get(label.getKey()))) {
+                    json = json.update(
+                            "metadata",
+                            metadata -> metadata.update(
+                                    "labels", labels -> labels.with(label.getKey(), label.getValue())));
+                }
+            }
+        }
+        return new Node(json);
+    }
+
+    private static Optional<NodeEvent> rebooted(Node node, StatusInputs inputs) {
+        String stored = node.status().object("nodeInfo").text("bootID");
+        String name = inputs.config().nodeName();
+        return inputs.facts()
+                .machine()
+                .value()
+                .filter(info -> !stored.isEmpty() && !stored.equals(info.bootId()))
+                .map(info -> new NodeEvent(
+                        EventRecorder.WARNING,
+                        "Rebooted",
+                        "Node " + name + " has been rebooted, boot id: " + info.bootId()));
+    }
+
+    private static Node versions(Node node, StatusInputs inputs, List<String> errors) {
+        Fact<MachineInfo> machine = inputs.facts().machine();
+        if (machine.value().isEmpty()) {
+            errors.add("error getting version info: " + machine.error());
+            return node;
+        }
+        MachineInfo info = machine.value().get();
+        return new Node(node.json()
+                .update(
+                        "status",
+                        status -> status.update("nodeInfo", nodeInfo -> nodeInfo.toBuilder()
+                                .put("kernelVersion", info.kernelVersion())
+                                .put("osImage", info.osImage())
+                                .put("containerRuntimeVersion", NO_RUNTIME)
+                                .put("kubeletVersion", inputs.version())
+                                .put("kubeProxyVersion", "")
+                                .put("operatingSystem", "linux")
+                                .put("architecture", info.architecture())
+                                .build())));
+    }
+}

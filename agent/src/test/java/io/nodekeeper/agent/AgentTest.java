@@ -1,0 +1,230 @@
+package io.nodekeeper.agent;
+
+import static io.nodekeeper.agent.FakeCluster.LEASE;
+import static io.nodekeeper.agent.FakeCluster.LEASES;
+import static io.nodekeeper.agent.FakeCluster.NODE;
+import static io.nodekeeper.agent.FakeCluster.NODES;
+import static io.nodekeeper.agent.FakeCluster.STATUS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.Node;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class AgentTest {
+    private final FakeCluster cluster = new FakeCluster();
+    private final SlowHost host = new SlowHost();
+
+    private Agent start(AgentConfig config) {
+        Agent agent = new Agent(config, cluster.ports(), host);
+        agent.start();
+        return agent;
+    }
+
+    private long patches(Duration duration) {
+        cluster.transport.clear();
+        cluster.advance(duration);
+        return cluster.count("PATCH " + STATUS);
+    }
+
+    @Test
+    void registersReadyAndBeatsWithinMilliseconds() {
+        Agent agent = start(Fixtures.config());
+
+        cluster.advance(Duration.ofMillis(100));
+
+        assertThat(agent.registered()).isCompleted();
+        assertThat(cluster.timed)
+                .containsExactly(
+                        "0.1 POST " + NODES,
+                        "0.1 GET " + LEASE,
+                        "0.1 PATCH " + STATUS,
+                        "0.1 GET " + NODE,
+                        "0.1 POST " + LEASES);
+        assertThat(Fixtures.condition(new Node(cluster.body(0)), "Ready").status()).isEqualTo("True");
+        assertThat(cluster.body(0).object("status").object("nodeInfo").text("containerRuntimeVersion"))
+                .isEqualTo("none");
+        assertThat(cluster.events)
+                .containsExactly(
+                        "Normal Starting Starting kubelet.",
+                        "Normal NodeHasSufficientMemory Node n1 status is now: NodeHasSufficientMemory",
+                        "Normal NodeHasNoDiskPressure Node n1 status is now: NodeHasNoDiskPressure",
+                        "Normal NodeHasSufficientPID Node n1 status is now: NodeHasSufficientPID");
+    }
+
+    @Test
+    void aHungDiskDelaysNeitherRegistrationNorLease() {
+        host.hang = true;
+
+        start(Fixtures.config());
+        cluster.advance(Duration.ofMillis(1_500));
+
+        assertThat(cluster.timed).contains("1.1 POST " + NODES, "1.1 POST " + LEASES);
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "Ready").message())
+                .isEqualTo("missing node capacity for resources: ephemeral-storage");
+
+        host.hang = false;
+        cluster.advance(Duration.ofSeconds(4));
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "Ready").status()).isEqualTo("True");
+    }
+
+    @Test
+    @Tag("A15")
+    void registersAgainOnceTheServerSaysThatTheNodeIsGone() {
+        start(Fixtures.config());
+        cluster.advance(Duration.ofSeconds(60));
+        cluster.node = Optional.empty();
+        cluster.lease = Optional.empty();
+        cluster.transport.clear();
+
+        cluster.advance(Duration.ofMillis(10_600));
+
+        assertThat(cluster.count("POST " + NODES)).isEqualTo(1);
+        assertThat(cluster.node.orElseThrow().uid()).isEqualTo("uid-2");
+        assertThat(cluster.lease.orElseThrow().metadata().array("ownerReferences").objects())
+                .extracting(owner -> owner.text("uid"))
+                .containsExactly("uid-2");
+    }
+
+    @Test
+    @Tag("A33")
+    void noStatusIsReportedBeforeRegistrationAndTheLeaseGoesOn() {
+        cluster.store(StatusSetters.apply(Fixtures.bare(), Fixtures.inputs()).node());
+        cluster.refuse("POST " + NODES, 500);
+
+        start(Fixtures.config());
+        cluster.advance(Duration.ofSeconds(60));
+
+        assertThat(cluster.count("PATCH " + STATUS)).isZero();
+        assertThat(cluster.timed).contains("2.0 POST " + LEASES);
+        assertThat(cluster.count("PUT " + LEASE)).isEqualTo(5);
+    }
+
+    @Test
+    @Tag("A22")
+    @Tag("A73")
+    void theLeaseIsRenewedWhileStatusCallsHang() {
+        start(Fixtures.config());
+        cluster.advance(Duration.ofSeconds(1));
+        cluster.refuse("GET " + NODE, -1);
+        cluster.refuse("PATCH " + STATUS, -1);
+        host.hang = true;
+        cluster.transport.clear();
+
+        cluster.advance(Duration.ofMinutes(10));
+
+        assertThat(cluster.count("PUT " + LEASE)).isBetween(57L, 60L);
+    }
+
+    @Test
+    @Tag("A31")
+    void patchesWithEveryUpdateIfTheReportIsAsFrequent() {
+        cluster.random = new Least();
+        start(AgentConfig.builder("n1")
+                .nodeStatusUpdateFrequency(Duration.ofSeconds(20))
+                .nodeStatusReportFrequency(Duration.ofSeconds(20))
+                .build());
+        cluster.advance(Duration.ofSeconds(1));
+
+        assertThat(patches(Duration.ofSeconds(200))).isEqualTo(10);
+    }
+
+    @Test
+    @Tag("A31")
+    void patchesEveryFiveMinutesOtherwise() {
+        start(AgentConfig.builder("n1")
+                .nodeStatusUpdateFrequency(Duration.ofSeconds(20))
+                .build());
+        cluster.advance(Duration.ofMinutes(8));
+
+        assertThat(patches(Duration.ofMinutes(20))).isBetween(3L, 4L);
+    }
+
+    @Test
+    @Tag("A32")
+    void theNextUpdateComesAPeriodAfterTheEndOfTheLast() {
+        cluster.random = new Least();
+        cluster.store(StatusSetters.apply(Fixtures.bare(), Fixtures.inputs()).node());
+        cluster.cacheEmpty = true;
+        start(AgentConfig.builder("n1").registerNode(false).build());
+        cluster.refuse("GET " + NODE, -1);
+        // The first round ends after four deadlines of 10 s, at 40 s.
+        cluster.advance(Duration.ofSeconds(49));
+        cluster.refusals.clear();
+        cluster.timed.clear();
+
+        cluster.advance(Duration.ofSeconds(2));
+
+        assertThat(cluster.timed).contains("50.0 GET " + NODE, "50.0 PATCH " + STATUS);
+    }
+
+    @Test
+    void stopsWithoutAFurtherCall() {
+        Agent agent = start(Fixtures.config());
+        cluster.advance(Duration.ofSeconds(30));
+        agent.stop();
+        cluster.advance(Duration.ofMillis(1));
+        cluster.transport.clear();
+
+        cluster.advance(Duration.ofMinutes(10));
+
+        assertThat(cluster.log()).isEmpty();
+    }
+
+    @Test
+    void pressureReachesTheApiWithTheNextRounds() {
+        start(Fixtures.config());
+        cluster.advance(Duration.ofSeconds(1));
+
+        host.disk = new Filesystem(new Level(1, 107_374_182_400L), new Level(50_000_000, 52_428_800));
+        cluster.advance(Duration.ofSeconds(21));
+
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "DiskPressure").status())
+                .isEqualTo("True");
+        assertThat(cluster.events).contains("Normal NodeHasDiskPressure Node n1 status is now: NodeHasDiskPressure");
+    }
+
+    /** Randomness that is always 0: no jitter, the shortest waits. */
+    private static final class Least implements RandomGenerator {
+        @Override
+        public long nextLong() {
+            return 0;
+        }
+    }
+
+    /** A host whose disk may hang. */
+    private static final class SlowHost implements Host {
+        private final HollowHost hollow = new HollowHost("n1", 1);
+        private boolean hang;
+        private Filesystem disk = Fixtures.DISK;
+
+        @Override
+        public CompletableFuture<MachineInfo> machine() {
+            return hollow.machine();
+        }
+
+        @Override
+        public CompletableFuture<Filesystem> rootFilesystem() {
+            return hang ? new CompletableFuture<>() : CompletableFuture.completedFuture(disk);
+        }
+
+        @Override
+        public CompletableFuture<Long> workingSet() {
+            return hollow.workingSet();
+        }
+
+        @Override
+        public CompletableFuture<Level> pids() {
+            return hollow.pids();
+        }
+
+        @Override
+        public CompletableFuture<HostAddresses> addresses(String nodeName) {
+            return hollow.addresses(nodeName);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package io.nodekeeper.agent;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+
+/** An API server with at most one node and its lease, in virtual time, whose cache is always fresh. */
+final class FakeCluster implements NodeSource {
+    static final String NODES = "/api/v1/nodes";
+    static final String NODE = NODES + "/n1";
+    static final String STATUS = NODE + "/status";
+    static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+    static final String LEASE = LEASES + "/n1";
+
+    final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
+    final VirtualTime.VirtualLoop loop = time.loop("agent");
+    final FakeTransport transport = new FakeTransport();
+    final KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
+    final List<String> events = new ArrayList<>();
+    /** What each call did, as {@code seconds METHOD target}. */
+    final List<String> timed = new ArrayList<>();
+    /** {@code METHOD target} → the refusal to answer with; -1 hangs. */
+    final Map<String, Integer> refusals = new HashMap<>();
+
+    Optional<Node> node = Optional.empty();
+    Optional<Lease> lease = Optional.empty();
+    boolean cacheEmpty;
+    int repeatedFailures;
+    RandomGenerator random = Randoms.seeded(1);
+    private int uid;
+
+    FakeCluster() {
+        Function<Call, Optional<Reply>> server = call -> {
+            timed.add(time.elapsed().toMillis() / 1000.0 + " " + call);
+            int refusal = refusals.getOrDefault(call.toString(), 0);
+            if (refusal != 0) {
+                return refusal < 0
+                        ? Optional.empty()
+                        : Optional.of(FakeTransport.refusal(new ApiException(refusal, "", "told to refuse")));
+            }
+            try {
+                return Optional.of(FakeTransport.reply(200, serve(call)));
+            } catch (ApiException e) {
+                return Optional.of(FakeTransport.refusal(e));
+            }
+        };
+        transport.answer(server);
+    }
+
+    AgentPorts ports() {
+        return new AgentPorts(
+                client,
+                client,
+                loop,
+                this,
+                (about, type, reason, message) -> events.add(type + " " + reason + " " + message),
+                random,
+                "v1.36.0-test",
+                () -> repeatedFailures++);
+    }
+
+    @Override
+    public Optional<Node> node(String name) {
+        return cacheEmpty ? Optional.empty() : node;
+    }
+
+    void store(Node stored) {
+        node = Optional.of(stored);
+    }
+
+    void refuse(String call, int code) {
+        refusals.put(call, code);
+    }
+
+    void advance(Duration duration) {
+        time.advance(duration);
+    }
+
+    List<String> log() {
+        return transport.log();
+    }
+
+    /** How often that call was made. */
+    long count(String call) {
+        return transport.log().stream().filter(call::equals).count();
+    }
+
+    JsonObject body(int call) {
+        return Json.parseObject(transport.calls().get(call).body());
+    }
+
+    private JsonObject serve(Call call) {
+        return switch (call.toString()) {
+            case "POST " + NODES -> {
+                if (node.isPresent()) {
+                    throw ApiException.alreadyExists(ResourceType.NODES, "n1");
+                }
+                uid++;
+                node = Optional.of(new Node(Json.parseObject(call.body())
+                        .update("metadata", metadata -> metadata.with("uid", "uid-" + uid))));
+                yield node.get().json();
+            }
+            case "GET " + NODE -> existing().json();
+            case "PATCH " + STATUS -> {
+                node = Optional.of(new Node(StrategicMerge.apply(existing().json(), Json.parseObject(call.body()))));
+                yield node.get().json();
+            }
+            case "POST " + LEASES -> version(Json.parseObject(call.body()), "1");
+            case "GET " + LEASE ->
+                lease.orElseThrow(() -> ApiException.notFound(ResourceType.LEASES, "n1"))
+                        .json();
+            case "PUT " + LEASE -> {
+                Lease sent = new Lease(Json.parseObject(call.body()));
+                String at = lease.orElseThrow(() -> ApiException.notFound(ResourceType.LEASES, "n1"))
+                        .resourceVersion();
+                if (!at.equals(sent.resourceVersion())) {
+                    throw ApiException.modified(ResourceType.LEASES, "n1");
+                }
+                yield version(sent.json(), Integer.toString(Integer.parseInt(at) + 1));
+            }
+            default -> throw new AssertionError("nobody should call " + call);
+        };
+    }
+
+    private Node existing() {
+        return node.orElseThrow(() -> ApiException.notFound(ResourceType.NODES, "n1"));
+    }
+
+    private JsonObject version(JsonObject object, String version) {
+        lease = Optional.of(
+                new Lease(object.update("metadata", metadata -> metadata.with("resourceVersion", version))));
+        return lease.get().json();
+    }
+}

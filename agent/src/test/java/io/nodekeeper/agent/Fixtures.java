@@ -1,0 +1,95 @@
+package io.nodekeeper.agent;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Node;
+import java.net.InetAddress;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** The machine and the nodes that the scenarios speak of. */
+final class Fixtures {
+    static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+    static final MachineInfo MACHINE = new MachineInfo(
+            4,
+            17_179_869_184L,
+            0,
+            Map.of(),
+            "machine",
+            "system",
+            "boot-a",
+            "6.1.0",
+            "Test Linux 1",
+            "amd64");
+    static final Filesystem DISK =
+            new Filesystem(new Level(90_000_000_000L, 107_374_182_400L), new Level(50_000_000, 52_428_800));
+    static final InetAddress IP = InetAddress.ofLiteral("10.0.0.1");
+
+    private Fixtures() {}
+
+    static AgentConfig config() {
+        return AgentConfig.builder("n1").build();
+    }
+
+    static HostFacts facts() {
+        return facts(MACHINE);
+    }
+
+    static HostFacts facts(MachineInfo machine) {
+        return new HostFacts(
+                Fact.of(machine, 0),
+                Fact.of(DISK, 0),
+                Fact.of(8_589_934_592L, 0),
+                Fact.of(new Level(29_250, 32_768), 0),
+                Fact.of(new HostAddresses(List.of(IP), List.of(IP), List.of(IP)), 0));
+    }
+
+    static StatusInputs inputs() {
+        return inputs(config(), facts());
+    }
+
+    static StatusInputs inputs(AgentConfig config, HostFacts facts) {
+        return new StatusInputs(config, "v1", facts, Set.of(), ReadyErrors.NONE, NOW, false);
+    }
+
+    static StatusInputs inputs(Set<Pressure> pressures, ReadyErrors errors, Instant now) {
+        return new StatusInputs(config(), "v1", facts(), pressures, errors, now, false);
+    }
+
+    static Node bare() {
+        return new Node(JsonObject.builder()
+                .put("metadata", JsonObject.EMPTY.with("name", "n1"))
+                .build());
+    }
+
+    static Node status(Node node, String name, JsonObject value) {
+        return new Node(node.json().update("status", status -> status.with(name, value)));
+    }
+
+    static Node addresses(Node node, String... typesAndAddresses) {
+        JsonArray addresses = JsonArray.EMPTY;
+        for (int i = 0; i < typesAndAddresses.length; i += 2) {
+            addresses = addresses.plus(JsonObject.builder()
+                    .put("type", typesAndAddresses[i])
+                    .put("address", typesAndAddresses[i + 1])
+                    .build());
+        }
+        JsonArray all = addresses;
+        return new Node(node.json().update("status", status -> status.with("addresses", all)));
+    }
+
+    static JsonObject resources(String... namesAndQuantities) {
+        JsonObject.Builder resources = JsonObject.builder();
+        for (int i = 0; i < namesAndQuantities.length; i += 2) {
+            resources.put(namesAndQuantities[i], namesAndQuantities[i + 1]);
+        }
+        return resources.build();
+    }
+
+    static Condition condition(Node node, String type) {
+        return node.condition(type).orElseThrow(() -> new AssertionError(type + " is missing in " + node.json()));
+    }
+}
