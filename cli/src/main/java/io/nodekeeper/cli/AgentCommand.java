@@ -20,9 +20,6 @@ final class AgentCommand extends NodekeeperCommand {
     @Mixin
     AgentOptions agent = new AgentOptions();
 
-    @Mixin
-    FeatureGateOptions features = new FeatureGateOptions();
-
     private final Launcher<AgentCommand> launcher;
 
     AgentCommand(Launcher<AgentCommand> launcher) {

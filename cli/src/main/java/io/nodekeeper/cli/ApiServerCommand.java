@@ -10,15 +10,11 @@ import picocli.CommandLine.Mixin;
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper apiserver --data-dir /var/lib/nodekeeper",
-            "      Makes its certificates at the first start and keeps them.",
-            "  nodekeeper apiserver --store=etcd --etcd-servers=https://10.0.0.1:2379"
+            "      Makes its certificates at the first start and keeps them."
         })
 final class ApiServerCommand extends NodekeeperCommand {
     @Mixin
     ApiServerOptions server = new ApiServerOptions();
-
-    @Mixin
-    FeatureGateOptions features = new FeatureGateOptions();
 
     private final Launcher<ApiServerCommand> launcher;
 

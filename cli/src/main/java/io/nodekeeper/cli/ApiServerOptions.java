@@ -15,9 +15,7 @@ final class ApiServerOptions implements Checked {
         /** In a database below the data directory. */
         rocksdb,
         /** In memory alone: gone at the end. */
-        memory,
-        /** In an etcd cluster. */
-        etcd
+        memory
     }
 
     @Mixin
@@ -39,18 +37,11 @@ final class ApiServerOptions implements Checked {
 
     @Option(
             names = "--store",
-            paramLabel = "rocksdb|memory|etcd",
+            paramLabel = "rocksdb|memory",
             defaultValue = "rocksdb",
-            description = "Where objects live: in a database below the data directory, in memory alone, or in etcd."
+            description = "Where objects live: in a database below the data directory or in memory alone."
                     + " Default: ${DEFAULT-VALUE}.")
     Store store = Store.rocksdb;
-
-    @Option(
-            names = "--etcd-servers",
-            split = ",",
-            paramLabel = "URL",
-            description = "The etcd cluster for --store=etcd, separated by commas.")
-    List<String> etcdServers = new ArrayList<>();
 
     @Option(
             names = "--tls-cert-file",
@@ -89,31 +80,10 @@ final class ApiServerOptions implements Checked {
             description = "How long Events are kept. Default: ${DEFAULT-VALUE}.")
     Duration eventTtl = Duration.ofHours(1);
 
-    @Option(
-            names = "--default-not-ready-toleration-seconds",
-            paramLabel = "N",
-            defaultValue = "300",
-            description = "How long pods that say nothing else stay on a node that is not ready. Default:"
-                    + " ${DEFAULT-VALUE}.")
-    long notReadyTolerationSeconds = 300;
-
-    @Option(
-            names = "--default-unreachable-toleration-seconds",
-            paramLabel = "N",
-            defaultValue = "300",
-            description = "The same for a node that fell silent. Default: ${DEFAULT-VALUE}.")
-    long unreachableTolerationSeconds = 300;
-
     @Override
     public void check(Faults faults) {
         data.check(faults);
         faults.within("--secure-port", securePort, 0, 65_535);
-        faults.require(
-                store != Store.etcd || !etcdServers.isEmpty(),
-                "--store=etcd needs --etcd-servers, as in https://10.0.0.1:2379");
-        faults.require(
-                store == Store.etcd || etcdServers.isEmpty(),
-                "--etcd-servers has no effect with --store=" + store + "; expected --store=etcd");
         faults.require(
                 tlsCertFile.isPresent() == tlsPrivateKeyFile.isPresent(),
                 "--tls-cert-file and --tls-private-key-file are needed both, or neither");
@@ -122,9 +92,5 @@ final class ApiServerOptions implements Checked {
         faults.readable("--client-ca-file", clientCaFile);
         faults.readable("--token-auth-file", tokenAuthFile);
         faults.positive("--event-ttl", eventTtl);
-        faults.require(
-                notReadyTolerationSeconds >= 0 && unreachableTolerationSeconds >= 0,
-                "--default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds must not be"
-                        + " negative");
     }
 }

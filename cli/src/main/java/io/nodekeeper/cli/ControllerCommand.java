@@ -6,12 +6,12 @@ import picocli.CommandLine.Mixin;
 /** A controller, as flags say. */
 @Command(
         name = "controller",
-        description = "Decides which nodes are alive and protects the workload of those that are not. Works with any Kubernetes API server.",
+        description = "Decides which nodes are alive and taints those that are not. Works with any Kubernetes API server.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper controller --kubeconfig nodekeeper-data/controller.kubeconfig",
-            "  nodekeeper controller --kubeconfig admin.conf --mode observe",
-            "      Watches a real cluster and says what it would do, beside kube-controller-manager."
+            "  nodekeeper controller --kubeconfig nodekeeper-data/controller.kubeconfig --node-monitor-grace-period 10s",
+            "      Marks a node Unknown once it was silent for 10s."
         })
 final class ControllerCommand extends NodekeeperCommand {
     @Mixin
@@ -19,9 +19,6 @@ final class ControllerCommand extends NodekeeperCommand {
 
     @Mixin
     ControllerOptions controller = new ControllerOptions();
-
-    @Mixin
-    FeatureGateOptions features = new FeatureGateOptions();
 
     private final Launcher<ControllerCommand> launcher;
 

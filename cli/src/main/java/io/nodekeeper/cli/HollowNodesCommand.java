@@ -18,9 +18,6 @@ final class HollowNodesCommand extends NodekeeperCommand {
     @Mixin
     HollowOptions hollow = new HollowOptions();
 
-    @Mixin
-    FeatureGateOptions features = new FeatureGateOptions();
-
     private final Launcher<HollowNodesCommand> launcher;
 
     HollowNodesCommand(Launcher<HollowNodesCommand> launcher) {

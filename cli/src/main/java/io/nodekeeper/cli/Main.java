@@ -1,21 +1,77 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.Kubeconfig;
 import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.Shutdown;
 import io.nodekeeper.time.SystemClock;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
 
-/** Where every process begins. */
+/** Where every process begins: what each command starts, in order, and stops, in the opposite order. */
 public final class Main {
+    private static final PrintWriter OUT = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+    private static final PrintWriter ERR = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+
     private Main() {}
 
     /** Runs the command that {@code arguments} name and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
-        PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-        List<NodekeeperCommand> commands =
-                List.of(new CertsCommand(new SystemClock().wallTime(), Randoms.secure(), out));
-        System.exit(new CommandRunner(commands, out, err).run(arguments));
+        List<NodekeeperCommand> commands = List.of(
+                new UpCommand(Main::up),
+                new ApiServerCommand(Main::apiServer),
+                new ControllerCommand(Main::controller),
+                new AgentCommand(Main::agent),
+                new HollowNodesCommand(Main::hollowNodes),
+                new CertsCommand(new SystemClock().wallTime(), Randoms.secure(), OUT));
+        System.exit(new CommandRunner(commands, OUT, ERR).run(arguments));
+    }
+
+    private static int up(UpCommand command) throws Exception {
+        ServerProcess server = ServerProcess.start(command.server);
+        String name = AgentProcess.nodeName(command.agent);
+        AgentProcess agent =
+                AgentProcess.start(Kubeconfig.load(server.agentKubeconfig(name)), name, command.agent);
+        ControllerProcess controller =
+                ControllerProcess.start(Kubeconfig.load(server.controllerKubeconfig()), command.controller);
+        Path admin = server.adminKubeconfig();
+        agent.registered()
+                .thenRun(() -> OUT.println("ready " + server.address() + "  node " + name
+                        + "  next: kubectl --kubeconfig " + admin + " get nodes"));
+        return untilStopped(agent::stop, controller::stop, server::stop);
+    }
+
+    private static int apiServer(ApiServerCommand command) throws Exception {
+        ServerProcess server = ServerProcess.start(command.server);
+        OUT.println("ready " + server.address() + "  next: kubectl --kubeconfig " + server.adminKubeconfig()
+                + " get namespaces");
+        return untilStopped(server::stop);
+    }
+
+    private static int controller(ControllerCommand command) throws Exception {
+        ControllerProcess controller = ControllerProcess.start(command.kubeconfig.access(), command.controller);
+        return untilStopped(controller::stop);
+    }
+
+    private static int agent(AgentCommand command) throws Exception {
+        AgentProcess agent = AgentProcess.start(
+                command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command.agent);
+        return untilStopped(agent::stop);
+    }
+
+    private static int hollowNodes(HollowNodesCommand command) throws Exception {
+        HollowProcess hollow = HollowProcess.start(command.kubeconfig.access(), command.hollow, OUT);
+        return untilStopped(hollow::stop);
+    }
+
+    private static int untilStopped(Runnable... stops) throws InterruptedException {
+        Shutdown.onSignal(() -> {
+            for (Runnable stop : stops) {
+                stop.run();
+            }
+        });
+        Shutdown.await();
+        return CommandRunner.OK;
     }
 }

@@ -24,9 +24,6 @@ final class UpCommand extends NodekeeperCommand {
     @Mixin
     AgentOptions agent = new AgentOptions();
 
-    @Mixin
-    FeatureGateOptions features = new FeatureGateOptions();
-
     private final Launcher<UpCommand> launcher;
 
     UpCommand(Launcher<UpCommand> launcher) {

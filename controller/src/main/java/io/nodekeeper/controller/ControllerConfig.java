@@ -28,10 +28,6 @@ public record ControllerConfig(
         positive(faults, "--node-monitor-period", nodeMonitorPeriod);
         positive(faults, "--node-monitor-grace-period", nodeMonitorGracePeriod);
         positive(faults, "--node-startup-grace-period", nodeStartupGracePeriod);
-        if (faults.isEmpty() && nodeMonitorGracePeriod.compareTo(nodeMonitorPeriod) < 0) {
-            faults.add("--node-monitor-grace-period: must not be less than --node-monitor-period ("
-                    + GoDuration.format(nodeMonitorPeriod) + "), got " + GoDuration.format(nodeMonitorGracePeriod));
-        }
         return List.copyOf(faults);
     }
 

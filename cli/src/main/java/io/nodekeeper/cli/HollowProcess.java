@@ -1,0 +1,85 @@
+package io.nodekeeper.cli;
+
+import io.nodekeeper.agent.Agent;
+import io.nodekeeper.agent.AgentConfig;
+import io.nodekeeper.agent.AgentConfigBuilder;
+import io.nodekeeper.agent.AgentPorts;
+import io.nodekeeper.agent.HollowHost;
+import io.nodekeeper.agent.NodeCache;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.ApiEventRecorder;
+import io.nodekeeper.client.HttpTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Selection;
+import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.Version;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.ThreadLoop;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
+
+/** The wiring of many agents with made-up facts, which share a loop, the connections and one watch of nodes. */
+final class HollowProcess {
+    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
+    /** Nodes that start each second: as fast as a fleet comes up, without starting in step. Chosen. */
+    private static final int STARTS_PER_SECOND = 500;
+
+    private final ThreadLoop loop = new ThreadLoop("hollow");
+    private final HttpTransport transport;
+    private final NodeCache nodes;
+    private final List<Agent> agents = new ArrayList<>();
+
+    private HollowProcess(ServerAccess access, HollowOptions options) {
+        RandomGenerator random = Randoms.secure();
+        transport = new HttpTransport(access);
+        KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
+        nodes = new NodeCache(client, Selection.all(ResourceType.NODES), random);
+        for (int number = 0; number < options.count; number++) {
+            String name = options.prefix + number;
+            AgentConfigBuilder config = AgentConfig.builder(name);
+            options.heartbeat.leaseDurationSeconds.ifPresent(config::nodeLeaseDurationSeconds);
+            options.heartbeat.statusUpdateFrequency.ifPresent(config::nodeStatusUpdateFrequency);
+            AgentPorts ports = new AgentPorts(
+                    client,
+                    client,
+                    loop,
+                    nodes,
+                    new ApiEventRecorder(client, "kubelet", name, random),
+                    random,
+                    "v1.32.0+nodekeeper-" + Version.current(),
+                    () -> {});
+            agents.add(new Agent(config.build(), ports, new HollowHost(name, number)));
+        }
+    }
+
+    /** Starts the nodes one after the other and tells on {@code out} how far it is. */
+    static HollowProcess start(ServerAccess access, HollowOptions options, PrintWriter out) {
+        HollowProcess process = new HollowProcess(access, options);
+        process.nodes.start();
+        AtomicInteger registered = new AtomicInteger();
+        for (int number = 0; number < process.agents.size(); number++) {
+            Agent agent = process.agents.get(number);
+            agent.registered().thenRun(() -> {
+                int count = registered.incrementAndGet();
+                if (count == options.count) {
+                    out.println("ready " + count + " hollow nodes registered");
+                } else if (count % 1_000 == 0) {
+                    out.println(count + " of " + options.count + " hollow nodes registered");
+                }
+            });
+            process.loop.schedule(Duration.ofNanos(number * 1_000_000_000L / STARTS_PER_SECOND), agent::start);
+        }
+        return process;
+    }
+
+    void stop() {
+        agents.forEach(Agent::stop);
+        nodes.stop();
+        transport.close();
+        loop.close();
+    }
+}

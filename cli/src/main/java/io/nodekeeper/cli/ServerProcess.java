@@ -1,0 +1,167 @@
+package io.nodekeeper.cli;
+
+import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.Authenticator;
+import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.netty.HttpsServer;
+import io.nodekeeper.client.Identity;
+import io.nodekeeper.client.Pem;
+import io.nodekeeper.store.IndexedStore;
+import io.nodekeeper.store.Journal;
+import io.nodekeeper.store.RocksJournal;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.ThreadLoop;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The wiring of an API server: store, core, HTTPS, and the kubeconfigs that come with it. */
+final class ServerProcess {
+    private static final Logger log = LoggerFactory.getLogger(ServerProcess.class);
+    /** How long the end waits for the last group of writes. Chosen. */
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
+
+    private final Path data;
+    private final KubeconfigFiles kubeconfigs;
+    private final URI address;
+    private final ThreadLoop loop;
+    private final Store store;
+    private final ApiServer core;
+    private final HttpsServer https;
+
+    private ServerProcess(ApiServerOptions options) throws IOException {
+        data = options.data.dir;
+        RandomGenerator random = Randoms.secure();
+        loop = new ThreadLoop("store");
+        Certificates certificates = Certificates.open(data, loop.clock().wallTime(), random);
+        Set<String> names = names(options);
+        Identity identity = options.tlsCertFile.isPresent()
+                ? read(options.tlsCertFile.get(), options.tlsPrivateKeyFile.orElseThrow())
+                : certificates.server(names);
+        List<X509Certificate> clientAuthorities = new ArrayList<>(List.of(certificates.authority()));
+        if (options.clientCaFile.isPresent()) {
+            clientAuthorities.addAll(Pem.certificates(Files.readString(options.clientCaFile.get())));
+        }
+        Map<String, User> tokens = options.tokenAuthFile.isPresent()
+                ? Authenticator.readTokens(Files.readAllLines(options.tokenAuthFile.get(), StandardCharsets.UTF_8))
+                : Map.of();
+        Journal journal =
+                switch (options.store) {
+                    case memory -> Journal.NONE;
+                    case rocksdb -> RocksJournal.open(Files.createDirectories(data.resolve("store")));
+                };
+        store = new IndexedStore(loop, journal);
+        String host = reachable(options.bindAddress);
+        core = new ApiServer(store, loop, random, new Authenticator(tokens), host + ":" + options.securePort);
+        https = HttpsServer.start(
+                core,
+                ServerTls.context(identity, clientAuthorities),
+                new InetSocketAddress(options.bindAddress, options.securePort));
+        address = URI.create("https://" + host + ":" + https.port());
+        kubeconfigs = new KubeconfigFiles(certificates, address);
+    }
+
+    /** Starts a server and writes its kubeconfigs; returns when it answers. */
+    static ServerProcess start(ApiServerOptions options) throws Exception {
+        ServerProcess server = new ServerProcess(options);
+        server.core.start(options.eventTtl).get(CLOSE_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+        server.kubeconfigs.admin(server.data);
+        server.kubeconfigs.controller(server.data);
+        log.info("The API server listens on {}, revision {}", server.address, server.store.revision());
+        return server;
+    }
+
+    /** Where it can be reached from this machine. */
+    URI address() {
+        return address;
+    }
+
+    /** The kubeconfig that may do everything. */
+    Path adminKubeconfig() throws IOException {
+        return kubeconfigs.admin(data);
+    }
+
+    /** The controller's kubeconfig. */
+    Path controllerKubeconfig() throws IOException {
+        return kubeconfigs.controller(data);
+    }
+
+    /** The kubeconfig of the agent of that node. */
+    Path agentKubeconfig(String node) throws IOException {
+        return kubeconfigs.agent(data, node);
+    }
+
+    /** Stops: no longer ready, no new requests, the last writes made durable. */
+    void stop() {
+        core.stopping();
+        https.close();
+        ThreadLoop timer = new ThreadLoop("close");
+        try {
+            Deadlines.within(timer, CLOSE_TIMEOUT, "closing the store", store.close()).join();
+        } catch (RuntimeException e) {
+            log.error("the store did not close: {}", e.getMessage());
+        } finally {
+            timer.close();
+        }
+    }
+
+    private static Set<String> names(ApiServerOptions options) throws IOException {
+        Set<String> names = new LinkedHashSet<>(List.of(
+                "localhost",
+                "127.0.0.1",
+                "kubernetes",
+                "kubernetes.default",
+                "kubernetes.default.svc",
+                "kubernetes.default.svc.cluster.local"));
+        try {
+            InetAddress self = InetAddress.getLocalHost();
+            names.add(self.getHostName());
+            names.add(self.getHostAddress());
+        } catch (UnknownHostException e) {
+            log.info("This machine's name has no address ({}); the certificate goes without", e.getMessage());
+        }
+        if (!InetAddress.getByName(options.bindAddress).isAnyLocalAddress()) {
+            names.add(options.bindAddress);
+        }
+        names.addAll(options.tlsSans);
+        return names;
+    }
+
+    /** An address by which a client on this machine gets to one that listens on {@code bindAddress}. */
+    private static String reachable(String bindAddress) throws UnknownHostException {
+        InetAddress address = InetAddress.getByName(bindAddress);
+        if (address.isAnyLocalAddress()) {
+            return "127.0.0.1";
+        }
+        return address.getHostAddress().contains(":") ? "[" + address.getHostAddress() + "]" : address.getHostAddress();
+    }
+
+    private static Identity read(Path certificate, Path key) throws IOException {
+        try {
+            return new Identity(
+                    Pem.privateKey(Files.readString(key)), Pem.certificates(Files.readString(certificate)));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "--tls-cert-file " + certificate + ", --tls-private-key-file " + key + ": " + e.getMessage(),
+                    e);
+        }
+    }
+}
