@@ -1,6 +1,7 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
@@ -80,7 +81,8 @@ final class Judge {
         }
 
         private CompletionStage<?> look() {
-            if (!isOverdue()) {
+            // A write without an answer is followed up in any case.
+            if (!isOverdue() && !sent) {
                 return close();
             }
             CompletableFuture<JsonObject> lease =
@@ -93,7 +95,7 @@ final class Judge {
 
         private CompletionStage<?> judge(JsonObject leaseNow, JsonObject nodeNow) {
             sightings.answered();
-            if (!heartbeats.isCurrent(health)) {
+            if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
                 return close();
             }
             Node node = new Node(nodeNow);
@@ -105,6 +107,9 @@ final class Judge {
                 heartbeats.saw(new Lease(leaseNow), Heartbeats.Source.LIVE, now.nanos());
             }
             sightings.read(health, node);
+            if (sent && health.ready.equals(Condition.UNKNOWN)) {
+                settled();
+            }
             Verdict verdict = Verdict.of(
                     node, heartbeats.deadline(health), now.nanos(), loop.clock().wallTime());
             return switch (verdict) {
@@ -112,12 +117,7 @@ final class Judge {
                     log.debug("Node {} is late, but the API knows of a newer {}", health.name, health.signal);
                     yield close();
                 }
-                case Verdict.AlreadyUnknown() -> {
-                    if (sent) {
-                        settled();
-                    }
-                    yield close();
-                }
+                case Verdict.AlreadyUnknown() -> close();
                 case Verdict.MarkUnknown mark -> write(mark);
             };
         }
@@ -129,6 +129,7 @@ final class Judge {
                             ResourceType.NODES, "", health.name, mark.node().json())
                     .handle((written, error) -> {
                         if (error != null) {
+                            sent = !isRefusal(error);
                             return tryAgain(error);
                         }
                         if (heartbeats.isCurrent(health)) {
@@ -159,10 +160,8 @@ final class Judge {
         }
 
         private CompletionStage<?> tryAgain(Throwable error) {
-            if (Failures.cause(error) instanceof ApiException refused && refused.code() < 500) {
+            if (isRefusal(error)) {
                 sightings.answered();
-                // Refused for sure, unlike a write without an answer.
-                sent = false;
             }
             Duration wait = RETRY.delay(failures++);
             log.debug(
@@ -194,6 +193,11 @@ final class Judge {
         private boolean isOverdue() {
             return heartbeats.isCurrent(health) && now.nanos() > heartbeats.deadline(health);
         }
+    }
+
+    /** Whether the server answered with a clear no, unlike one that failed or was not heard of. */
+    private static boolean isRefusal(Throwable error) {
+        return Failures.cause(error) instanceof ApiException refused && refused.code() < 500;
     }
 
     private static CompletableFuture<JsonObject> absentIfNotFound(CompletableFuture<JsonObject> read) {

@@ -45,6 +45,11 @@ final class Lanes {
         ordinary.clear();
     }
 
+    /** Whether nothing more is to be done. */
+    boolean isClosed() {
+        return closed;
+    }
+
     private void drain() {
         // Jobs that end at once come back here; the loop below goes on for them, not the stack.
         if (draining) {

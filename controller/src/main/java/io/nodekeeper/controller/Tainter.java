@@ -93,7 +93,7 @@ final class Tainter {
     }
 
     private CompletionStage<?> attempt(NodeHealth health, Work work, int number) {
-        if (work.plan.isEmpty() || !heartbeats.isCurrent(health)) {
+        if (work.plan.isEmpty() || !heartbeats.isCurrent(health) || lanes.isClosed()) {
             return done(health);
         }
         TaintPlan plan = work.plan.get();

@@ -324,4 +324,20 @@ class SightTest {
         assertThat(cluster.ready("n1")).isEqualTo("True");
         assertThat(cluster.transport.watches()).allMatch(FakeTransport.Watch::cancelled);
     }
+
+    @Test
+    void stopBetweenTheReadAndTheWriteIsHeeded() {
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.start();
+        cluster.afterwards = call -> {
+            if (call.target().endsWith("/nodes/n1")) {
+                cluster.controller.stop();
+            }
+        };
+
+        cluster.advanceTo("10M");
+
+        assertThat(cluster.calls("GET", "/nodes/n1")).isEqualTo(1);
+        assertThat(cluster.ready("n1")).isEqualTo("True");
+    }
 }

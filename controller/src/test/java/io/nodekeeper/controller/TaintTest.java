@@ -186,7 +186,8 @@ class TaintTest {
 
     @Test
     void changeBetweenAWriteAndItsAnswerIsNotLost() {
-        cluster.addNode("n1", K, ready("False", B));
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.start().advance(Duration.ofSeconds(1));
         boolean[] changed = {false};
         cluster.afterwards = call -> {
             if (isPatch(call) && !changed[0]) {
@@ -195,7 +196,8 @@ class TaintTest {
             }
         };
 
-        cluster.start().advance(Duration.ofSeconds(1));
+        cluster.post("n1", ready("False", B));
+        cluster.advance(Duration.ofSeconds(1));
 
         assertThat(changed[0]).isTrue();
         assertThat(cluster.taints("n1")).isEmpty();

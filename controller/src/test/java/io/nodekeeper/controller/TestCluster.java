@@ -31,7 +31,7 @@ import java.util.function.UnaryOperator;
 
 /**
  * An API server in virtual time with nodes and leases, versions and conflicts, lists and watches; and a controller that
- * works on it. What goes wrong is up to the test.
+ * works on it. What goes wrong is up to the test. A watch tells of what happens once it is open, not of earlier changes.
  */
 final class TestCluster {
     /** The beginning of time, and the creation of old nodes. */
