@@ -17,8 +17,9 @@ final class ControllerOptions implements Checked {
             names = "--mode",
             paramLabel = "enforce|observe",
             defaultValue = "enforce",
-            description = "enforce writes verdicts, taints and evictions; observe only logs and counts them, for a trial"
-                    + " beside another controller. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "enforce writes verdicts, taints and evictions; observe only logs and counts them, for a trial"
+                            + " beside another controller. Default: ${DEFAULT-VALUE}.")
     Mode mode = Mode.enforce;
 
     @Option(
@@ -26,8 +27,9 @@ final class ControllerOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "5s",
             converter = DurationConverter.class,
-            description = "How often a verdict that could not be written is tried again. Silence itself is noticed at its"
-                    + " deadline, not by looking around. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "How often a verdict that could not be written is tried again. Silence itself is noticed at its"
+                            + " deadline, not by looking around. Default: ${DEFAULT-VALUE}.")
     Duration monitorPeriod = Duration.ofSeconds(5);
 
     @Option(
@@ -51,15 +53,17 @@ final class ControllerOptions implements Checked {
             names = "--node-eviction-rate",
             paramLabel = "N",
             defaultValue = "0.1",
-            description = "Nodes a second whose pods are evicted while their zone is well. Default: ${DEFAULT-VALUE}, one"
-                    + " each 10s.")
+            description =
+                    "Nodes a second whose pods are evicted while their zone is well. Default: ${DEFAULT-VALUE}, one"
+                            + " each 10s.")
     double evictionRate = 0.1;
 
     @Option(
             names = "--secondary-node-eviction-rate",
             paramLabel = "N",
             defaultValue = "0.01",
-            description = "The same while much of a large zone is down; small zones stop then. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "The same while much of a large zone is down; small zones stop then. Default: ${DEFAULT-VALUE}.")
     double secondaryEvictionRate = 0.01;
 
     @Option(
