@@ -13,7 +13,8 @@ import picocli.CommandLine.Option;
 /** What an agent can be told, the way to its API server aside. Names are the kubelet's. */
 final class AgentOptions implements Checked {
     /** A DNS subdomain (RFC 1123), as the API demands of node names. */
-    static final Pattern NODE_NAME = Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
+    static final Pattern NODE_NAME =
+            Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
 
     private static final Pattern TAINT = Pattern.compile("[^=:]+(=[^:]*)?:(NoSchedule|PreferNoSchedule|NoExecute)");
 
@@ -80,7 +81,8 @@ final class AgentOptions implements Checked {
     public void check(Faults faults) {
         nodeName.ifPresent(name -> faults.require(
                 name.length() <= 253 && NODE_NAME.matcher(name).matches(),
-                "--node-name is \"" + name + "\"; expected lower case letters, digits, - and . (RFC 1123), at most 253"));
+                "--node-name is \"" + name
+                        + "\"; expected lower case letters, digits, - and . (RFC 1123), at most 253"));
         faults.readable("--config", config);
         heartbeat.check(faults);
         runtimeEndpoint.ifPresent(endpoint -> faults.require(

@@ -46,8 +46,9 @@ final class ApiServerOptions implements Checked {
     @Option(
             names = "--tls-cert-file",
             paramLabel = "FILE",
-            description = "The server's certificate (PEM), with --tls-private-key-file. Default: one made below the data"
-                    + " directory.")
+            description =
+                    "The server's certificate (PEM), with --tls-private-key-file. Default: one made below the data"
+                            + " directory.")
     Optional<Path> tlsCertFile = Optional.empty();
 
     @Option(names = "--tls-private-key-file", paramLabel = "FILE", description = "The key of --tls-cert-file (PEM).")

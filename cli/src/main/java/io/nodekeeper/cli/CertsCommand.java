@@ -18,7 +18,8 @@ import picocli.CommandLine.Option;
 /** Issues a kubeconfig signed by the authority in a data directory. */
 @Command(
         name = "certs",
-        description = "Issues a kubeconfig for a node or a user, signed by the authority in the server's data directory.",
+        description =
+                "Issues a kubeconfig for a node or a user, signed by the authority in the server's data directory.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper certs --node web-1 --server https://10.0.0.1:6443",
@@ -35,7 +36,10 @@ final class CertsCommand extends NodekeeperCommand {
     @Option(names = "--node", paramLabel = "NAME", description = "The node whose agent the kubeconfig is for.")
     Optional<String> node = Optional.empty();
 
-    @Option(names = "--user", paramLabel = "NAME", description = "The user whom the kubeconfig is for, instead of --node.")
+    @Option(
+            names = "--user",
+            paramLabel = "NAME",
+            description = "The user whom the kubeconfig is for, instead of --node.")
     Optional<String> user = Optional.empty();
 
     @Option(names = "--group", paramLabel = "NAME", description = "A group of the user; may be repeated.")
@@ -91,8 +95,8 @@ final class CertsCommand extends NodekeeperCommand {
 
     @Override
     int run() throws IOException {
-        URI address =
-                server.orElseGet(() -> Kubeconfig.load(data.dir.resolve("admin.kubeconfig")).server());
+        URI address = server.orElseGet(
+                () -> Kubeconfig.load(data.dir.resolve("admin.kubeconfig")).server());
         KubeconfigFiles files = new KubeconfigFiles(Certificates.open(data.dir, now, random), address);
         Path written;
         if (out.isEmpty() && node.isPresent()) {

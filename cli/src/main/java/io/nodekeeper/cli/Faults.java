@@ -26,9 +26,7 @@ final class Faults {
 
     /** The flag must be longer than nothing. */
     void positive(String flag, Duration value) {
-        require(
-                value.isPositive(),
-                flag + " is " + GoDuration.format(value) + "; expected more than 0s");
+        require(value.isPositive(), flag + " is " + GoDuration.format(value) + "; expected more than 0s");
     }
 
     /** The flag must lie within these bounds, both included. */

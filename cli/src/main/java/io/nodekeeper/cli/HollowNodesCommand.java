@@ -6,11 +6,10 @@ import picocli.CommandLine.Mixin;
 /** Hollow nodes, as flags say. */
 @Command(
         name = "hollow-nodes",
-        description = "Many nodes that register, post status and renew leases over real connections, with nothing behind them: for load and trials.",
+        description =
+                "Many nodes that register, post status and renew leases over real connections, with nothing behind them: for load and trials.",
         footerHeading = "%nExamples:%n",
-        footer = {
-            "  nodekeeper hollow-nodes --kubeconfig nodekeeper-data/admin.kubeconfig --count 1000"
-        })
+        footer = {"  nodekeeper hollow-nodes --kubeconfig nodekeeper-data/admin.kubeconfig --count 1000"})
 final class HollowNodesCommand extends NodekeeperCommand {
     @Mixin
     KubeconfigOptions kubeconfig = new KubeconfigOptions();

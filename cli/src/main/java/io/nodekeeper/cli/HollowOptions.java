@@ -5,7 +5,11 @@ import picocli.CommandLine.Option;
 
 /** What a fleet of hollow nodes can be told. */
 final class HollowOptions implements Checked {
-    @Option(names = "--count", paramLabel = "N", defaultValue = "100", description = "How many. Default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--count",
+            paramLabel = "N",
+            defaultValue = "100",
+            description = "How many. Default: ${DEFAULT-VALUE}.")
     int count = 100;
 
     @Option(

@@ -61,8 +61,8 @@ final class Issuer {
     /** A new authority; {@code key} is its old key pair when only the certificate is renewed. */
     static Identity authority(KeyPair key, Instant now, RandomGenerator random) {
         X500Name name = name("nodekeeper-ca", List.of());
-        X509Certificate certificate = sign(
-                name, key.getPrivate(), name, key.getPublic(), now, AUTHORITY_LIFE, random, builder -> {
+        X509Certificate certificate =
+                sign(name, key.getPrivate(), name, key.getPublic(), now, AUTHORITY_LIFE, random, builder -> {
                     builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(true));
                     builder.addExtension(
                             Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.digitalSignature));
@@ -80,8 +80,12 @@ final class Issuer {
                 .distinct()
                 .map(name -> new GeneralName(isAddress(name) ? GeneralName.iPAddress : GeneralName.dNSName, name))
                 .toArray(GeneralName[]::new);
-        return leaf(name(commonName, List.of()), KeyPurposeId.id_kp_serverAuth, now, builder ->
-                builder.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(alternatives)));
+        return leaf(
+                name(commonName, List.of()),
+                KeyPurposeId.id_kp_serverAuth,
+                now,
+                builder ->
+                        builder.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(alternatives)));
     }
 
     /** A client's identity: user {@code commonName} in {@code groups}. */

@@ -41,9 +41,7 @@ final class KubeconfigFiles {
     /** {@code agent-NAME.kubeconfig} in {@code data}: the agent of the node of that name. */
     Path agent(Path data, String nodeName) throws IOException {
         return ensure(
-                data.resolve("agent-" + nodeName + ".kubeconfig"),
-                "system:node:" + nodeName,
-                List.of("system:nodes"));
+                data.resolve("agent-" + nodeName + ".kubeconfig"), "system:node:" + nodeName, List.of("system:nodes"));
     }
 
     /** {@code file}: user {@code commonName} in {@code groups}. */
@@ -103,8 +101,7 @@ final class KubeconfigFiles {
                     cluster: nodekeeper
                     user: "%s"
                 current-context: nodekeeper
-                """
-                .formatted(
+                """.formatted(
                         server,
                         base64(Pem.encode(authority)),
                         user,

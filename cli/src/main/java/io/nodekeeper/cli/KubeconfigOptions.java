@@ -13,8 +13,9 @@ final class KubeconfigOptions implements Checked {
     @Option(
             names = "--kubeconfig",
             paramLabel = "FILE",
-            description = "How to reach the API server and as whom. Without it: the service account of the pod that this"
-                    + " runs in.")
+            description =
+                    "How to reach the API server and as whom. Without it: the service account of the pod that this"
+                            + " runs in.")
     Optional<Path> file = Optional.empty();
 
     private final Map<String, String> environment;

@@ -8,8 +8,9 @@ final class LoggingOptions implements Checked {
             names = {"-v", "--v"},
             paramLabel = "N",
             defaultValue = "2",
-            description = "How much to log: 0 for what an operator wants to know, 4 for details, 6 for every call, 8 for"
-                    + " the libraries too. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "How much to log: 0 for what an operator wants to know, 4 for details, 6 for every call, 8 for"
+                            + " the libraries too. Default: ${DEFAULT-VALUE}.")
     int verbosity = 2;
 
     @Override

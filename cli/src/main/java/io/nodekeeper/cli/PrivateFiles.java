@@ -24,7 +24,10 @@ final class PrivateFiles {
     private static void write(Path file, String text, String permissions) throws IOException {
         Path parent = file.toAbsolutePath().getParent();
         Path temporary = Files.createTempFile(
-                parent, ".", ".tmp", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+                parent,
+                ".",
+                ".tmp",
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         try {
             Files.writeString(temporary, text, StandardCharsets.UTF_8);
             Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString(permissions));

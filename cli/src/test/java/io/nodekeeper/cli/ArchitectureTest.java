@@ -31,7 +31,9 @@ class ArchitectureTest {
             Map.entry("java.time.OffsetDateTime", Set.of("now")),
             Map.entry("java.time.ZonedDateTime", Set.of("now")),
             Map.entry("java.time.Clock", Set.of("systemUTC", "systemDefaultZone", "system", "tickMillis")),
-            Map.entry("java.lang.Thread", Set.of("start", "sleep", "new", "ofVirtual", "ofPlatform", "startVirtualThread")),
+            Map.entry(
+                    "java.lang.Thread",
+                    Set.of("start", "sleep", "new", "ofVirtual", "ofPlatform", "startVirtualThread")),
             Map.entry("java.util.concurrent.Executors", Set.of("*")),
             Map.entry("java.util.concurrent.ThreadPoolExecutor", Set.of("new")),
             Map.entry("java.util.concurrent.ScheduledThreadPoolExecutor", Set.of("new")),
@@ -61,34 +63,54 @@ class ArchitectureTest {
         layeredArchitecture()
                 .consideringOnlyDependenciesInLayers()
                 .withOptionalLayers(true)
-                .layer("time").definedBy("io.nodekeeper.time..")
-                .layer("api").definedBy("io.nodekeeper.api..")
-                .layer("store").definedBy("io.nodekeeper.store..")
-                .layer("client").definedBy("io.nodekeeper.client..")
-                .layer("apiserver").definedBy("io.nodekeeper.apiserver..")
-                .layer("agent").definedBy("io.nodekeeper.agent..")
-                .layer("controller").definedBy("io.nodekeeper.controller..")
-                .layer("simulator").definedBy("io.nodekeeper.simulator..")
-                .layer("cli").definedBy("io.nodekeeper.cli..")
-                .whereLayer("time").mayNotAccessAnyLayer()
-                .whereLayer("api").mayNotAccessAnyLayer()
-                .whereLayer("store").mayOnlyAccessLayers("time", "api")
-                .whereLayer("client").mayOnlyAccessLayers("time", "api")
-                .whereLayer("apiserver").mayOnlyAccessLayers("time", "api", "store", "client")
-                .whereLayer("agent").mayOnlyAccessLayers("time", "api", "store", "client")
-                .whereLayer("controller").mayOnlyAccessLayers("time", "api", "store", "client")
-                .whereLayer("cli").mayNotBeAccessedByAnyLayer()
-                .whereLayer("simulator").mayOnlyBeAccessedByLayers("cli")
+                .layer("time")
+                .definedBy("io.nodekeeper.time..")
+                .layer("api")
+                .definedBy("io.nodekeeper.api..")
+                .layer("store")
+                .definedBy("io.nodekeeper.store..")
+                .layer("client")
+                .definedBy("io.nodekeeper.client..")
+                .layer("apiserver")
+                .definedBy("io.nodekeeper.apiserver..")
+                .layer("agent")
+                .definedBy("io.nodekeeper.agent..")
+                .layer("controller")
+                .definedBy("io.nodekeeper.controller..")
+                .layer("simulator")
+                .definedBy("io.nodekeeper.simulator..")
+                .layer("cli")
+                .definedBy("io.nodekeeper.cli..")
+                .whereLayer("time")
+                .mayNotAccessAnyLayer()
+                .whereLayer("api")
+                .mayNotAccessAnyLayer()
+                .whereLayer("store")
+                .mayOnlyAccessLayers("time", "api")
+                .whereLayer("client")
+                .mayOnlyAccessLayers("time", "api")
+                .whereLayer("apiserver")
+                .mayOnlyAccessLayers("time", "api", "store", "client")
+                .whereLayer("agent")
+                .mayOnlyAccessLayers("time", "api", "store", "client")
+                .whereLayer("controller")
+                .mayOnlyAccessLayers("time", "api", "store", "client")
+                .whereLayer("cli")
+                .mayNotBeAccessedByAnyLayer()
+                .whereLayer("simulator")
+                .mayOnlyBeAccessedByLayers("cli")
                 .check(classes);
     }
 
     @Test
     void onlyTimeKnowsClocksThreadsAndChance() {
-        DescribedPredicate<JavaAccess<?>> forbidden = describe("start threads, wait, or read clocks or chance", access -> {
-            Set<String> names = FORBIDDEN.getOrDefault(access.getTargetOwner().getName(), Set.of());
-            String name = access.getName().equals("<init>") ? "new" : access.getName();
-            return names.contains("*") || names.contains(name);
-        });
+        DescribedPredicate<JavaAccess<?>> forbidden =
+                describe("start threads, wait, or read clocks or chance", access -> {
+                    Set<String> names =
+                            FORBIDDEN.getOrDefault(access.getTargetOwner().getName(), Set.of());
+                    String name = access.getName().equals("<init>") ? "new" : access.getName();
+                    return names.contains("*") || names.contains(name);
+                });
 
         noClasses()
                 .that(resideInAPackage("io.nodekeeper..").and(not(resideInAPackage("io.nodekeeper.time.."))))

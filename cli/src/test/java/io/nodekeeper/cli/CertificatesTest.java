@@ -125,11 +125,11 @@ class CertificatesTest {
         String first = Files.readString(new KubeconfigFiles(open(NOW), SERVER).admin(data));
 
         String same = Files.readString(new KubeconfigFiles(open(NOW), SERVER).admin(data));
-        String moved = Files.readString(
-                new KubeconfigFiles(open(NOW), URI.create("https://127.0.0.1:7000")).admin(data));
-        String later = Files.readString(new KubeconfigFiles(
-                        open(NOW.plus(Duration.ofDays(350))), URI.create("https://127.0.0.1:7000"))
-                .admin(data));
+        String moved =
+                Files.readString(new KubeconfigFiles(open(NOW), URI.create("https://127.0.0.1:7000")).admin(data));
+        String later = Files.readString(
+                new KubeconfigFiles(open(NOW.plus(Duration.ofDays(350))), URI.create("https://127.0.0.1:7000"))
+                        .admin(data));
 
         assertThat(same).isEqualTo(first);
         assertThat(moved).isNotEqualTo(first);

@@ -199,8 +199,7 @@ class CommandRunnerTest {
         assertThat(code).isZero();
         Path file = data.resolve("agent-web-1.kubeconfig");
         assertThat(out.toString()).isEqualTo(file + "\n");
-        assertThat(Kubeconfig.load(file))
-                .hasToString("https://10.0.0.1:6443 as CN=system:node:web-1,O=system:nodes");
+        assertThat(Kubeconfig.load(file)).hasToString("https://10.0.0.1:6443 as CN=system:node:web-1,O=system:nodes");
     }
 
     @Test
@@ -218,7 +217,8 @@ class CommandRunnerTest {
 
     @Test
     void certsNeedsAServersDataDirectory() {
-        assertThat(runner.run("certs", "--data-dir=" + data, "--node=n1", "--user=u")).isEqualTo(2);
+        assertThat(runner.run("certs", "--data-dir=" + data, "--node=n1", "--user=u"))
+                .isEqualTo(2);
 
         assertThat(err.toString())
                 .contains("expected --node NAME or --user NAME, one of them")

@@ -73,15 +73,21 @@ public final class ApiEventRecorder implements EventRecorder {
                 event.type(),
                 event.reason(),
                 event.message());
-        Optional<EventCorrelator.Write> write =
-                correlator.observe(event, name(event.about(), now), now, loop.clock().nanoTime());
+        Optional<EventCorrelator.Write> write = correlator.observe(
+                event, name(event.about(), now), now, loop.clock().nanoTime());
         if (write.isEmpty()) {
-            log.debug("event {} of {} is one too many, dropped", event.reason(), event.about().name());
+            log.debug(
+                    "event {} of {} is one too many, dropped",
+                    event.reason(),
+                    event.about().name());
             return;
         }
         if (waiting.size() >= WAITING) {
-            log.warn("{} events wait for the API server; event {} of {} is lost",
-                    WAITING, event.reason(), event.about().name());
+            log.warn(
+                    "{} events wait for the API server; event {} of {} is lost",
+                    WAITING,
+                    event.reason(),
+                    event.about().name());
             return;
         }
         waiting.add(new Send(event, write.get(), now));
@@ -109,18 +115,24 @@ public final class ApiEventRecorder implements EventRecorder {
     }
 
     private void send(Send send, int attempt) {
-        write(send).whenComplete((done, error) -> loop.execute(() -> {
-            if (error == null) {
-                sendNext();
-            } else if (attempt < TRIES && mayPass(error)) {
-                log.debug("event {} not written, trying again: {}", send.write.name(), Failures.text(error));
-                loop.schedule(Jitter.stretch(RETRY.delay(attempt - 1), 0.5, random), () -> send(send, attempt + 1));
-            } else {
-                log.warn("event {} ({}) of {} is lost: {}",
-                        send.write.name(), send.event.reason(), send.event.about().name(), Failures.text(error));
-                sendNext();
-            }
-        }));
+        write(send)
+                .whenComplete((done, error) -> loop.execute(() -> {
+                    if (error == null) {
+                        sendNext();
+                    } else if (attempt < TRIES && mayPass(error)) {
+                        log.debug("event {} not written, trying again: {}", send.write.name(), Failures.text(error));
+                        loop.schedule(
+                                Jitter.stretch(RETRY.delay(attempt - 1), 0.5, random), () -> send(send, attempt + 1));
+                    } else {
+                        log.warn(
+                                "event {} ({}) of {} is lost: {}",
+                                send.write.name(),
+                                send.event.reason(),
+                                send.event.about().name(),
+                                Failures.text(error));
+                        sendNext();
+                    }
+                }));
     }
 
     private CompletableFuture<JsonObject> write(Send send) {

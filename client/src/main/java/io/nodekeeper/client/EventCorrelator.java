@@ -65,7 +65,8 @@ final class EventCorrelator {
         Key key = new Key(group, combined ? COMBINED : event.message);
         String message = combined ? COMBINED + event.message : event.message;
         Seen before = lookUp(key);
-        Seen now = before == null ? new Seen(freshName, wall, 1) : new Seen(before.name, before.first, before.count + 1);
+        Seen now =
+                before == null ? new Seen(freshName, wall, 1) : new Seen(before.name, before.first, before.count + 1);
         seen.put(key, now);
         if (!budget(event.about, nanos).tryTake(nanos)) {
             return Optional.empty();

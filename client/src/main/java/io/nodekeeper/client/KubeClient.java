@@ -75,14 +75,18 @@ public final class KubeClient {
      * @param subresource {@code status}, or empty for the object itself
      */
     public CompletableFuture<JsonObject> patch(
-            ResourceType type, String namespace, String name, String subresource, PatchType patchType, JsonValue patch) {
+            ResourceType type,
+            String namespace,
+            String name,
+            String subresource,
+            PatchType patchType,
+            JsonValue patch) {
         String target = type.path(namespace, name) + (subresource.isEmpty() ? "" : "/" + subresource);
         return call(new Call("PATCH", target, patchType.mediaType(), Json.writeBytes(patch)));
     }
 
     /** Deletes an object; {@code options} are DeleteOptions, may be empty. */
-    public CompletableFuture<JsonObject> delete(
-            ResourceType type, String namespace, String name, JsonObject options) {
+    public CompletableFuture<JsonObject> delete(ResourceType type, String namespace, String name, JsonObject options) {
         return call(json("DELETE", type.path(namespace, name), options));
     }
 

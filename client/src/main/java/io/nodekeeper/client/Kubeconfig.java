@@ -85,9 +85,9 @@ public final class Kubeconfig {
         if (skip && ca.isPresent()) {
             faults.add(clusterIs + ": certificate-authority and insecure-skip-tls-verify exclude each other");
         }
-        List<X509Certificate> authorities =
-                ca.flatMap(pem -> parsed(pem, clusterIs + ": certificate-authority", Pem::certificates))
-                        .orElse(List.of());
+        List<X509Certificate> authorities = ca.flatMap(
+                        pem -> parsed(pem, clusterIs + ": certificate-authority", Pem::certificates))
+                .orElse(List.of());
         for (String key : UNSUPPORTED_USER) {
             if (user.containsKey(key)) {
                 faults.add(userIs + ": " + key + " is not supported; expected a client certificate or a token");
@@ -96,7 +96,8 @@ public final class Kubeconfig {
         Optional<Path> tokenFile = Optional.of(text(user, "tokenFile"))
                 .filter(path -> !path.isEmpty())
                 .map(this::beside);
-        tokenFile.filter(path -> !Files.isReadable(path))
+        tokenFile
+                .filter(path -> !Files.isReadable(path))
                 .ifPresent(path -> faults.add(userIs + ": tokenFile " + path + " cannot be read"));
         return new ServerAccess(
                 server,
@@ -181,7 +182,8 @@ public final class Kubeconfig {
 
     private Map<?, ?> root() {
         try {
-            Object root = new Load(LoadSettings.builder().setLabel(file.toString()).build())
+            Object root = new Load(
+                            LoadSettings.builder().setLabel(file.toString()).build())
                     .loadFromString(Files.readString(file));
             if (root instanceof Map<?, ?> map) {
                 return map;

@@ -35,9 +35,7 @@ public final class Pem {
         0x30, 0x0d, 0x06, 0x09, 0x2a, (byte) 0x86, 0x48, (byte) 0x86, (byte) 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00
     };
     /** The object identifier id-ecPublicKey (RFC 5480). */
-    private static final byte[] EC_PUBLIC_KEY = {
-        0x06, 0x07, 0x2a, (byte) 0x86, 0x48, (byte) 0xce, 0x3d, 0x02, 0x01
-    };
+    private static final byte[] EC_PUBLIC_KEY = {0x06, 0x07, 0x2a, (byte) 0x86, 0x48, (byte) 0xce, 0x3d, 0x02, 0x01};
     /** The algorithms that TLS keys have; a PKCS#8 key names its own, and a factory refuses those of others. */
     private static final List<String> ALGORITHMS = List.of("EC", "RSA", "EdDSA");
 
@@ -123,7 +121,8 @@ public final class Pem {
     }
 
     private static String labels(String pem) {
-        List<String> labels = blocks(pem).stream().map(block -> "\"" + block.label + "\"").toList();
+        List<String> labels =
+                blocks(pem).stream().map(block -> "\"" + block.label + "\"").toList();
         return labels.isEmpty() ? "no PEM at all" : String.join(", ", labels);
     }
 

@@ -153,7 +153,8 @@ public final class Reflector {
             public void onEnd(Optional<Reply> refusal, Optional<TransportException> why) {
                 if (mine == generation) {
                     if (refusal.isPresent()) {
-                        refused(ApiException.fromBody(refusal.get().status(), refusal.get().body()));
+                        refused(ApiException.fromBody(
+                                refusal.get().status(), refusal.get().body()));
                     } else {
                         ended(why.map(Failures::text).orElse("ended by the server"));
                     }

@@ -33,8 +33,7 @@ public record ServerAccess(
 
     /** Access with a client certificate, the server being vouched for by {@code authority}. */
     public static ServerAccess withCertificate(URI server, X509Certificate authority, Identity identity) {
-        return new ServerAccess(
-                server, List.of(authority), false, "", Optional.of(identity), "", Optional.empty());
+        return new ServerAccess(server, List.of(authority), false, "", Optional.of(identity), "", Optional.empty());
     }
 
     /** Access with a bearer token, the server being vouched for by {@code authority}. */

@@ -93,7 +93,8 @@ final class Tls {
             }
             String has = text.toLowerCase(Locale.ROOT);
             int dot = wanted.indexOf('.');
-            if (has.equals(wanted) || (has.startsWith("*.") && dot > 0 && has.substring(1).equals(wanted.substring(dot)))) {
+            if (has.equals(wanted)
+                    || (has.startsWith("*.") && dot > 0 && has.substring(1).equals(wanted.substring(dot)))) {
                 return true;
             }
         }

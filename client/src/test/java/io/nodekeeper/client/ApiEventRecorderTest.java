@@ -31,17 +31,15 @@ class ApiEventRecorderTest {
 
     @Test
     void writesAnEventOfANodeInNamespaceDefault() {
-        recorder.record(NODE, EventRecorder.NORMAL, "RegisteredNode", "Node n1 event: Registered Node n1 in Controller");
+        recorder.record(
+                NODE, EventRecorder.NORMAL, "RegisteredNode", "Node n1 event: Registered Node n1 in Controller");
         settle();
 
         assertThat(transport.log()).containsExactly("POST /api/v1/namespaces/default/events");
         JsonObject event = body(0);
         // 2026-01-01T00:00:00Z in nanoseconds is 0x1886761ad4e80000; the last three decimal digits are random.
         assertThat(event.object("metadata").text("name")).matches("n1\\.1886[0-9a-f]{12}");
-        assertThat(event.without("metadata"))
-                .isEqualTo(
-                        Json.parse(
-                                """
+        assertThat(event.without("metadata")).isEqualTo(Json.parse("""
                                 {"apiVersion":"v1","kind":"Event",
                                  "involvedObject":{"kind":"Node","name":"n1","uid":"uid-1","apiVersion":"v1"},
                                  "reason":"RegisteredNode","message":"Node n1 event: Registered Node n1 in Controller",
@@ -70,10 +68,7 @@ class ApiEventRecorderTest {
         String name = body(0).object("metadata").text("name");
         assertThat(transport.log().get(1)).isEqualTo("PATCH /api/v1/namespaces/default/events/" + name);
         assertThat(transport.calls().get(1).contentType()).isEqualTo("application/strategic-merge-patch+json");
-        assertThat(body(1))
-                .isEqualTo(
-                        Json.parse(
-                                """
+        assertThat(body(1)).isEqualTo(Json.parse("""
                                 {"count":2,"message":"Node n1 status is now: NodeNotReady","lastTimestamp":"2026-01-01T00:01:30Z"}"""));
     }
 
@@ -164,7 +159,8 @@ class ApiEventRecorderTest {
 
         time.advance(Duration.ofSeconds(5));
 
-        assertThat(transport.calls().stream().map(call -> Json.parseObject(call.body()).text("reason")))
+        assertThat(transport.calls().stream()
+                        .map(call -> Json.parseObject(call.body()).text("reason")))
                 .containsExactly("First", "Second");
     }
 
@@ -194,7 +190,9 @@ class ApiEventRecorderTest {
         recorder.record(NODE, EventRecorder.NORMAL, "B", "m");
         settle();
 
-        assertThat(List.of(body(0).object("metadata").text("name"), body(1).object("metadata").text("name")))
+        assertThat(List.of(
+                        body(0).object("metadata").text("name"),
+                        body(1).object("metadata").text("name")))
                 .doesNotHaveDuplicates();
     }
 
@@ -205,10 +203,16 @@ class ApiEventRecorderTest {
             correlator.observe(input("n" + i), "name-" + i, Instant.EPOCH, 0);
         }
 
-        assertThat(correlator.observe(input("n0"), "new", Instant.EPOCH, 0).orElseThrow().count())
+        assertThat(correlator
+                        .observe(input("n0"), "new", Instant.EPOCH, 0)
+                        .orElseThrow()
+                        .count())
                 .as("the oldest is forgotten")
                 .isEqualTo(1);
-        assertThat(correlator.observe(input("n9"), "new", Instant.EPOCH, 0).orElseThrow().count())
+        assertThat(correlator
+                        .observe(input("n9"), "new", Instant.EPOCH, 0)
+                        .orElseThrow()
+                        .count())
                 .isEqualTo(2);
     }
 

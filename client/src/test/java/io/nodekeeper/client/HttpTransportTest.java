@@ -93,8 +93,7 @@ class HttpTransportTest {
             }
             answer(exchange, 201, "{}");
         };
-        HttpTransport transport =
-                open(ServerAccess.withToken(address(), serverIdentity.certificate(), "secret-token"));
+        HttpTransport transport = open(ServerAccess.withToken(address(), serverIdentity.certificate(), "secret-token"));
 
         // when
         Reply reply = get(transport.send(new Call(
@@ -157,16 +156,15 @@ class HttpTransportTest {
     @Test
     void takesAnyCertificateIfTold() throws Exception {
         behaviour = exchange -> answer(exchange, 200, "ok");
-        ServerAccess access =
-                new ServerAccess(address(), List.of(), true, "", Optional.empty(), "", Optional.empty());
+        ServerAccess access = new ServerAccess(address(), List.of(), true, "", Optional.empty(), "", Optional.empty());
 
         assertThat(get(open(access).send(Call.get("/"))).status()).isEqualTo(200);
     }
 
     @Test
     void readsTheTokenFromItsFile() throws Exception {
-        behaviour = exchange ->
-                answer(exchange, 200, exchange.getRequestHeaders().getFirst("Authorization"));
+        behaviour =
+                exchange -> answer(exchange, 200, exchange.getRequestHeaders().getFirst("Authorization"));
         Path file = Files.writeString(directory.resolve("token"), "from-file\n");
         ServerAccess access = new ServerAccess(
                 address(),
@@ -253,7 +251,8 @@ class HttpTransportTest {
         Recording lines = new Recording();
 
         // when
-        open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t")).open(Call.get("/watch"), lines);
+        open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t"))
+                .open(Call.get("/watch"), lines);
 
         // then
         assertThat(lines.next()).isEqualTo("open");
@@ -270,7 +269,8 @@ class HttpTransportTest {
         behaviour = exchange -> answer(exchange, 410, "gone");
         Recording lines = new Recording();
 
-        open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t")).open(Call.get("/watch"), lines);
+        open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t"))
+                .open(Call.get("/watch"), lines);
 
         assertThat(lines.next()).isEqualTo("refused 410 gone");
     }
@@ -286,7 +286,8 @@ class HttpTransportTest {
         };
         Recording lines = new Recording();
 
-        open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t")).open(Call.get("/watch"), lines);
+        open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t"))
+                .open(Call.get("/watch"), lines);
 
         assertThat(lines.next()).isEqualTo("open");
         assertThat(lines.next()).isEqualTo("line whole");
@@ -345,7 +346,8 @@ class HttpTransportTest {
         };
 
         // when
-        open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t")).open(Call.get("/watch"), lines);
+        open(ServerAccess.withToken(address(), serverIdentity.certificate(), "t"))
+                .open(Call.get("/watch"), lines);
         assertThat(lines.next()).isEqualTo("open");
         while (sent.poll(500, TimeUnit.MILLISECONDS) != null) {
             // The server fills what the network holds, then stands.
@@ -368,10 +370,11 @@ class HttpTransportTest {
         }
         URI address = URI.create("https://127.0.0.1:" + port);
 
-        CompletableFuture<Reply> reply =
-                open(ServerAccess.withToken(address, serverIdentity.certificate(), "t")).send(Call.get("/x"));
+        CompletableFuture<Reply> reply = open(ServerAccess.withToken(address, serverIdentity.certificate(), "t"))
+                .send(Call.get("/x"));
 
-        assertThat(reply).failsWithin(java.time.Duration.ofSeconds(10))
+        assertThat(reply)
+                .failsWithin(java.time.Duration.ofSeconds(10))
                 .withThrowableThat()
                 .extracting(Throwable::getCause, throwable(TransportException.class))
                 .hasMessage("GET " + address + "/x: ConnectException");
@@ -389,13 +392,7 @@ class HttpTransportTest {
 
     private static ServerAccess named(String name) {
         return new ServerAccess(
-                address(),
-                List.of(serverIdentity.certificate()),
-                false,
-                name,
-                Optional.empty(),
-                "",
-                Optional.empty());
+                address(), List.of(serverIdentity.certificate()), false, name, Optional.empty(), "", Optional.empty());
     }
 
     private static Reply get(CompletableFuture<Reply> reply) throws Exception {

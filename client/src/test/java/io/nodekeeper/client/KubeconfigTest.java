@@ -28,8 +28,7 @@ class KubeconfigTest {
     @Test
     void readsEmbeddedCredentials() throws IOException {
         String certificate = base64(Pem.encode(identity.certificate()));
-        Path file = write(
-                """
+        Path file = write("""
                 apiVersion: v1
                 kind: Config
                 current-context: c
@@ -42,8 +41,7 @@ class KubeconfigTest {
                   user:
                     client-certificate-data: %s
                     client-key-data: %s
-                """
-                        .formatted(certificate, certificate, base64(Pem.encode(identity.key()))));
+                """.formatted(certificate, certificate, base64(Pem.encode(identity.key()))));
 
         ServerAccess access = Kubeconfig.load(file);
 
@@ -58,8 +56,7 @@ class KubeconfigTest {
     void readsFilesBesideIt() throws IOException {
         Files.writeString(directory.resolve("a.crt"), Pem.encode(identity.certificate()));
         Files.writeString(directory.resolve("a.key"), Pem.encode(identity.key()));
-        Path file = write(
-                """
+        Path file = write("""
                 current-context: c
                 contexts: [{name: c, context: {cluster: k, user: u}}]
                 clusters: [{name: k, cluster: {server: "https://host", certificate-authority: a.crt}}]
@@ -74,8 +71,7 @@ class KubeconfigTest {
 
     @Test
     void readsTokensAndOtherContexts() throws IOException {
-        Path file = write(
-                """
+        Path file = write("""
                 current-context: first
                 contexts:
                 - {name: first, context: {cluster: missing}}
@@ -94,8 +90,7 @@ class KubeconfigTest {
 
     @Test
     void listsEveryFaultInOneMessage() throws IOException {
-        Path file = write(
-                """
+        Path file = write("""
                 current-context: c
                 contexts: [{name: c, context: {cluster: k, user: u}}]
                 clusters: [{name: k, cluster: {server: "10.0.0.1:6443", certificate-authority: nowhere.crt}}]

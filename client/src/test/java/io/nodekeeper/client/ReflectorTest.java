@@ -23,8 +23,8 @@ class ReflectorTest {
     private final FakeTransport transport = new FakeTransport();
     private final List<String> heard = new ArrayList<>();
     private final KubeClient client = new KubeClient(transport, time.loop("reflector"), Duration.ofSeconds(10));
-    private final Reflector reflector = new Reflector(
-            client, Selection.all(ResourceType.NODES), Randoms.seeded(1), new Reflector.Handler() {
+    private final Reflector reflector =
+            new Reflector(client, Selection.all(ResourceType.NODES), Randoms.seeded(1), new Reflector.Handler() {
                 @Override
                 public void onReplace(List<JsonObject> objects) {
                     heard.add("all " + objects.stream().map(ReflectorTest::name).toList());
@@ -192,7 +192,9 @@ class ReflectorTest {
         serveAList();
         time.advance(Duration.ofSeconds(14));
 
-        assertThat(heard).as("10 s deadline of the hanging call and at most 4 s").containsExactly("all [n1, n2]");
+        assertThat(heard)
+                .as("10 s deadline of the hanging call and at most 4 s")
+                .containsExactly("all [n1, n2]");
     }
 
     @Test

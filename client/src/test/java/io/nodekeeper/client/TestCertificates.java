@@ -21,7 +21,8 @@ final class TestCertificates {
     static Identity make(Path directory, String commonName, String names) throws Exception {
         Path file = directory.resolve(commonName + ".p12");
         Process keytool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
                         "-genkeypair",
                         "-alias",
                         "it",
@@ -51,9 +52,8 @@ final class TestCertificates {
         try (InputStream in = Files.newInputStream(file)) {
             store.load(in, "changeit".toCharArray());
         }
-        return new Identity(
-                (PrivateKey) store.getKey("it", "changeit".toCharArray()),
-                List.of((X509Certificate) store.getCertificate("it")));
+        return new Identity((PrivateKey) store.getKey("it", "changeit".toCharArray()), List.of((X509Certificate)
+                store.getCertificate("it")));
     }
 
     /** The TLS context of a server with that identity, which trusts {@code client}. */
