@@ -121,8 +121,7 @@ final class AddressSetter {
                         internal.stream().map(ip -> address("InternalIP", ip.getHostAddress())),
                         Stream.of(address("Hostname", hostname)))
                 .forEach(addresses::add);
-        return new Node(
-                node.json().update("status", status -> status.with("addresses", new JsonArray(addresses))));
+        return new Node(node.json().update("status", status -> status.with("addresses", new JsonArray(addresses))));
     }
 
     private static JsonObject address(String type, String address) {

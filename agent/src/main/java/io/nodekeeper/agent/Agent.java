@@ -54,8 +54,10 @@ public final class Agent {
         this.snapshots = new HostSnapshots(config.nodeName(), host, loop);
         this.pressureRule = new PressureRule(config.thresholds(), config.evictionPressureTransitionPeriod());
         this.registration = new Registration(
-                config, ports.registration(), () -> InitialNode.build(inputs(false)), created -> created.events()
-                        .forEach(this::tell));
+                config,
+                ports.registration(),
+                () -> InitialNode.build(inputs(false)),
+                created -> created.events().forEach(this::tell));
         this.reporter = new StatusReporter(
                 config,
                 ports.heartbeats(),
@@ -77,8 +79,7 @@ public final class Agent {
                     StatusSetters.NO_RUNTIME);
             tell(new NodeEvent(EventRecorder.NORMAL, "Starting", "Starting kubelet."));
             CompletableFuture<Void> facts = snapshots.refresh().thenRunAsync(this::judgePressures, loop);
-            CompletableFuture<Object> known =
-                    CompletableFuture.anyOf(facts, Deadlines.sleep(loop, FIRST_FACTS));
+            CompletableFuture<Object> known = CompletableFuture.anyOf(facts, Deadlines.sleep(loop, FIRST_FACTS));
             known.thenRun(this::begin);
         });
     }
@@ -164,8 +165,7 @@ public final class Agent {
         }
     }
 
-    private void repeat(
-            String name, Duration period, double jitter, Supplier<CompletionStage<?>> action) {
+    private void repeat(String name, Duration period, double jitter, Supplier<CompletionStage<?>> action) {
         if (!stopped) {
             loops.add(Periodic.start(name, loop, period, jitter, ports.random(), action));
         }

@@ -67,7 +67,8 @@ final class ConditionSetters {
         if (config.localStorageCapacityIsolation()) {
             required.add("ephemeral-storage");
         }
-        List<String> missing = required.stream().filter(key -> !capacity.has(key)).toList();
+        List<String> missing =
+                required.stream().filter(key -> !capacity.has(key)).toList();
         return missing.isEmpty()
                 ? Optional.empty()
                 : Optional.of("missing node capacity for resources: " + String.join(", ", missing));

@@ -28,8 +28,8 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 public final class ConfigFile {
     private static final Logger log = LoggerFactory.getLogger(ConfigFile.class);
     /** Fields that Kubernetes has and whose subject this agent does not have: pods, images, its own server. */
-    private static final Set<String> WITHOUT_EFFECT = Set.of(
-            ("address allowedUnsafeSysctls authentication authorization cgroupDriver cgroupRoot cgroupsPerQOS"
+    private static final Set<String> WITHOUT_EFFECT =
+            Set.of(("address allowedUnsafeSysctls authentication authorization cgroupDriver cgroupRoot cgroupsPerQOS"
                             + " clusterDNS clusterDomain configMapAndSecretChangeDetectionStrategy"
                             + " containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers"
                             + " containerLogMonitorInterval containerRuntimeEndpoint contentType cpuCFSQuota"
@@ -94,7 +94,11 @@ public final class ConfigFile {
                     .loadFromString(yaml);
         } catch (YamlEngineException e) {
             throw new ConfigException(List.of("config file is not YAML: "
-                    + String.valueOf(e.getMessage()).lines().map(String::strip).reduce("", (a, b) -> a + " " + b).strip()));
+                    + String.valueOf(e.getMessage())
+                            .lines()
+                            .map(String::strip)
+                            .reduce("", (a, b) -> a + " " + b)
+                            .strip()));
         }
         if (!(root instanceof Map<?, ?> map)) {
             throw new ConfigException(List.of("config file must hold an object of kind KubeletConfiguration"));
@@ -132,8 +136,10 @@ public final class ConfigFile {
         take("registerWithTaints", "a list of taints with key, value, effect", ConfigFile::taints)
                 .ifPresent(builder::registerWithTaints);
         take("providerID", "a string", ConfigFile::text).ifPresent(builder::providerId);
-        List<String> idle =
-                fields.keySet().stream().filter(WITHOUT_EFFECT::contains).sorted().toList();
+        List<String> idle = fields.keySet().stream()
+                .filter(WITHOUT_EFFECT::contains)
+                .sorted()
+                .toList();
         if (!idle.isEmpty()) {
             log.info("config fields without effect here: {}", String.join(", ", idle));
         }
@@ -150,9 +156,12 @@ public final class ConfigFile {
     }
 
     private void whole(String field, Consumer<Long> set) {
-        take(field, "a whole number", value -> value instanceof Integer || value instanceof Long
-                        ? Optional.of(((Number) value).longValue())
-                        : Optional.empty())
+        take(
+                        field,
+                        "a whole number",
+                        value -> value instanceof Integer || value instanceof Long
+                                ? Optional.of(((Number) value).longValue())
+                                : Optional.empty())
                 .ifPresent(set);
     }
 
@@ -210,7 +219,9 @@ public final class ConfigFile {
         List<Taint> taints = new ArrayList<>();
         for (Object item : list) {
             Optional<Map<String, String>> map = textMap(item);
-            if (map.isEmpty() || !Set.of("key", "value", "effect", "timeAdded").containsAll(map.get().keySet())) {
+            if (map.isEmpty()
+                    || !Set.of("key", "value", "effect", "timeAdded")
+                            .containsAll(map.get().keySet())) {
                 return Optional.empty();
             }
             taints.add(new Taint(JsonObject.ofStrings(map.get())));

@@ -13,7 +13,8 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class HollowHost implements Host {
     private static final long GIBI = 1L << 30;
-    private static final Filesystem DISK = new Filesystem(new Level(80 * GIBI, 100 * GIBI), new Level(6_000_000, 6_553_600));
+    private static final Filesystem DISK =
+            new Filesystem(new Level(80 * GIBI, 100 * GIBI), new Level(6_000_000, 6_553_600));
     private static final Level PIDS = new Level(4_190_000, 4_194_304);
 
     private final MachineInfo machine;
@@ -26,7 +27,8 @@ public final class HollowHost implements Host {
      * @param number 0 to 2²⁴−1, from which the address 10.x.y.z is made
      */
     public HollowHost(String name, int number) {
-        String id = UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8)).toString();
+        String id =
+                UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8)).toString();
         machine = new MachineInfo(
                 4, 16 * GIBI, 0, Map.of(), id.replace("-", ""), id, id, "0.0.0-hollow", "Hollow Node", "amd64");
         List<InetAddress> own = List.of(address(number));

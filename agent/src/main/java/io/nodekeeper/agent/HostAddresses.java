@@ -10,8 +10,7 @@ import java.util.List;
  * @param interfaces the addresses of all network interfaces
  * @param defaultRoute the addresses of the interface that holds the default route
  */
-public record HostAddresses(
-        List<InetAddress> resolved, List<InetAddress> interfaces, List<InetAddress> defaultRoute) {
+public record HostAddresses(List<InetAddress> resolved, List<InetAddress> interfaces, List<InetAddress> defaultRoute) {
 
     /** Copies the lists. */
     public HostAddresses {

@@ -19,11 +19,12 @@ record HostFacts(
     /** The eviction signals that the newest readings give. */
     Map<Signal, Level> signals() {
         Map<Signal, Level> levels = new EnumMap<>(Signal.class);
-        machine.value().ifPresent(info -> workingSet
-                .current()
-                .ifPresent(used -> levels.put(
-                        Signal.MEMORY_AVAILABLE,
-                        new Level(Math.max(0, info.memoryBytes() - used), info.memoryBytes()))));
+        machine.value()
+                .ifPresent(info -> workingSet
+                        .current()
+                        .ifPresent(used -> levels.put(
+                                Signal.MEMORY_AVAILABLE,
+                                new Level(Math.max(0, info.memoryBytes() - used), info.memoryBytes()))));
         rootFilesystem.current().ifPresent(filesystem -> {
             levels.put(Signal.NODEFS_AVAILABLE, filesystem.bytes());
             levels.put(Signal.NODEFS_INODES_FREE, filesystem.inodes());

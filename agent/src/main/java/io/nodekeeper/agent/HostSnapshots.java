@@ -43,18 +43,43 @@ final class HostSnapshots {
     CompletableFuture<Void> refresh() {
         CompletableFuture<Void> machine = facts.machine().value().isPresent()
                 ? CompletableFuture.completedFuture(null)
-                : read("machine info", READ_DEADLINE, host::machine, HostFacts::machine, (all, fact) ->
-                        new HostFacts(fact, all.rootFilesystem(), all.workingSet(), all.pids(), all.addresses()));
+                : read(
+                        "machine info",
+                        READ_DEADLINE,
+                        host::machine,
+                        HostFacts::machine,
+                        (all, fact) -> new HostFacts(
+                                fact, all.rootFilesystem(), all.workingSet(), all.pids(), all.addresses()));
         return CompletableFuture.allOf(
                 machine,
-                read("root file system", READ_DEADLINE, host::rootFilesystem, HostFacts::rootFilesystem, (all, fact) ->
-                        new HostFacts(all.machine(), fact, all.workingSet(), all.pids(), all.addresses())),
-                read("memory", READ_DEADLINE, host::workingSet, HostFacts::workingSet, (all, fact) ->
-                        new HostFacts(all.machine(), all.rootFilesystem(), fact, all.pids(), all.addresses())),
-                read("process ids", READ_DEADLINE, host::pids, HostFacts::pids, (all, fact) ->
-                        new HostFacts(all.machine(), all.rootFilesystem(), all.workingSet(), fact, all.addresses())),
-                read("addresses", RESOLVE_DEADLINE, () -> host.addresses(nodeName), HostFacts::addresses, (all, fact) ->
-                        new HostFacts(all.machine(), all.rootFilesystem(), all.workingSet(), all.pids(), fact)));
+                read(
+                        "root file system",
+                        READ_DEADLINE,
+                        host::rootFilesystem,
+                        HostFacts::rootFilesystem,
+                        (all, fact) ->
+                                new HostFacts(all.machine(), fact, all.workingSet(), all.pids(), all.addresses())),
+                read(
+                        "memory",
+                        READ_DEADLINE,
+                        host::workingSet,
+                        HostFacts::workingSet,
+                        (all, fact) ->
+                                new HostFacts(all.machine(), all.rootFilesystem(), fact, all.pids(), all.addresses())),
+                read(
+                        "process ids",
+                        READ_DEADLINE,
+                        host::pids,
+                        HostFacts::pids,
+                        (all, fact) -> new HostFacts(
+                                all.machine(), all.rootFilesystem(), all.workingSet(), fact, all.addresses())),
+                read(
+                        "addresses",
+                        RESOLVE_DEADLINE,
+                        () -> host.addresses(nodeName),
+                        HostFacts::addresses,
+                        (all, fact) -> new HostFacts(
+                                all.machine(), all.rootFilesystem(), all.workingSet(), all.pids(), fact)));
     }
 
     private <T> CompletableFuture<Void> read(
@@ -87,8 +112,7 @@ final class HostSnapshots {
         return done;
     }
 
-    private <T> void settle(
-            CompletableFuture<T> future, Function<HostFacts, Fact<T>> get, Consumer<Fact<T>> store) {
+    private <T> void settle(CompletableFuture<T> future, Function<HostFacts, Fact<T>> get, Consumer<Fact<T>> store) {
         if (future.isCompletedExceptionally()) {
             store.accept(get.apply(facts).failed(Failures.text(future.exceptionNow())));
         } else {

@@ -43,8 +43,10 @@ final class InitialNode {
     private static Map<String, String> labels(StatusInputs inputs) {
         Map<String, String> labels = new LinkedHashMap<>();
         labels.put("kubernetes.io/hostname", inputs.config().nodeName());
-        inputs.facts().machine().value().ifPresent(info -> StatusSetters.platform(info)
-                .forEach((label, value) -> {
+        inputs.facts()
+                .machine()
+                .value()
+                .ifPresent(info -> StatusSetters.platform(info).forEach((label, value) -> {
                     labels.put(label, value);
                     labels.put("beta." + label, value);
                 }));

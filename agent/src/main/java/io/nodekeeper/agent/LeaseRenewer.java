@@ -8,6 +8,7 @@ import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import java.time.Duration;
@@ -56,7 +57,7 @@ final class LeaseRenewer {
             return false;
         }
         periodic = Periodic.start(
-                    "lease of " + config.nodeName(), loop, config.leaseInterval(), JITTER, random, this::renewNow);
+                "lease of " + config.nodeName(), loop, config.leaseInterval(), JITTER, random, this::renewNow);
         return true;
     }
 
@@ -94,8 +95,11 @@ final class LeaseRenewer {
                 return done();
             }
             return update(ensured.lease().get(), 0).thenAccept(updated -> {
-                if (!updated) {
-                    log.error("{}: Will retry updating lease in {}", config.nodeName(), config.leaseInterval());
+                if (!updated && !stopped) {
+                    log.error(
+                            "{}: Will retry updating lease in {}",
+                            config.nodeName(),
+                            GoDuration.format(config.leaseInterval()));
                 }
             });
         });
@@ -108,8 +112,7 @@ final class LeaseRenewer {
         if (stopped) {
             return CompletableFuture.completedFuture(new Ensured(Optional.empty(), false));
         }
-        CompletableFuture<Ensured> look = client.get(
-                        ResourceType.LEASES, Lease.NODE_NAMESPACE, config.nodeName())
+        CompletableFuture<Ensured> look = client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, config.nodeName())
                 .handle((lease, error) -> {
                     if (error == null) {
                         return CompletableFuture.completedFuture(new Ensured(Optional.of(new Lease(lease)), false));
@@ -127,7 +130,7 @@ final class LeaseRenewer {
                     log.error(
                             "{}: Failed to ensure lease exists, will retry in {}: {}",
                             config.nodeName(),
-                            wait,
+                            GoDuration.format(wait),
                             Failures.text(error));
                     return Deadlines.sleep(loop, wait).thenCompose(waited -> ensure(failures + 1));
                 })
@@ -151,7 +154,10 @@ final class LeaseRenewer {
     }
 
     private CompletableFuture<Boolean> update(Lease base, int index) {
-        if (index == RetryPause.TRIES || stopped) {
+        if (stopped) {
+            return CompletableFuture.completedFuture(false);
+        }
+        if (index == RetryPause.TRIES) {
             log.error("{}: failed {} attempts to update lease", config.nodeName(), index);
             return CompletableFuture.completedFuture(false);
         }
@@ -169,9 +175,10 @@ final class LeaseRenewer {
     private CompletableFuture<Boolean> failed(Lease base, int index, Throwable error) {
         if (Failures.isCode(error, 409)) {
             log.info("{}: Failed to update lease: {}", config.nodeName(), Failures.text(error));
-            return ensure(0).thenCompose(ensured -> ensured.lease().isEmpty()
-                    ? CompletableFuture.completedFuture(false)
-                    : update(ensured.lease().get(), index + 1));
+            return ensure(0)
+                    .thenCompose(ensured -> ensured.lease().isEmpty()
+                            ? CompletableFuture.completedFuture(false)
+                            : update(ensured.lease().get(), index + 1));
         }
         log.error("{}: Failed to update lease: {}", config.nodeName(), Failures.text(error));
         if (Failures.isCode(error, 404)) {
@@ -201,8 +208,8 @@ final class LeaseRenewer {
         return client.get(ResourceType.NODES, "", config.nodeName())
                 .handle((node, error) -> error == null
                         ? CompletableFuture.completedFuture(new Node(node))
-                        : CompletableFuture.<Node>failedFuture(
-                                new AgentException("Failed to prepare lease: " + Failures.text(error), Failures.cause(error))))
+                        : CompletableFuture.<Node>failedFuture(new AgentException(
+                                "Failed to prepare lease: " + Failures.text(error), Failures.cause(error))))
                 .thenCompose(next -> next);
     }
 

@@ -60,10 +60,12 @@ final class LeaseRule {
     JsonObject renew(Lease lease, Optional<Node> owner, Instant now) {
         Instant renewTime = next(lease.renewTime().orElse(Instant.MIN), now);
         JsonObject renewed = lease.json()
-                .update("spec", spec -> spec.toBuilder()
-                        .put("renewTime", KubeTime.formatMicro(renewTime))
-                        .put("leaseDurationSeconds", durationSeconds)
-                        .build());
+                .update(
+                        "spec",
+                        spec -> spec.toBuilder()
+                                .put("renewTime", KubeTime.formatMicro(renewTime))
+                                .put("leaseDurationSeconds", durationSeconds)
+                                .build());
         return owner.map(node -> renewed.update(
                         "metadata", metadata -> metadata.with("ownerReferences", JsonArray.of(reference(node)))))
                 .orElse(renewed);

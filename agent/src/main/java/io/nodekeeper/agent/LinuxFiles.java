@@ -34,7 +34,10 @@ record LinuxFiles(Path root) {
     long memory(String field) throws IOException {
         for (String line : Files.readAllLines(file("proc/meminfo"))) {
             if (line.startsWith(field + ":")) {
-                return Long.parseLong(line.substring(field.length() + 1).replace("kB", "").strip()) * KIB;
+                return Long.parseLong(line.substring(field.length() + 1)
+                                .replace("kB", "")
+                                .strip())
+                        * KIB;
             }
         }
         throw new IOException(file("proc/meminfo") + " has no field " + field);
@@ -52,7 +55,8 @@ record LinuxFiles(Path root) {
                 String kib = size.getFileName().toString().replaceAll("\\D", "");
                 pages.put(
                         Long.parseLong(kib) * KIB,
-                        Long.parseLong(Files.readString(size.resolve("nr_hugepages")).strip()));
+                        Long.parseLong(
+                                Files.readString(size.resolve("nr_hugepages")).strip()));
             }
         }
         return pages;

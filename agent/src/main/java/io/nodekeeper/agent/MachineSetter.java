@@ -15,9 +15,10 @@ final class MachineSetter {
     static Node set(Node node, StatusInputs inputs) {
         JsonObject capacity = capacity(node.status().object("capacity"), inputs);
         JsonObject allocatable = allocatable(node.status().object("allocatable"), capacity, inputs.config());
-        return new Node(node.json().update("status", status -> ids(status, inputs)
-                .with("capacity", capacity)
-                .with("allocatable", allocatable)));
+        return new Node(node.json()
+                .update(
+                        "status",
+                        status -> ids(status, inputs).with("capacity", capacity).with("allocatable", allocatable)));
     }
 
     private static JsonObject capacity(JsonObject stored, StatusInputs inputs) {
@@ -33,9 +34,7 @@ final class MachineSetter {
         capacity = Resources.with(capacity, "memory", Quantity.ofBytes(info.memoryBytes()));
         for (var pages : new TreeMap<>(info.hugePages()).entrySet()) {
             capacity = Resources.with(
-                    capacity,
-                    Resources.hugePages(pages.getKey()),
-                    Quantity.ofBytes(pages.getKey() * pages.getValue()));
+                    capacity, Resources.hugePages(pages.getKey()), Quantity.ofBytes(pages.getKey() * pages.getValue()));
         }
         capacity = Resources.with(capacity, "pods", Quantity.of(pods(info.cores(), config)));
         Optional<Filesystem> root = inputs.facts().rootFilesystem().value();
@@ -99,8 +98,7 @@ final class MachineSetter {
         };
         for (Threshold threshold : config.thresholds()) {
             if (threshold.hard() && signal.filter(threshold.signal()::equals).isPresent()) {
-                reserved = reserved.plus(
-                        Quantity.ofBytes(threshold.limit().of(capacity.toLong())));
+                reserved = reserved.plus(Quantity.ofBytes(threshold.limit().of(capacity.toLong())));
             }
         }
         return reserved;
@@ -121,7 +119,9 @@ final class MachineSetter {
                 .put("bootID", info.bootId())
                 .remove("swap");
         if (info.swapBytes() > 0) {
-            ids.put("swap", JsonObject.builder().put("capacity", info.swapBytes()).build());
+            ids.put(
+                    "swap",
+                    JsonObject.builder().put("capacity", info.swapBytes()).build());
         }
         return ids.build();
     }

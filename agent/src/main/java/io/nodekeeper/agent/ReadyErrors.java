@@ -10,6 +10,8 @@ record ReadyErrors(List<String> runtime, List<String> network, List<String> stor
 
     /** All of them, in the order in which Kubernetes names them. */
     List<String> inOrder() {
-        return Stream.of(runtime, network, storage, shutdown).flatMap(List::stream).toList();
+        return Stream.of(runtime, network, storage, shutdown)
+                .flatMap(List::stream)
+                .toList();
     }
 }

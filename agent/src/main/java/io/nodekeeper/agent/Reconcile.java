@@ -55,9 +55,11 @@ final class Reconcile {
         String stored = node.object("metadata").object("annotations").text(InitialNode.ATTACH_DETACH);
         String wanted = initial.metadata().object("annotations").text(InitialNode.ATTACH_DETACH);
         if (!stored.equals(wanted)) {
-            metadata("annotations", all -> initial.annotations().containsKey(InitialNode.ATTACH_DETACH)
-                    ? all.with(InitialNode.ATTACH_DETACH, wanted)
-                    : all.without(InitialNode.ATTACH_DETACH));
+            metadata(
+                    "annotations",
+                    all -> initial.annotations().containsKey(InitialNode.ATTACH_DETACH)
+                            ? all.with(InitialNode.ATTACH_DETACH, wanted)
+                            : all.without(InitialNode.ATTACH_DETACH));
             dirty = true;
         }
     }

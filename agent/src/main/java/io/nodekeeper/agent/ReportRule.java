@@ -18,9 +18,7 @@ final class ReportRule {
 
     /** Whether a report is due at {@code nowNanos}, by the monotonic clock. The first one always is. */
     boolean due(boolean changed, long nowNanos) {
-        return changed
-                || reportedAt.isEmpty()
-                || nowNanos - reportedAt.getAsLong() >= period.toNanos() + delayNanos;
+        return changed || reportedAt.isEmpty() || nowNanos - reportedAt.getAsLong() >= period.toNanos() + delayNanos;
     }
 
     /** A report is about to be sent; {@code random} is uniform in [0, 1). */

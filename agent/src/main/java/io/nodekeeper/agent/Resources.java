@@ -44,6 +44,7 @@ final class Resources {
         String domain = resource.substring(0, slash);
         return !domain.equals("kubernetes.io")
                 && !domain.endsWith(".kubernetes.io")
-                && ("requests." + resource).matches("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
+                && ("requests." + resource)
+                        .matches("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
     }
 }

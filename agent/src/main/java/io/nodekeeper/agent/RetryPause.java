@@ -17,8 +17,8 @@ final class RetryPause {
     /** Tries of a round, as in Kubernetes. */
     static final int TRIES = 5;
 
-    /** All four pauses together stay well below a heartbeat's period. Chosen. */
-    private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(200), Duration.ofMillis(1_600));
+    /** All four pauses together take 2.3 s at most: two rounds fit well into a lease's interval. Chosen. */
+    private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), Duration.ofMillis(800));
 
     private RetryPause() {}
 

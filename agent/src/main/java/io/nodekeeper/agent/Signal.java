@@ -35,7 +35,9 @@ public enum Signal {
 
     /** The signal of that name. */
     static Optional<Signal> named(String text) {
-        return Arrays.stream(values()).filter(signal -> signal.text.equals(text)).findFirst();
+        return Arrays.stream(values())
+                .filter(signal -> signal.text.equals(text))
+                .findFirst();
     }
 
     @Override

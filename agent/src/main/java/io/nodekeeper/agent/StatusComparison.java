@@ -81,9 +81,8 @@ final class StatusComparison {
         for (String name : names) {
             JsonValue a = one.get(name).orElse(JsonNull.NULL);
             JsonValue b = other.get(name).orElse(JsonNull.NULL);
-            boolean same = empty(a) || empty(b)
-                    ? empty(a) && empty(b)
-                    : same(a, b, quantities || QUANTITIES.contains(name));
+            boolean same =
+                    empty(a) || empty(b) ? empty(a) && empty(b) : same(a, b, quantities || QUANTITIES.contains(name));
             if (!same) {
                 return false;
             }

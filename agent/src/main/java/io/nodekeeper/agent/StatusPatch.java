@@ -22,7 +22,10 @@ final class StatusPatch {
         JsonObject.Builder patch = JsonObject.builder();
         JsonObject.Builder metadata = JsonObject.builder();
         for (String map : List.of("labels", "annotations")) {
-            put(metadata, map, objects(before.metadata().object(map), after.metadata().object(map)));
+            put(
+                    metadata,
+                    map,
+                    objects(before.metadata().object(map), after.metadata().object(map)));
         }
         put(patch, "metadata", metadata.build());
         put(patch, "status", status(before.status(), after.status()));
@@ -70,8 +73,8 @@ final class StatusPatch {
         });
         old.keySet().stream()
                 .filter(type -> !wanted.containsKey(type))
-                .forEach(type -> changes.add(
-                        JsonObject.EMPTY.with("$patch", "delete").with(MERGE_KEY, type)));
+                .forEach(type ->
+                        changes.add(JsonObject.EMPTY.with("$patch", "delete").with(MERGE_KEY, type)));
         status.put("$setElementOrder/conditions", new JsonArray(order));
         if (!changes.isEmpty()) {
             status.put("conditions", new JsonArray(changes));

@@ -113,9 +113,8 @@ final class StatusReporter {
                     if (index >= 1) {
                         onRepeatedFailure.run();
                     }
-                    Duration pause = index == RetryPause.TRIES - 1
-                            ? Duration.ZERO
-                            : RetryPause.after(error, index, random);
+                    Duration pause =
+                            index == RetryPause.TRIES - 1 ? Duration.ZERO : RetryPause.after(error, index, random);
                     return Deadlines.sleep(loop, pause).thenCompose(waited -> tryFrom(index + 1));
                 })
                 .thenCompose(next -> next);

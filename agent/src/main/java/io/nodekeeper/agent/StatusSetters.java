@@ -47,8 +47,8 @@ final class StatusSetters {
                 if (!label.getValue().equals(node.labels().get(label.getKey()))) {
                     json = json.update(
                             "metadata",
-                            metadata -> metadata.update(
-                                    "labels", labels -> labels.with(label.getKey(), label.getValue())));
+                            metadata ->
+                                    metadata.update("labels", labels -> labels.with(label.getKey(), label.getValue())));
                 }
             }
         }
@@ -78,14 +78,16 @@ final class StatusSetters {
         return new Node(node.json()
                 .update(
                         "status",
-                        status -> status.update("nodeInfo", nodeInfo -> nodeInfo.toBuilder()
-                                .put("kernelVersion", info.kernelVersion())
-                                .put("osImage", info.osImage())
-                                .put("containerRuntimeVersion", NO_RUNTIME)
-                                .put("kubeletVersion", inputs.version())
-                                .put("kubeProxyVersion", "")
-                                .put("operatingSystem", "linux")
-                                .put("architecture", info.architecture())
-                                .build())));
+                        status -> status.update(
+                                "nodeInfo",
+                                nodeInfo -> nodeInfo.toBuilder()
+                                        .put("kernelVersion", info.kernelVersion())
+                                        .put("osImage", info.osImage())
+                                        .put("containerRuntimeVersion", NO_RUNTIME)
+                                        .put("kubeletVersion", inputs.version())
+                                        .put("kubeProxyVersion", "")
+                                        .put("operatingSystem", "linux")
+                                        .put("architecture", info.architecture())
+                                        .build())));
     }
 }

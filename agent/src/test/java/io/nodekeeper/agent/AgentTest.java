@@ -45,7 +45,8 @@ class AgentTest {
                         "0.1 PATCH " + STATUS,
                         "0.1 GET " + NODE,
                         "0.1 POST " + LEASES);
-        assertThat(Fixtures.condition(new Node(cluster.body(0)), "Ready").status()).isEqualTo("True");
+        assertThat(Fixtures.condition(new Node(cluster.body(0)), "Ready").status())
+                .isEqualTo("True");
         assertThat(cluster.body(0).object("status").object("nodeInfo").text("containerRuntimeVersion"))
                 .isEqualTo("none");
         assertThat(cluster.events)
@@ -69,7 +70,8 @@ class AgentTest {
 
         host.hang = false;
         cluster.advance(Duration.ofSeconds(4));
-        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "Ready").status()).isEqualTo("True");
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "Ready").status())
+                .isEqualTo("True");
     }
 
     @Test
@@ -85,7 +87,11 @@ class AgentTest {
 
         assertThat(cluster.count("POST " + NODES)).isEqualTo(1);
         assertThat(cluster.node.orElseThrow().uid()).isEqualTo("uid-2");
-        assertThat(cluster.lease.orElseThrow().metadata().array("ownerReferences").objects())
+        assertThat(cluster.lease
+                        .orElseThrow()
+                        .metadata()
+                        .array("ownerReferences")
+                        .objects())
                 .extracting(owner -> owner.text("uid"))
                 .containsExactly("uid-2");
     }
@@ -183,7 +189,8 @@ class AgentTest {
         host.disk = new Filesystem(new Level(1, 107_374_182_400L), new Level(50_000_000, 52_428_800));
         cluster.advance(Duration.ofSeconds(21));
 
-        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "DiskPressure").status())
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "DiskPressure")
+                        .status())
                 .isEqualTo("True");
         assertThat(cluster.events).contains("Normal NodeHasDiskPressure Node n1 status is now: NodeHasDiskPressure");
     }

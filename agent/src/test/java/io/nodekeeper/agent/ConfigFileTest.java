@@ -43,8 +43,7 @@ class ConfigFileTest {
 
     @Test
     void readsTheFieldsThatItKnowsAndAcceptsThoseWithoutEffect() {
-        AgentConfig config = parse(
-                """
+        AgentConfig config = parse("""
                 maxPods: 50
                 registerNode: false
                 kubeReserved: {cpu: 100m, memory: 256Mi}
@@ -64,18 +63,14 @@ class ConfigFileTest {
 
     @Test
     void listsAllFaultsAtOnce() {
-        assertThatThrownBy(() -> parse(
-                        """
+        assertThatThrownBy(() -> parse("""
                         maxPods: many
                         nodeLeaseDurationSeconds: 0
                         nodeStatusUpdateFrequency: 10
                         kubeReserved: {cpu: lots}
                         evictionHard: {disk.available: 1Gi}
                         noSuchField: 1
-                        """))
-                .isInstanceOf(ConfigException.class)
-                .hasMessage(
-                        """
+                        """)).isInstanceOf(ConfigException.class).hasMessage("""
                         invalid configuration:
                           nodeStatusUpdateFrequency must be a duration like 10s, got 10
                           maxPods must be a whole number, got many
@@ -106,7 +101,8 @@ class ConfigFileTest {
                 .hasMessageContaining("node name \"N1\"")
                 .hasMessageContaining("node label \"node-role.kubernetes.io/master\"");
         assertThat(AgentConfig.builder("n1")
-                        .nodeLabels(Map.of("topology.kubernetes.io/zone", "z", "node.kubernetes.io/pool", "p", "team", "a"))
+                        .nodeLabels(
+                                Map.of("topology.kubernetes.io/zone", "z", "node.kubernetes.io/pool", "p", "team", "a"))
                         .build()
                         .nodeLabels())
                 .hasSize(3);

@@ -14,16 +14,7 @@ import java.util.Set;
 final class Fixtures {
     static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
     static final MachineInfo MACHINE = new MachineInfo(
-            4,
-            17_179_869_184L,
-            0,
-            Map.of(),
-            "machine",
-            "system",
-            "boot-a",
-            "6.1.0",
-            "Test Linux 1",
-            "amd64");
+            4, 17_179_869_184L, 0, Map.of(), "machine", "system", "boot-a", "6.1.0", "Test Linux 1", "amd64");
     static final Filesystem DISK =
             new Filesystem(new Level(90_000_000_000L, 107_374_182_400L), new Level(50_000_000, 52_428_800));
     static final InetAddress IP = InetAddress.ofLiteral("10.0.0.1");

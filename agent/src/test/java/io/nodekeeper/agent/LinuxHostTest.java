@@ -101,8 +101,10 @@ class LinuxHostTest {
 
         assertThat(filesystem.bytes().capacity())
                 .isEqualTo(Files.getFileStore(root).getTotalSpace());
-        assertThat(filesystem.bytes().available()).isBetween(0L, filesystem.bytes().capacity());
-        assertThat(filesystem.inodes().available()).isBetween(0L, filesystem.inodes().capacity());
+        assertThat(filesystem.bytes().available())
+                .isBetween(0L, filesystem.bytes().capacity());
+        assertThat(filesystem.inodes().available())
+                .isBetween(0L, filesystem.inodes().capacity());
     }
 
     @Test
@@ -115,9 +117,7 @@ class LinuxHostTest {
 
     @Test
     void findsTheDefaultRouteOfLowestMetric() throws IOException {
-        file(
-                "proc/net/route",
-                """
+        file("proc/net/route", """
                 Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT
                 eth1\t00000000\t0101A8C0\t0003\t0\t0\t200\t00000000\t0\t0\t0
                 eth0\t00000000\t0100A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0

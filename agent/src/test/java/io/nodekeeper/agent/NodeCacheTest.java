@@ -18,8 +18,7 @@ class NodeCacheTest {
         FakeCluster cluster = new FakeCluster();
         JsonObject list = Json.parseObject("{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[]}");
         cluster.transport.answer(call -> Optional.of(FakeTransport.reply(200, list)));
-        NodeCache cache =
-                new NodeCache(cluster.client, Selection.named(ResourceType.NODES, "n1"), cluster.random);
+        NodeCache cache = new NodeCache(cluster.client, Selection.named(ResourceType.NODES, "n1"), cluster.random);
         cache.start();
         cluster.advance(Duration.ZERO);
         assertThat(cluster.log()).containsExactly("GET /api/v1/nodes?fieldSelector=metadata.name%3Dn1");

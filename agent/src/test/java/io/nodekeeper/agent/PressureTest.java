@@ -117,10 +117,13 @@ class PressureTest {
                 .evictionSoft(Map.of("memory.available", "1Gi"));
 
         assertThatThrownBy(bad::build)
-                .isInstanceOfSatisfying(ConfigException.class, e -> assertThat(e.faults())
-                        .isEqualTo(List.of(
-                                "eviction percentage threshold nodefs.available must be <= 100%: 101%",
-                                "grace period must be specified for the soft eviction threshold memory.available")));
+                .isInstanceOfSatisfying(
+                        ConfigException.class,
+                        e -> assertThat(e.faults())
+                                .isEqualTo(
+                                        List.of(
+                                                "eviction percentage threshold nodefs.available must be <= 100%: 101%",
+                                                "grace period must be specified for the soft eviction threshold memory.available")));
     }
 
     @Test

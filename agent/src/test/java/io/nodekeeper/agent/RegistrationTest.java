@@ -26,7 +26,10 @@ class RegistrationTest {
 
     private CompletableFuture<Registration.Outcome> register(AgentConfig config) {
         return new Registration(
-                        config, cluster.client, () -> InitialNode.build(Fixtures.inputs(config, Fixtures.facts())), created -> {})
+                        config,
+                        cluster.client,
+                        () -> InitialNode.build(Fixtures.inputs(config, Fixtures.facts())),
+                        created -> {})
                 .run();
     }
 
@@ -62,16 +65,18 @@ class RegistrationTest {
     @Test
     @Tag("A3")
     void patchesOnlyTheAnnotationThatDiffers() {
-        cluster.store(new Node(initial(Fixtures.config()).json().update("metadata", metadata -> metadata.with(
-                "annotations", JsonObject.EMPTY.with(InitialNode.ATTACH_DETACH, "false")))));
+        cluster.store(new Node(initial(Fixtures.config())
+                .json()
+                .update(
+                        "metadata",
+                        metadata -> metadata.with(
+                                "annotations", JsonObject.EMPTY.with(InitialNode.ATTACH_DETACH, "false")))));
 
         register(Fixtures.config());
         cluster.advance(Duration.ofMillis(100));
 
         assertThat(cluster.log()).containsExactly("POST " + NODES, "GET " + NODE, "PATCH " + STATUS);
-        assertThat(cluster.body(2))
-                .isEqualTo(Json.parseObject(
-                        """
+        assertThat(cluster.body(2)).isEqualTo(Json.parseObject("""
                         {"metadata":{"annotations":{"volumes.kubernetes.io/controller-managed-attach-detach":"true"}}}"""));
     }
 
@@ -107,8 +112,8 @@ class RegistrationTest {
         cluster.store(initial(Fixtures.config()));
         cluster.refuse("POST " + NODES, 403);
 
-        var outcome =
-                register(AgentConfig.builder("n1").registrationGetOnExistsOnly(true).build());
+        var outcome = register(
+                AgentConfig.builder("n1").registrationGetOnExistsOnly(true).build());
         cluster.advance(Duration.ofMillis(100));
 
         assertThat(cluster.log()).containsExactly("POST " + NODES);
@@ -157,7 +162,9 @@ class RegistrationTest {
 
         Node reconciled = Reconcile.apply(stored, initial(config), true).orElseThrow();
 
-        assertThat(reconciled.labels()).containsEntry("kubernetes.io/arch", "amd64").containsEntry("team", "a");
+        assertThat(reconciled.labels())
+                .containsEntry("kubernetes.io/arch", "amd64")
+                .containsEntry("team", "a");
         assertThat(Reconcile.apply(labelled(initial(config), "team", "a"), initial(config), true))
                 .isEmpty();
     }
@@ -223,9 +230,7 @@ class RegistrationTest {
                 .registerWithTaints(List.of(own))
                 .build();
 
-        assertThat(initial(config).spec())
-                .isEqualTo(Json.parseObject(
-                        """
+        assertThat(initial(config).spec()).isEqualTo(Json.parseObject("""
                         {"taints":[{"key":"team","value":"a","effect":"NoExecute"},
                          {"key":"node.cloudprovider.kubernetes.io/uninitialized","value":"true","effect":"NoSchedule"}]}"""));
         assertThat(Reconcile.apply(initial(Fixtures.config()), initial(config), true))
@@ -247,7 +252,6 @@ class RegistrationTest {
     }
 
     private static Node resources(JsonObject resources) {
-        return Fixtures.status(
-                Fixtures.status(Fixtures.bare(), "capacity", resources), "allocatable", resources);
+        return Fixtures.status(Fixtures.status(Fixtures.bare(), "capacity", resources), "allocatable", resources);
     }
 }

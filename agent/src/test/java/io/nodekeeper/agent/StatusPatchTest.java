@@ -22,8 +22,7 @@ class StatusPatchTest {
     }
 
     private static Node later(Node node) {
-        return StatusSetters.apply(
-                        node, Fixtures.inputs(Set.of(), ReadyErrors.NONE, Fixtures.NOW.plusSeconds(10)))
+        return StatusSetters.apply(node, Fixtures.inputs(Set.of(), ReadyErrors.NONE, Fixtures.NOW.plusSeconds(10)))
                 .node();
     }
 
@@ -36,9 +35,7 @@ class StatusPatchTest {
     void aHeartbeatHoldsNothingButHeartbeatTimes() {
         Node before = healthy();
 
-        assertThat(StatusPatch.between(before, later(before)))
-                .isEqualTo(Json.parseObject(
-                        """
+        assertThat(StatusPatch.between(before, later(before))).isEqualTo(Json.parseObject("""
                         {"status":{"$setElementOrder/conditions":[{"type":"MemoryPressure"},{"type":"DiskPressure"},
                           {"type":"PIDPressure"},{"type":"Ready"}],
                          "conditions":[
@@ -54,9 +51,7 @@ class StatusPatchTest {
         Node before = Fixtures.addresses(Fixtures.bare(), "InternalIP", "10.0.0.1", "Hostname", "n1");
         Node after = Fixtures.addresses(Fixtures.bare(), "InternalIP", "10.0.0.2", "Hostname", "n1");
 
-        assertThat(StatusPatch.between(before, after))
-                .isEqualTo(Json.parseObject(
-                        """
+        assertThat(StatusPatch.between(before, after)).isEqualTo(Json.parseObject("""
                         {"status":{"addresses":[{"type":"InternalIP","address":"10.0.0.2"},
                          {"type":"Hostname","address":"n1"},{"$patch":"replace"}]}}"""));
         assertThat(StatusPatch.between(before, before)).isEqualTo(JsonObject.EMPTY);
@@ -81,15 +76,13 @@ class StatusPatchTest {
         List<Condition> reversed = new ArrayList<>(before.conditions());
         Collections.reverse(reversed);
         Node milli = Fixtures.status(
-                before,
-                "allocatable",
-                before.status().object("allocatable").with("cpu", "4000m"));
+                before, "allocatable", before.status().object("allocatable").with("cpu", "4000m"));
 
         assertThat(StatusComparison.changed(before, milli)).isFalse();
-        assertThat(StatusComparison.changed(before, before.withConditions(reversed))).isFalse();
+        assertThat(StatusComparison.changed(before, before.withConditions(reversed)))
+                .isFalse();
         assertThat(StatusComparison.changed(before, later(before))).isFalse();
-        assertThat(StatusComparison.changed(
-                        with(before, "volumesInUse", "null"), with(before, "volumesInUse", "[]")))
+        assertThat(StatusComparison.changed(with(before, "volumesInUse", "null"), with(before, "volumesInUse", "[]")))
                 .isFalse();
         assertThat(StatusComparison.changed(
                         before, with(before, "images", "[{\"names\":[\"b\"]},{\"names\":[\"a\"]}]")))
@@ -117,9 +110,7 @@ class StatusPatchTest {
     @Test
     @Tag("A30")
     void neverPatchesTheSpec() {
-        Node after = new Node(later(healthy())
-                .json()
-                .update("spec", spec -> spec.with("providerID", "accident")));
+        Node after = new Node(later(healthy()).json().update("spec", spec -> spec.with("providerID", "accident")));
 
         assertThat(StatusPatch.between(healthy(), after).fields()).containsOnlyKeys("status");
     }
@@ -130,7 +121,10 @@ class StatusPatchTest {
         Node after = Fixtures.status(Fixtures.bare(), "capacity", Fixtures.resources("cpu", "5"));
 
         assertThat(StatusPatch.between(before, after).object("status").object("capacity"))
-                .isEqualTo(JsonObject.builder().put("cpu", "5").put("old", JsonNull.NULL).build());
+                .isEqualTo(JsonObject.builder()
+                        .put("cpu", "5")
+                        .put("old", JsonNull.NULL)
+                        .build());
     }
 
     @Test

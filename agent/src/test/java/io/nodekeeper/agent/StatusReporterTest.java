@@ -113,11 +113,9 @@ class StatusReporterTest {
 
         sync(reporter);
 
-        assertThat(cluster.log())
-                .containsExactly(PATCH, GET, PATCH, GET, PATCH, GET, PATCH, GET, PATCH);
+        assertThat(cluster.log()).containsExactly(PATCH, GET, PATCH, GET, PATCH, GET, PATCH, GET, PATCH);
         assertThat(cluster.repeatedFailures).isEqualTo(4);
-        assertThat(messages())
-                .contains("Unable to update node status: n1: update node status exceeds retry count");
+        assertThat(messages()).contains("Unable to update node status: n1: update node status exceeds retry count");
 
         cluster.refusals.clear();
         cluster.transport.clear();
@@ -150,8 +148,7 @@ class StatusReporterTest {
 
         assertThat(cluster.timed)
                 .containsExactly("0.0 " + PATCH, "10.0 " + GET, "20.0 " + GET, "30.0 " + GET, "40.0 " + GET);
-        assertThat(messages())
-                .contains("Unable to update node status: n1: update node status exceeds retry count");
+        assertThat(messages()).contains("Unable to update node status: n1: update node status exceeds retry count");
     }
 
     @Test
@@ -161,8 +158,12 @@ class StatusReporterTest {
         StatusReporter reporter = reporter();
         sync(reporter);
         cluster.transport.clear();
-        cluster.store(new Node(cluster.node.orElseThrow().json().update("metadata", metadata -> metadata.update(
-                "labels", labels -> labels.without("kubernetes.io/os")))));
+        cluster.store(new Node(cluster.node
+                .orElseThrow()
+                .json()
+                .update(
+                        "metadata",
+                        metadata -> metadata.update("labels", labels -> labels.without("kubernetes.io/os")))));
 
         sync(reporter);
 
@@ -186,8 +187,7 @@ class StatusReporterTest {
     @Tag("A42")
     void tellsOfARebootOnceTheBootIdIsStored() {
         cluster.store(healthy());
-        facts = Fixtures.facts(
-                new MachineInfo(4, 17_179_869_184L, 0, Map.of(), "m", "s", "boot-b", "k", "o", "amd64"));
+        facts = Fixtures.facts(new MachineInfo(4, 17_179_869_184L, 0, Map.of(), "m", "s", "boot-b", "k", "o", "amd64"));
         cluster.refuse(PATCH, 500);
         StatusReporter reporter = reporter();
 
@@ -203,10 +203,11 @@ class StatusReporterTest {
     @Test
     @Tag("A48")
     void tellsOnceThatTheNodeIsCordoned() {
-        cluster.store(new Node(
-                healthy().json().update("spec", spec -> spec.toBuilder()
-                        .put("unschedulable", true)
-                        .build())));
+        cluster.store(new Node(healthy()
+                .json()
+                .update(
+                        "spec",
+                        spec -> spec.toBuilder().put("unschedulable", true).build())));
         StatusReporter reporter = reporter();
 
         sync(reporter);
@@ -286,13 +287,13 @@ class StatusReporterTest {
 
     @Test
     void aFailureNamesTheNodeAndTheBeginningOfThePatch() {
-        cluster.store(healthy());
+        cluster.store(Fixtures.bare());
         cluster.refuse(PATCH, 500);
 
         sync(reporter());
 
         assertThat(messages().getFirst())
-                .startsWith("Error updating node status, will retry: failed to patch status \"{\"status\":")
+                .startsWith("Error updating node status, will retry: failed to patch status \"{\"metadata\":")
                 .endsWith("for node \"n1\": told to refuse")
                 .hasSizeLessThan(700);
     }

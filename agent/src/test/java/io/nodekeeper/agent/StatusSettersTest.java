@@ -54,8 +54,8 @@ class StatusSettersTest {
                 .kubeReserved(Map.of("cpu", "100m", "memory", "256Mi"))
                 .systemReserved(Map.of("cpu", "200m", "memory", "256Mi"))
                 .build();
-        MachineInfo pages = new MachineInfo(
-                4, 17_179_869_184L, 0, Map.of(2_097_152L, 512L), "m", "s", "b", "k", "o", "amd64");
+        MachineInfo pages =
+                new MachineInfo(4, 17_179_869_184L, 0, Map.of(2_097_152L, 512L), "m", "s", "b", "k", "o", "amd64");
 
         JsonObject status = StatusSetters.apply(Fixtures.bare(), Fixtures.inputs(config, Fixtures.facts(pages)))
                 .node()
@@ -120,11 +120,10 @@ class StatusSettersTest {
 
         Node withoutDisk = StatusSetters.apply(Fixtures.bare(), Fixtures.inputs(Fixtures.config(), facts))
                 .node();
-        Node withoutMore =
-                ConditionSetters.ready(
-                        Fixtures.status(Fixtures.bare(), "capacity", Fixtures.resources("pods", "110")),
-                        Fixtures.inputs(),
-                        new ArrayList<>());
+        Node withoutMore = ConditionSetters.ready(
+                Fixtures.status(Fixtures.bare(), "capacity", Fixtures.resources("pods", "110")),
+                Fixtures.inputs(),
+                new ArrayList<>());
 
         assertThat(condition(withoutDisk, "Ready"))
                 .returns("False", Condition::status)
@@ -142,7 +141,8 @@ class StatusSettersTest {
                 "allocatable",
                 Fixtures.resources("example.com/dongle", "3", "example.com/gone", "1"));
 
-        JsonObject status = StatusSetters.apply(patched, Fixtures.inputs()).node().status();
+        JsonObject status =
+                StatusSetters.apply(patched, Fixtures.inputs()).node().status();
 
         assertThat(status.object("capacity").text("example.com/dongle")).isEqualTo("4");
         assertThat(status.object("allocatable").text("example.com/dongle")).isEqualTo("4");
@@ -153,15 +153,12 @@ class StatusSettersTest {
     @Tag("A42")
     void tellsOfAReboot() {
         Node before = StatusSetters.apply(Fixtures.bare(), Fixtures.inputs()).node();
-        MachineInfo rebooted =
-                new MachineInfo(4, 17_179_869_184L, 0, Map.of(), "m", "s", "boot-b", "k", "o", "amd64");
+        MachineInfo rebooted = new MachineInfo(4, 17_179_869_184L, 0, Map.of(), "m", "s", "boot-b", "k", "o", "amd64");
 
-        StatusResult result =
-                StatusSetters.apply(before, Fixtures.inputs(Fixtures.config(), Fixtures.facts(rebooted)));
+        StatusResult result = StatusSetters.apply(before, Fixtures.inputs(Fixtures.config(), Fixtures.facts(rebooted)));
 
         assertThat(result.events())
-                .containsExactly(
-                        new NodeEvent("Warning", "Rebooted", "Node n1 has been rebooted, boot id: boot-b"));
+                .containsExactly(new NodeEvent("Warning", "Rebooted", "Node n1 has been rebooted, boot id: boot-b"));
         assertThat(result.node().status().object("nodeInfo").text("bootID")).isEqualTo("boot-b");
     }
 
@@ -196,7 +193,8 @@ class StatusSettersTest {
                 .externalCloudProvider(true)
                 .nodeIps(List.of(InetAddress.ofLiteral("10.0.0.5")))
                 .build();
-        AgentConfig dropped = AgentConfig.builder("n1").externalCloudProvider(true).build();
+        AgentConfig dropped =
+                AgentConfig.builder("n1").externalCloudProvider(true).build();
         Node cloud = Fixtures.addresses(Fixtures.bare(), "ExternalIP", "203.0.113.7");
 
         Node with = StatusSetters.apply(cloud, Fixtures.inputs(config, Fixtures.facts()))
@@ -204,8 +202,7 @@ class StatusSettersTest {
         Node without = StatusSetters.apply(with, Fixtures.inputs(dropped, Fixtures.facts()))
                 .node();
 
-        assertThat(with.status().array("addresses"))
-                .isEqualTo(cloud.status().array("addresses"));
+        assertThat(with.status().array("addresses")).isEqualTo(cloud.status().array("addresses"));
         assertThat(with.annotations()).containsEntry("alpha.kubernetes.io/provided-node-ip", "10.0.0.5");
         assertThat(without.annotations()).doesNotContainKey("alpha.kubernetes.io/provided-node-ip");
     }
@@ -240,15 +237,17 @@ class StatusSettersTest {
     @Test
     @Tag("A48")
     void tellsWhenTheNodeIsCordonedAndUncordoned() {
-        Node cordoned = new Node(healthy().json().update("spec", spec -> spec.toBuilder()
-                .put("unschedulable", true)
-                .build()));
+        Node cordoned = new Node(healthy()
+                .json()
+                .update(
+                        "spec",
+                        spec -> spec.toBuilder().put("unschedulable", true).build()));
         StatusInputs known = new StatusInputs(
                 Fixtures.config(), "v1", Fixtures.facts(), Set.of(), ReadyErrors.NONE, Fixtures.NOW, true);
 
         assertThat(StatusSetters.apply(cordoned, Fixtures.inputs()).events())
-                .containsExactly(new NodeEvent(
-                        "Normal", "NodeNotSchedulable", "Node n1 status is now: NodeNotSchedulable"));
+                .containsExactly(
+                        new NodeEvent("Normal", "NodeNotSchedulable", "Node n1 status is now: NodeNotSchedulable"));
         assertThat(StatusSetters.apply(cordoned, known).events()).isEmpty();
         assertThat(reasons(StatusSetters.apply(healthy(), known))).containsExactly("NodeSchedulable");
     }
@@ -271,11 +270,10 @@ class StatusSettersTest {
     @Test
     @Tag("A50")
     void movesTheTransitionTimeOnlyOnATransition() {
-        StatusResult rise = StatusSetters.apply(
-                healthy(), Fixtures.inputs(Set.of(Pressure.MEMORY), ReadyErrors.NONE, LATER));
+        StatusResult rise =
+                StatusSetters.apply(healthy(), Fixtures.inputs(Set.of(Pressure.MEMORY), ReadyErrors.NONE, LATER));
         StatusResult still = StatusSetters.apply(
-                rise.node(),
-                Fixtures.inputs(Set.of(Pressure.MEMORY), ReadyErrors.NONE, LATER.plusSeconds(10)));
+                rise.node(), Fixtures.inputs(Set.of(Pressure.MEMORY), ReadyErrors.NONE, LATER.plusSeconds(10)));
 
         assertThat(condition(rise.node(), "MemoryPressure"))
                 .returns("True", Condition::status)
@@ -292,11 +290,10 @@ class StatusSettersTest {
     @Tag("A51")
     void keepsAnOddReasonWhileTheStatusStays() {
         Node legacy = healthy()
-                .withConditions(List.of(Condition.of(
-                        "DiskPressure", "False", "Legacy", "old words", Fixtures.NOW, Fixtures.NOW)));
+                .withConditions(List.of(
+                        Condition.of("DiskPressure", "False", "Legacy", "old words", Fixtures.NOW, Fixtures.NOW)));
 
-        StatusResult result =
-                StatusSetters.apply(legacy, Fixtures.inputs(Set.of(), ReadyErrors.NONE, LATER));
+        StatusResult result = StatusSetters.apply(legacy, Fixtures.inputs(Set.of(), ReadyErrors.NONE, LATER));
 
         assertThat(condition(result.node(), "DiskPressure"))
                 .returns("Legacy", Condition::reason)
@@ -317,8 +314,7 @@ class StatusSettersTest {
                         Fixtures.NOW,
                         Fixtures.NOW)));
 
-        StatusResult result =
-                StatusSetters.apply(unknown, Fixtures.inputs(Set.of(), ReadyErrors.NONE, LATER));
+        StatusResult result = StatusSetters.apply(unknown, Fixtures.inputs(Set.of(), ReadyErrors.NONE, LATER));
 
         assertThat(condition(result.node(), "DiskPressure"))
                 .returns("False", Condition::status)
@@ -340,10 +336,9 @@ class StatusSettersTest {
     @Tag("A57")
     @Tag("A60")
     void printsOneErrorBareAndSeveralInBrackets() {
-        ReadyErrors shutdown =
-                new ReadyErrors(List.of(), List.of(), List.of(), List.of("node is shutting down"));
-        ReadyErrors storage = new ReadyErrors(
-                List.of(), List.of(), List.of("CSINode is not yet initialized"), List.of());
+        ReadyErrors shutdown = new ReadyErrors(List.of(), List.of(), List.of(), List.of("node is shutting down"));
+        ReadyErrors storage =
+                new ReadyErrors(List.of(), List.of(), List.of("CSINode is not yet initialized"), List.of());
         ReadyErrors twice = new ReadyErrors(List.of("x"), List.of(), List.of("x"), List.of());
         ReadyErrors several = new ReadyErrors(List.of("a"), List.of("b"), List.of(), List.of("c"));
 
@@ -356,8 +351,7 @@ class StatusSettersTest {
     @Test
     @Tag("A59")
     void tellsOfReadyOnlyWhenItChanges() {
-        ReadyErrors shutdown =
-                new ReadyErrors(List.of(), List.of(), List.of(), List.of("node is shutting down"));
+        ReadyErrors shutdown = new ReadyErrors(List.of(), List.of(), List.of(), List.of("node is shutting down"));
 
         StatusResult down = StatusSetters.apply(healthy(), Fixtures.inputs(Set.of(), shutdown, LATER));
         StatusResult up = StatusSetters.apply(down.node(), Fixtures.inputs());

@@ -44,8 +44,7 @@ final class StrategicMerge {
         }
         Map<String, JsonObject> merged = new LinkedHashMap<>();
         stored.objects().forEach(item -> merged.put(item.text("type"), item));
-        patch.objects()
-                .forEach(item -> merged.merge(item.text("type"), item, (old, change) -> apply(old, change)));
+        patch.objects().forEach(item -> merged.merge(item.text("type"), item, (old, change) -> apply(old, change)));
         List<JsonValue> items = new ArrayList<>(merged.values());
         return new JsonArray(items);
     }

@@ -26,8 +26,8 @@ public final class Quantity implements Comparable<Quantity> {
     /** Nothing, in decimal format. */
     public static final Quantity ZERO = new Quantity(BigDecimal.ZERO, Format.DECIMAL_SI);
 
-    private static final Pattern FORM =
-            Pattern.compile("([+-]?(?:\\d{1,100}(?:\\.\\d{0,100})?|\\.\\d{1,100}))([KMGTPE]i|[numkMGTPE]|[eE][+-]?\\d{1,3})?");
+    private static final Pattern FORM = Pattern.compile(
+            "([+-]?(?:\\d{1,100}(?:\\.\\d{0,100})?|\\.\\d{1,100}))([KMGTPE]i|[numkMGTPE]|[eE][+-]?\\d{1,3})?");
     private static final String[] DECIMAL = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
     private static final String[] BINARY = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
     private static final BigDecimal MAX = BigDecimal.valueOf(Long.MAX_VALUE);
@@ -181,8 +181,7 @@ public final class Quantity implements Comparable<Quantity> {
         if (format != Format.DECIMAL_EXPONENT) {
             power = Math.min(power, 18);
         }
-        String mantissa =
-                plain.scaleByPowerOfTen(-power).toBigIntegerExact().toString();
+        String mantissa = plain.scaleByPowerOfTen(-power).toBigIntegerExact().toString();
         if (format == Format.DECIMAL_EXPONENT) {
             return power == 0 ? mantissa : mantissa + "e" + power;
         }

@@ -90,8 +90,7 @@ class QuantityTest {
     }
 
     @Property
-    void theCanonicalFormKeepsTheValueAndIsItsOwnCanonicalForm(
-            @ForAll long amount, @ForAll Quantity.Format format) {
+    void theCanonicalFormKeepsTheValueAndIsItsOwnCanonicalForm(@ForAll long amount, @ForAll Quantity.Format format) {
         Quantity quantity = Quantity.of(Math.max(amount, -Long.MAX_VALUE), format);
 
         Quantity read = Quantity.parse(quantity.toString());
