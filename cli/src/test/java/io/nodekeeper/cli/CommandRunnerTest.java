@@ -16,7 +16,6 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,8 +49,6 @@ class CommandRunnerTest {
                 "--node-name",
                 "n1",
                 "--node-monitor-grace-period=1m30s",
-                "--leader-elect=false",
-                "--feature-gates=ObserverGuard=false,Other=true",
                 "-v",
                 "4");
 
@@ -62,8 +59,6 @@ class CommandRunnerTest {
         assertThat(up.server.securePort).isZero();
         assertThat(up.agent.nodeName).contains("n1");
         assertThat(up.controller.gracePeriod).isEqualTo(Duration.ofSeconds(90));
-        assertThat(up.controller.leaderElect).isFalse();
-        assertThat(up.features.gates).isEqualTo(Map.of("ObserverGuard", false, "Other", true));
         assertThat(up.logging.verbosity).isEqualTo(4);
     }
 
@@ -75,11 +70,8 @@ class CommandRunnerTest {
         assertThat(up.server.securePort).isEqualTo(6443);
         assertThat(up.server.store).isEqualTo(ApiServerOptions.Store.rocksdb);
         assertThat(up.server.eventTtl).isEqualTo(Duration.ofHours(1));
-        assertThat(up.controller.mode).isEqualTo(ControllerOptions.Mode.enforce);
         assertThat(up.controller.gracePeriod).isEqualTo(Duration.ofSeconds(50));
         assertThat(up.controller.startupGracePeriod).isEqualTo(Duration.ofSeconds(60));
-        assertThat(up.controller.evictionRate).isEqualTo(0.1);
-        assertThat(up.controller.leaderElect).isTrue();
         assertThat(up.agent.heartbeat.leaseDurationSeconds).isEmpty();
         assertThat(up.agent.registerNode).isTrue();
         assertThat(up.logging.verbosity).isEqualTo(2);
@@ -94,8 +86,8 @@ class CommandRunnerTest {
                 "--node-name=Bad_Name",
                 "--node-monitor-grace-period=fast",
                 "--colour=red",
-                "--store=etcd",
-                "--node-eviction-rate=-1");
+                "--event-ttl=0s",
+                "--node-monitor-period=-1s");
 
         assertThat(code).isEqualTo(2);
         assertThat(launched).isEmpty();
@@ -105,8 +97,8 @@ class CommandRunnerTest {
                 .contains("--node-name is \"Bad_Name\"; expected lower case letters")
                 .contains("\"fast\" is not a duration; expected a form like 300ms, 40s, 1m30s or 2h")
                 .contains("--colour=red")
-                .contains("--store=etcd needs --etcd-servers")
-                .contains("--node-eviction-rate is -1; expected 0 to 1000000")
+                .contains("--event-ttl is 0s; expected more than 0s")
+                .contains("--node-monitor-period is -1s; expected more than 0s")
                 .endsWith("See: nodekeeper up --help\n");
     }
 
@@ -115,7 +107,7 @@ class CommandRunnerTest {
         int code = runner.run("up", "--data-dir=" + data, "--store=mysql");
 
         assertThat(code).isEqualTo(2);
-        assertThat(err.toString()).contains("--store").contains("mysql").contains("rocksdb, memory, etcd");
+        assertThat(err.toString()).contains("--store").contains("mysql").contains("rocksdb, memory");
     }
 
     @Test
@@ -123,12 +115,10 @@ class CommandRunnerTest {
         assertThat(runner.run(
                         "apiserver",
                         "--data-dir=" + data,
-                        "--etcd-servers=https://10.0.0.1:2379",
                         "--tls-cert-file=/etc/hostname"))
                 .isEqualTo(2);
 
         assertThat(err.toString())
-                .contains("--etcd-servers has no effect with --store=rocksdb")
                 .contains("--tls-cert-file and --tls-private-key-file are needed both, or neither");
     }
 

@@ -31,6 +31,12 @@ public record ControllerConfig(
         return List.copyOf(faults);
     }
 
+    /** How often to look whether the API answers: several times a grace period, however short that is. */
+    Duration lookPeriod() {
+        Duration quarter = nodeMonitorGracePeriod.dividedBy(4);
+        return quarter.compareTo(nodeMonitorPeriod) < 0 ? quarter : nodeMonitorPeriod;
+    }
+
     /** What works, but is likely to be regretted; empty if nothing is. */
     public List<String> warnings() {
         if (nodeMonitorGracePeriod.compareTo(CONNECTION_LOSS) >= 0) {
