@@ -13,6 +13,7 @@ import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -28,8 +29,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +42,8 @@ final class ServerProcess {
     private static final Logger log = LoggerFactory.getLogger(ServerProcess.class);
     /** How long the end waits for the last group of writes. Chosen. */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
+    /** How long a store may take to be read: bounds a start on a disk that hangs. Chosen; 1 GB takes seconds. */
+    private static final Duration OPEN_TIMEOUT = Duration.ofMinutes(5);
 
     private final Path data;
     private final KubeconfigFiles kubeconfigs;
@@ -51,6 +57,11 @@ final class ServerProcess {
         data = options.data.dir;
         RandomGenerator random = Randoms.secure();
         loop = new ThreadLoop("store");
+        Files.createDirectories(data);
+        // Opening the database and making certificates take the better part of a start: they go side by side.
+        Workers starters = new Workers("start", 1, loop);
+        CompletableFuture<Journal> journal =
+                starters.call("opening the store", OPEN_TIMEOUT, () -> journal(options.store, data));
         Certificates certificates = Certificates.open(data, loop.clock().wallTime(), random);
         Set<String> names = names(options);
         Identity identity = options.tlsCertFile.isPresent()
@@ -63,17 +74,14 @@ final class ServerProcess {
         Map<String, User> tokens = options.tokenAuthFile.isPresent()
                 ? Authenticator.readTokens(Files.readAllLines(options.tokenAuthFile.get(), StandardCharsets.UTF_8))
                 : Map.of();
-        Journal journal =
-                switch (options.store) {
-                    case memory -> Journal.NONE;
-                    case rocksdb -> RocksJournal.open(Files.createDirectories(data.resolve("store")));
-                };
-        store = new IndexedStore(loop, journal);
+        SSLContext tls = ServerTls.context(identity, clientAuthorities);
+        store = new IndexedStore(loop, opened(journal));
+        starters.close();
         String host = reachable(options.bindAddress);
         core = new ApiServer(store, loop, random, new Authenticator(tokens), host + ":" + options.securePort);
         https = HttpsServer.start(
                 core,
-                ServerTls.context(identity, clientAuthorities),
+                tls,
                 new InetSocketAddress(options.bindAddress, options.securePort));
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);
@@ -120,6 +128,21 @@ final class ServerProcess {
             log.error("the store did not close: {}", e.getMessage());
         } finally {
             timer.close();
+        }
+    }
+
+    private static Journal journal(ApiServerOptions.Store kind, Path data) throws IOException {
+        return switch (kind) {
+            case memory -> Journal.NONE;
+            case rocksdb -> RocksJournal.open(Files.createDirectories(data.resolve("store")));
+        };
+    }
+
+    private static Journal opened(CompletableFuture<Journal> journal) {
+        try {
+            return journal.join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof RuntimeException cause ? cause : e;
         }
     }
 
