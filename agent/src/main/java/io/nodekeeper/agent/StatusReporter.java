@@ -109,8 +109,11 @@ final class StatusReporter {
                     if (error == null) {
                         return CompletableFuture.completedFuture(outcome);
                     }
-                    log.error("Error updating node status, will retry: {}", Failures.text(error));
-                    if (index >= 1) {
+                    if (index == 0) {
+                        // The first try rests on the cache, which may lag; the next ones ask the server.
+                        log.info("Error updating node status, will retry: {}", Failures.text(error));
+                    } else {
+                        log.error("Error updating node status, will retry: {}", Failures.text(error));
                         onRepeatedFailure.run();
                     }
                     Duration pause =

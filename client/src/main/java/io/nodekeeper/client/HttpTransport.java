@@ -23,6 +23,10 @@ public final class HttpTransport implements Transport {
     /** Enough for TLS on every core, and for a name lookup that hangs while others go on. Chosen. */
     private static final int THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
 
+    /** Calls, and so connections, at once, watches aside: more of them would not go faster on a few cores. Chosen. */
+    private static final int CALLS = 64;
+
+    private final Turnstile turnstile = new Turnstile(CALLS);
     private final ServerAccess access;
     private final ThreadPool threads;
     private final HttpClient http;
@@ -60,10 +64,10 @@ public final class HttpTransport implements Transport {
 
     @Override
     public CompletableFuture<Reply> send(Call call) {
-        return exchange(
+        return turnstile.pass(() -> exchange(
                 call,
                 info -> HttpResponse.BodySubscribers.ofByteArray(),
-                response -> new Reply(response.statusCode(), response.body()));
+                response -> new Reply(response.statusCode(), response.body())));
     }
 
     @Override

@@ -1,0 +1,24 @@
+package io.nodekeeper.it;
+
+import java.time.Duration;
+
+/** Waits for what must come to pass. */
+final class Eventually {
+    private Eventually() {}
+
+    /** Something that may be so. */
+    interface Condition {
+        boolean holds() throws Exception;
+    }
+
+    /** Looks again and again until {@code condition} holds; fails after {@code limit}. */
+    static void within(Duration limit, Condition condition) throws Exception {
+        long end = System.nanoTime() + limit.toNanos();
+        while (!condition.holds()) {
+            if (System.nanoTime() > end) {
+                throw new AssertionError("did not come to pass within " + limit);
+            }
+            Thread.sleep(5);
+        }
+    }
+}

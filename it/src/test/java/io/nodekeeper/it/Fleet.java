@@ -1,0 +1,133 @@
+package io.nodekeeper.it;
+
+import io.nodekeeper.api.ApiObject;
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.KubeObject;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.HttpTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Kubeconfig;
+import io.nodekeeper.client.Reflector;
+import io.nodekeeper.client.Selection;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.ThreadLoop;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** Looks at a cluster from the side: what the API shows of each node, and when it first showed it. */
+final class Fleet implements AutoCloseable {
+    private final ThreadLoop loop = new ThreadLoop("fleet");
+    private final HttpTransport transport;
+    private final KubeClient client;
+    private final Map<String, Seen> nodes = new ConcurrentHashMap<>();
+
+    /** What was seen of one node; times are System.nanoTime. */
+    static final class Seen {
+        /** When a sign of life last arrived: a renewed lease or a heartbeat in the status. */
+        volatile long signal;
+        /** When the lease was last renewed. */
+        volatile long renewal;
+        /** The word of the Ready condition. */
+        volatile String ready = "";
+        /** When that word came. */
+        volatile long readySince;
+        /** How often the word became Unknown. */
+        volatile int marked;
+
+        private String renewTime = "";
+        private String heartbeat = "";
+    }
+
+    Fleet(Path kubeconfig) {
+        transport = new HttpTransport(Kubeconfig.load(kubeconfig));
+        client = new KubeClient(transport, loop, Duration.ofSeconds(30));
+        follow(Selection.all(ResourceType.NODES), this::node);
+        follow(Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE), this::lease);
+    }
+
+    KubeClient client() {
+        return client;
+    }
+
+    Seen node(String name) {
+        return nodes.computeIfAbsent(name, unknown -> new Seen());
+    }
+
+    Map<String, Seen> nodes() {
+        return nodes;
+    }
+
+    /** How many nodes are Ready. */
+    long ready() {
+        return nodes.values().stream().filter(seen -> seen.ready.equals(Condition.TRUE)).count();
+    }
+
+    static <T> T await(CompletableFuture<T> future) throws Exception {
+        return future.get(60, TimeUnit.SECONDS);
+    }
+
+    private void follow(Selection selection, Consumer<ApiObject> seen) {
+        new Reflector(client, selection, Randoms.secure(), new Reflector.Handler() {
+                    @Override
+                    public void onReplace(List<JsonObject> objects) {
+                        objects.forEach(this::onChange);
+                    }
+
+                    @Override
+                    public void onChange(JsonObject object) {
+                        seen.accept(new KubeObject(object));
+                    }
+
+                    @Override
+                    public void onDelete(JsonObject object) {
+                        nodes.remove(new KubeObject(object).name());
+                    }
+                })
+                .start();
+    }
+
+    private void node(ApiObject object) {
+        Node node = new Node(object.json());
+        Seen seen = node(node.name());
+        long now = System.nanoTime();
+        node.ready().ifPresent(ready -> {
+            String heartbeat = ready.json().text("lastHeartbeatTime");
+            if (!heartbeat.equals(seen.heartbeat)) {
+                seen.heartbeat = heartbeat;
+                seen.signal = now;
+            }
+            if (!ready.status().equals(seen.ready)) {
+                seen.readySince = now;
+                if (ready.status().equals(Condition.UNKNOWN)) {
+                    seen.marked++;
+                }
+                seen.ready = ready.status();
+            }
+        });
+    }
+
+    private void lease(ApiObject object) {
+        Seen seen = node(object.name());
+        String renewTime = object.spec().text("renewTime");
+        if (!renewTime.equals(seen.renewTime)) {
+            seen.renewTime = renewTime;
+            seen.signal = System.nanoTime();
+            seen.renewal = seen.signal;
+        }
+    }
+
+    @Override
+    public void close() {
+        transport.close();
+        loop.close();
+    }
+}

@@ -1,0 +1,95 @@
+package io.nodekeeper.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.Condition;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A tenth of 2,000 nodes dies at once. */
+class HollowFleetIT {
+    private static final Duration GRACE = Duration.ofSeconds(15);
+    private static final int LIVING = 1_800;
+    private static final int DYING = 200;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void twoHundredOfTwoThousandDieAndJustTheyAreMarkedOnTime() throws Exception {
+        // Given 2,000 hollow nodes, all Ready.
+        Path data = directory.resolve("data");
+        try (Running server = Running.start(
+                directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0")) {
+            server.awaitReady();
+            Path admin = data.resolve("admin.kubeconfig");
+            try (Running controller = Running.start(
+                            directory,
+                            "controller",
+                            "controller",
+                            "--kubeconfig",
+                            data.resolve("controller.kubeconfig").toString(),
+                            "--node-monitor-grace-period=" + GRACE.toSeconds() + "s");
+                    Running living = hollow(admin, "living-", LIVING);
+                    Running dying = hollow(admin, "dying-", DYING);
+                    Fleet fleet = new Fleet(admin)) {
+                living.awaitReady();
+                dying.awaitReady();
+                Eventually.within(Duration.ofSeconds(60), () -> fleet.ready() == LIVING + DYING);
+                Thread.sleep(GRACE.toMillis());
+                assertThat(fleet.nodes().values()).allMatch(seen -> seen.marked == 0);
+
+                // When 200 of them stop at once.
+                dying.kill();
+                Eventually.within(
+                        GRACE.plusSeconds(20),
+                        () -> fleet.nodes().values().stream()
+                                        .filter(seen -> seen.marked == 1)
+                                        .count()
+                                >= DYING);
+                Thread.sleep(2 * GRACE.toMillis());
+
+                // Then these and no others are Unknown, each within 1 s of its deadline.
+                List<Double> late = new ArrayList<>();
+                for (Map.Entry<String, Fleet.Seen> node : fleet.nodes().entrySet()) {
+                    Fleet.Seen seen = node.getValue();
+                    if (node.getKey().startsWith("dying-")) {
+                        assertThat(seen.ready).as(node.getKey()).isEqualTo(Condition.UNKNOWN);
+                        assertThat(seen.marked).as(node.getKey()).isEqualTo(1);
+                        late.add((seen.readySince - seen.signal - GRACE.toNanos()) / 1e9);
+                    } else {
+                        assertThat(seen.marked).as(node.getKey()).isZero();
+                        assertThat(seen.ready).as(node.getKey()).isEqualTo(Condition.TRUE);
+                    }
+                }
+                late.sort(null);
+                System.out.printf(
+                        "hollow fleet: %d marked; beyond the grace [s]: p50 %.3f, p99 %.3f, max %.3f%n",
+                        late.size(), late.get(late.size() / 2), late.get(late.size() * 99 / 100), late.getLast());
+                assertThat(late).hasSize(DYING);
+                assertThat(late.getFirst()).isGreaterThan(-0.05);
+                assertThat(late.getLast()).isLessThan(1.0);
+                assertThat(controller.log()).contains("dying-0");
+            }
+        }
+    }
+
+    private Running hollow(Path kubeconfig, String prefix, int count) throws Exception {
+        return Running.start(
+                directory,
+                prefix + "nodes",
+                "hollow-nodes",
+                "--kubeconfig",
+                kubeconfig.toString(),
+                "--prefix",
+                prefix,
+                "--count",
+                Integer.toString(count),
+                "--node-lease-duration-seconds=20");
+    }
+}

@@ -1,0 +1,63 @@
+package io.nodekeeper.it;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** The real kubectl. */
+final class Kubectl {
+    private final Path directory;
+    private final Path kubeconfig;
+
+    /** A kubectl that uses {@code kubeconfig} and keeps its caches in {@code directory}. */
+    Kubectl(Path directory, Path kubeconfig) {
+        this.directory = directory;
+        this.kubeconfig = kubeconfig;
+    }
+
+    /** What a run of kubectl left. */
+    record Result(int code, String out, String err) {}
+
+    /** Runs it and fails unless it exits with 0. */
+    String ok(String... arguments) throws Exception {
+        Result result = run(arguments);
+        if (result.code != 0) {
+            throw new AssertionError("kubectl " + String.join(" ", arguments) + " exited with " + result.code + ": "
+                    + result.err + result.out);
+        }
+        return result.out;
+    }
+
+    /** Runs it. */
+    Result run(String... arguments) throws Exception {
+        Path out = Files.createTempFile(directory, "kubectl", ".out");
+        Path err = Files.createTempFile(directory, "kubectl", ".err");
+        Process process = start(out, err, arguments);
+        if (!process.waitFor(60, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+            throw new AssertionError("kubectl " + String.join(" ", arguments) + " did not end within 60 s");
+        }
+        return new Result(process.exitValue(), Files.readString(out), Files.readString(err));
+    }
+
+    /** Starts it, for commands that go on. */
+    Process start(Path out, Path err, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of("kubectl", "--kubeconfig", kubeconfig.toString()));
+        command.addAll(List.of("--cache-dir", directory.resolve("kubectl-cache").toString()));
+        command.addAll(List.of(arguments));
+        try {
+            return new ProcessBuilder(command)
+                    .redirectOutput(out.toFile())
+                    .redirectError(err.toFile())
+                    .start();
+        } catch (IOException e) {
+            throw new IllegalStateException(
+                    "kubectl is missing; install it (Debian: apt-get install kubernetes-client), or run ./test,"
+                            + " which does",
+                    e);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.nodekeeper.it;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** A Nodekeeper process. Its output goes to files beside its data, which failures quote. */
+final class Running implements AutoCloseable {
+    private static final Duration READY = Duration.ofSeconds(60);
+
+    private final Process process;
+    private final Path out;
+    private final Path err;
+
+    private Running(Process process, Path out, Path err) {
+        this.process = process;
+        this.out = out;
+        this.err = err;
+    }
+
+    /** Starts {@code nodekeeper arguments…} as the script does; output goes to {@code directory}. */
+    static Running start(Path directory, String name, String... arguments) throws IOException {
+        Path dist = Path.of(System.getProperty("nodekeeper.dist", "../dist/target/nodekeeper"));
+        if (!Files.isDirectory(dist.resolve("lib"))) {
+            throw new IllegalStateException("no distribution in " + dist.toAbsolutePath()
+                    + "; build it first: mvn -DskipTests package -pl dist -am");
+        }
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-Xmx1g",
+                "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                "-Djava.library.path=" + dist.resolve("native"),
+                "-cp",
+                dist.resolve("lib") + "/*",
+                "io.nodekeeper.cli.Main"));
+        command.addAll(List.of(arguments));
+        // A process that is started again gets files of its own, so that its ready line is not the old one's.
+        Path out = Files.createTempFile(directory, name + "-", ".out");
+        Path err = Path.of(out.toString().replaceFirst("out$", "err"));
+        Process process = new ProcessBuilder(command)
+                .redirectOutput(ProcessBuilder.Redirect.to(out.toFile()))
+                .redirectError(ProcessBuilder.Redirect.to(err.toFile()))
+                .start();
+        return new Running(process, out, err);
+    }
+
+    /** Waits for the line that begins with {@code ready} and returns it. */
+    String awaitReady() throws Exception {
+        String[] line = new String[1];
+        Eventually.within(READY, () -> {
+            Optional<String> ready = Files.readAllLines(out).stream()
+                    .filter(text -> text.startsWith("ready"))
+                    .reduce((first, last) -> last);
+            line[0] = ready.orElse("");
+            if (!process.isAlive()) {
+                throw new AssertionError("the process ended with " + process.exitValue() + ": " + log());
+            }
+            return ready.isPresent();
+        });
+        return line[0];
+    }
+
+    /** The server's address in the ready line. */
+    String awaitAddress() throws Exception {
+        return awaitReady().split(" ")[1];
+    }
+
+    /** Sends a signal: STOP, CONT, KILL, TERM. */
+    void signal(String name) throws Exception {
+        new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
+    }
+
+    /** Ends it without giving it a chance. */
+    void kill() throws Exception {
+        signal("KILL");
+        process.waitFor();
+    }
+
+    /** Ends it as init would, and returns its exit code. */
+    int terminate() throws Exception {
+        signal("TERM");
+        if (!process.waitFor(30, TimeUnit.SECONDS)) {
+            throw new AssertionError("the process did not end within 30 s of SIGTERM: " + log());
+        }
+        return process.exitValue();
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** Its log. */
+    String log() throws IOException {
+        return Files.readString(err);
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}
