@@ -1,5 +1,6 @@
 package io.nodekeeper.agent;
 
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.time.Deadlines;
@@ -44,6 +45,7 @@ public final class Agent {
     private final CompletableFuture<Void> registered = new CompletableFuture<>();
     private final List<Periodic> loops = new ArrayList<>();
     private Set<Pressure> pressures = EnumSet.noneOf(Pressure.class);
+    private boolean answering;
     private boolean stopped;
 
     /** An agent at rest that speaks for {@code host}. */
@@ -128,6 +130,18 @@ public final class Agent {
     private void startStatus() {
         repeat("status of " + config.nodeName(), config.nodeStatusUpdateFrequency(), STATUS_JITTER, this::statusTick);
         reporter.startFastPath();
+        ports.nodes().listen(config.nodeName(), this::seen);
+    }
+
+    /** Somebody has given this node up: an agent that was frozen or cut off says at once that it is back. */
+    private void seen(Node node) {
+        boolean givenUp = node.ready()
+                .filter(ready -> ready.status().equals(Condition.UNKNOWN))
+                .isPresent();
+        if (givenUp && !answering && !stopped) {
+            answering = true;
+            statusTick().whenComplete((outcome, error) -> answering = false);
+        }
     }
 
     private CompletionStage<?> statusTick() {

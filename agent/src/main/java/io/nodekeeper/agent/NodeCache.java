@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -17,6 +18,7 @@ import java.util.random.RandomGenerator;
  */
 public final class NodeCache implements NodeSource {
     private final Map<String, Node> nodes = new HashMap<>();
+    private final Map<String, Consumer<Node>> listeners = new HashMap<>();
     private final Reflector reflector;
 
     /** A cache at rest; {@code selection} is of nodes. */
@@ -32,6 +34,10 @@ public final class NodeCache implements NodeSource {
             public void onChange(JsonObject object) {
                 Node node = new Node(object);
                 nodes.put(node.name(), node);
+                Consumer<Node> listener = listeners.get(node.name());
+                if (listener != null) {
+                    listener.accept(node);
+                }
             }
 
             @Override
@@ -49,6 +55,11 @@ public final class NodeCache implements NodeSource {
     /** Watches no more; what was seen stays. */
     public void stop() {
         reflector.stop();
+    }
+
+    @Override
+    public void listen(String name, Consumer<Node> listener) {
+        listeners.put(name, listener);
     }
 
     @Override

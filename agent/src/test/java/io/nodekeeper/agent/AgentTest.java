@@ -7,6 +7,7 @@ import static io.nodekeeper.agent.FakeCluster.NODES;
 import static io.nodekeeper.agent.FakeCluster.STATUS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import java.time.Duration;
 import java.util.Optional;
@@ -55,6 +56,24 @@ class AgentTest {
                         "Normal NodeHasSufficientMemory Node n1 status is now: NodeHasSufficientMemory",
                         "Normal NodeHasNoDiskPressure Node n1 status is now: NodeHasNoDiskPressure",
                         "Normal NodeHasSufficientPID Node n1 status is now: NodeHasSufficientPID");
+    }
+
+    @Test
+    void anAgentThatWasGivenUpReportsAtOnceAndOnlyOnce() {
+        start(Fixtures.config());
+        cluster.advance(Duration.ofSeconds(1));
+        Node node = cluster.node.orElseThrow();
+        Node givenUp = node.withConditions(node.conditions().stream()
+                .map(condition -> new Condition(condition.json().with("status", Condition.UNKNOWN)))
+                .toList());
+        cluster.transport.clear();
+
+        cluster.show(givenUp);
+        cluster.advance(Duration.ofMillis(10));
+
+        assertThat(cluster.log()).containsExactly("PATCH " + STATUS);
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "Ready").status())
+                .isEqualTo("True");
     }
 
     @Test

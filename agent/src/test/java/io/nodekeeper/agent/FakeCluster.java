@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
@@ -40,6 +41,7 @@ final class FakeCluster implements NodeSource {
     /** {@code METHOD target} → the refusal to answer with; -1 hangs. */
     final Map<String, Integer> refusals = new HashMap<>();
 
+    private final List<Consumer<Node>> listeners = new ArrayList<>();
     Optional<Node> node = Optional.empty();
     Optional<Lease> lease = Optional.empty();
     boolean cacheEmpty;
@@ -82,8 +84,19 @@ final class FakeCluster implements NodeSource {
         return cacheEmpty ? Optional.empty() : node;
     }
 
+    @Override
+    public void listen(String name, Consumer<Node> listener) {
+        listeners.add(listener);
+    }
+
     void store(Node stored) {
         node = Optional.of(stored);
+    }
+
+    /** Stores what somebody else wrote, and lets the watch tell of it. */
+    void show(Node stored) {
+        store(stored);
+        listeners.forEach(listener -> listener.accept(stored));
     }
 
     void refuse(String call, int code) {

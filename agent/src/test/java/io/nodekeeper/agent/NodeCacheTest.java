@@ -8,6 +8,8 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.Selection;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -28,6 +30,12 @@ class NodeCacheTest {
         cluster.transport.watches().getFirst().event("ADDED", node);
         cluster.advance(Duration.ZERO);
         assertThat(cache.node("n1").orElseThrow().json()).isEqualTo(node);
+
+        List<String> heard = new ArrayList<>();
+        cache.listen("n1", seen -> heard.add(seen.resourceVersion()));
+        cluster.transport.watches().getFirst().event("MODIFIED", Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"7\"}}"));
+        cluster.advance(Duration.ZERO);
+        assertThat(heard).containsExactly("7");
 
         cluster.transport.watches().getFirst().event("DELETED", node);
         cluster.advance(Duration.ZERO);

@@ -19,19 +19,20 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 
 /** The wiring of many agents with made-up facts, which share a loop, the connections and one watch of nodes. */
 final class HollowProcess {
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
-    /** Nodes that start each second: as fast as a fleet comes up, without starting in step. Chosen. */
-    private static final int STARTS_PER_SECOND = 500;
+    /** Nodes that start at once; each that is registered lets the next one start, so the server sets the pace. Chosen. */
+    private static final int STARTING = 50;
 
     private final ThreadLoop loop = new ThreadLoop("hollow");
     private final HttpTransport transport;
     private final NodeCache nodes;
     private final List<Agent> agents = new ArrayList<>();
+    private int started;
+    private int registered;
 
     private HollowProcess(ServerAccess access, HollowOptions options) {
         RandomGenerator random = Randoms.secure();
@@ -56,24 +57,33 @@ final class HollowProcess {
         }
     }
 
-    /** Starts the nodes one after the other and tells on {@code out} how far it is. */
+    /** Starts the nodes and tells on {@code out} how far it is. */
     static HollowProcess start(ServerAccess access, HollowOptions options, PrintWriter out) {
         HollowProcess process = new HollowProcess(access, options);
         process.nodes.start();
-        AtomicInteger registered = new AtomicInteger();
-        for (int number = 0; number < process.agents.size(); number++) {
-            Agent agent = process.agents.get(number);
-            agent.registered().thenRun(() -> {
-                int count = registered.incrementAndGet();
-                if (count == options.count) {
-                    out.println("ready " + count + " hollow nodes registered");
-                } else if (count % 1_000 == 0) {
-                    out.println(count + " of " + options.count + " hollow nodes registered");
-                }
-            });
-            process.loop.schedule(Duration.ofNanos(number * 1_000_000_000L / STARTS_PER_SECOND), agent::start);
-        }
+        process.loop.execute(() -> {
+            for (int number = 0; number < STARTING; number++) {
+                process.startNext(out);
+            }
+        });
         return process;
+    }
+
+    private void startNext(PrintWriter out) {
+        if (started == agents.size()) {
+            return;
+        }
+        Agent agent = agents.get(started++);
+        agent.registered().thenRun(() -> {
+            registered++;
+            if (registered == agents.size()) {
+                out.println("ready " + registered + " hollow nodes registered");
+            } else if (registered % 1_000 == 0) {
+                out.println(registered + " of " + agents.size() + " hollow nodes registered");
+            }
+            startNext(out);
+        });
+        agent.start();
     }
 
     void stop() {

@@ -1,5 +1,7 @@
 package io.nodekeeper.client;
 
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.SystemClock;
 import io.nodekeeper.time.ThreadPool;
 import java.net.URI;
@@ -64,10 +66,19 @@ public final class HttpTransport implements Transport {
 
     @Override
     public CompletableFuture<Reply> send(Call call) {
-        return turnstile.pass(() -> exchange(
+        return turnstile.pass(() -> exchange(call));
+    }
+
+    @Override
+    public CompletableFuture<Reply> send(Call call, Loop timer, Duration deadline) {
+        return turnstile.pass(() -> Deadlines.within(timer, deadline, call.toString(), exchange(call)));
+    }
+
+    private CompletableFuture<Reply> exchange(Call call) {
+        return exchange(
                 call,
                 info -> HttpResponse.BodySubscribers.ofByteArray(),
-                response -> new Reply(response.statusCode(), response.body())));
+                response -> new Reply(response.statusCode(), response.body()));
     }
 
     @Override

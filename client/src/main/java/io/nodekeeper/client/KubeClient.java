@@ -6,7 +6,6 @@ import io.nodekeeper.api.JsonException;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -98,7 +97,7 @@ public final class KubeClient {
 
     private CompletableFuture<JsonObject> call(Call call) {
         CompletableFuture<JsonObject> result = new CompletableFuture<>();
-        Deadlines.within(loop, timeout, call.toString(), transport.send(call))
+        transport.send(call, loop, timeout)
                 .thenApply(KubeClient::object)
                 .whenComplete((object, error) -> loop.execute(() -> {
                     if (error != null) {

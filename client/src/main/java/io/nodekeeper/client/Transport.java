@@ -1,5 +1,8 @@
 package io.nodekeeper.client;
 
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -14,6 +17,15 @@ public interface Transport {
      * request up and frees what it held.
      */
     CompletableFuture<Reply> send(Call call);
+
+    /**
+     * Sends a request that may take {@code deadline} once it is on its way, timed by {@code timer}; then it fails with
+     * {@link io.nodekeeper.time.DeadlineExceededException} and is given up. The wait for a free connection does not count:
+     * giving up what only waits for its neighbours would make them all slower.
+     */
+    default CompletableFuture<Reply> send(Call call, Loop timer, Duration deadline) {
+        return Deadlines.within(timer, deadline, call.toString(), send(call));
+    }
 
     /** Opens a long answer that is read line by line. */
     Stream open(Call call, StreamHandler handler);
