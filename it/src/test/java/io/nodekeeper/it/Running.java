@@ -11,7 +11,8 @@ import java.util.concurrent.TimeUnit;
 
 /** A Nodekeeper process. Its output goes to files beside its data, which failures quote. */
 final class Running implements AutoCloseable {
-    private static final Duration READY = Duration.ofSeconds(60);
+    /** Enough for thousands of hollow nodes to register on a machine that is busy with other things. */
+    private static final Duration READY = Duration.ofSeconds(240);
 
     private final Process process;
     private final Path out;
