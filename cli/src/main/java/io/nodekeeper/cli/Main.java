@@ -24,6 +24,7 @@ public final class Main {
                 new ControllerCommand(Main::controller),
                 new AgentCommand(Main::agent),
                 new HollowNodesCommand(Main::hollowNodes),
+                new SimulateCommand(command -> SimulateProcess.run(command, OUT, ERR)),
                 new CertsCommand(new SystemClock().wallTime(), Randoms.secure(), OUT));
         System.exit(new CommandRunner(commands, OUT, ERR).run(arguments));
     }

@@ -21,7 +21,6 @@ class RandomRunTest {
         Report first = run(options, violations);
         Report second = run(options, violations);
 
-        System.out.println(first.text());
         assertThat(violations).isEmpty();
         assertThat(first.isGood()).isTrue();
         assertThat(first.outages()).isGreaterThan(50);
