@@ -32,8 +32,7 @@ public final class Main {
     private static int up(UpCommand command) throws Exception {
         ServerProcess server = ServerProcess.start(command.server);
         String name = AgentProcess.nodeName(command.agent);
-        AgentProcess agent =
-                AgentProcess.start(Kubeconfig.load(server.agentKubeconfig(name)), name, command.agent);
+        AgentProcess agent = AgentProcess.start(Kubeconfig.load(server.agentKubeconfig(name)), name, command.agent);
         ControllerProcess controller =
                 ControllerProcess.start(Kubeconfig.load(server.controllerKubeconfig()), command.controller);
         Path admin = server.adminKubeconfig();
@@ -56,8 +55,8 @@ public final class Main {
     }
 
     private static int agent(AgentCommand command) throws Exception {
-        AgentProcess agent = AgentProcess.start(
-                command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command.agent);
+        AgentProcess agent =
+                AgentProcess.start(command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command.agent);
         return untilStopped(agent::stop);
     }
 

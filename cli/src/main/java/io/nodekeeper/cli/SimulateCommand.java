@@ -11,9 +11,10 @@ import picocli.CommandLine.Option;
 /** A simulated cluster, as flags say. */
 @Command(
         name = "simulate",
-        description = "A cluster in virtual time, with the code of agent, controller and API server, whose nodes crash, freeze and lose their"
-                + " network at random. Checks every verdict; the same seed does the same thing every time. Exit code 1 if"
-                + " a verdict was late or false.",
+        description =
+                "A cluster in virtual time, with the code of agent, controller and API server, whose nodes crash, freeze and lose their"
+                        + " network at random. Checks every verdict; the same seed does the same thing every time. Exit code 1 if"
+                        + " a verdict was late or false.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper simulate --nodes 1000 --duration 1h --seed 7",
@@ -57,10 +58,7 @@ final class SimulateCommand extends NodekeeperCommand {
             description = "Outages of nodes in an hour of virtual time, on average. Default: ${DEFAULT-VALUE}.")
     double crashesPerHour = 600;
 
-    @Option(
-            names = "--trace",
-            paramLabel = "FILE",
-            description = "Writes what happened, line by line, to this file.")
+    @Option(names = "--trace", paramLabel = "FILE", description = "Writes what happened, line by line, to this file.")
     Optional<Path> trace = Optional.empty();
 
     @Option(

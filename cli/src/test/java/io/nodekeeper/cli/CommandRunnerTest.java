@@ -117,14 +117,10 @@ class CommandRunnerTest {
 
     @Test
     void refusesContradictions() {
-        assertThat(runner.run(
-                        "apiserver",
-                        "--data-dir=" + data,
-                        "--tls-cert-file=/etc/hostname"))
+        assertThat(runner.run("apiserver", "--data-dir=" + data, "--tls-cert-file=/etc/hostname"))
                 .isEqualTo(2);
 
-        assertThat(err.toString())
-                .contains("--tls-cert-file and --tls-private-key-file are needed both, or neither");
+        assertThat(err.toString()).contains("--tls-cert-file and --tls-private-key-file are needed both, or neither");
     }
 
     @Test

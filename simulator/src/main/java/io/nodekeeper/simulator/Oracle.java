@@ -7,7 +7,6 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.controller.ControllerConfig;
 import io.nodekeeper.time.GoDuration;
-import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.util.Map;

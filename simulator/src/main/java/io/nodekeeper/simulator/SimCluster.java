@@ -111,8 +111,10 @@ final class SimCluster {
 
     /** Each of its messages takes longer by this, in both directions. */
     void delay(String name, Duration by) {
-        act(name, "is delayed by " + GoDuration.format(by), process -> process.cable()
-                .slowDown(by));
+        act(
+                name,
+                "is delayed by " + GoDuration.format(by),
+                process -> process.cable().slowDown(by));
     }
 
     /** Its wall clock is wrong by this. */

@@ -65,7 +65,9 @@ final class SimNetwork {
 
     /** When a message that is sent now arrives, nanoseconds. */
     long arrival(Cable cable) {
-        return now() + random.nextLong(FASTEST_NANOS, SLOWEST_NANOS) + cable.extra().toNanos();
+        return now()
+                + random.nextLong(FASTEST_NANOS, SLOWEST_NANOS)
+                + cable.extra().toNanos();
     }
 
     /** Has {@code message} arrive over the cable at {@code when}. */

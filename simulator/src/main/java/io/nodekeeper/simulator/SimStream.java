@@ -24,12 +24,7 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
     /** The server's end: nothing more is said. */
     private boolean closed;
 
-    SimStream(
-            SimTransport transport,
-            SimNetwork network,
-            Cable cable,
-            Transport.StreamHandler handler,
-            String what) {
+    SimStream(SimTransport transport, SimNetwork network, Cable cable, Transport.StreamHandler handler, String what) {
         this.transport = transport;
         this.network = network;
         this.cable = cable;
@@ -116,8 +111,7 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
     public void broken(String why) {
         server.ifPresent(up -> up.loop().execute(this::closed));
         network.tell(
-                cable,
-                () -> finish(Optional.empty(), Optional.of(new TransportException(what + ": " + why, null))));
+                cable, () -> finish(Optional.empty(), Optional.of(new TransportException(what + ": " + why, null))));
     }
 
     /** The client's end tells the server that nobody listens any more. */

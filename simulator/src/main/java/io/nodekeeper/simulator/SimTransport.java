@@ -125,8 +125,7 @@ final class SimTransport implements Transport {
 
         @Override
         public void broken(String why) {
-            network.tell(
-                    cable, () -> reply.completeExceptionally(new TransportException(call + ": " + why, null)));
+            network.tell(cable, () -> reply.completeExceptionally(new TransportException(call + ": " + why, null)));
         }
 
         @Override

@@ -47,7 +47,8 @@ final class Trace {
 
     private static String stamp(Duration elapsed) {
         long micros = elapsed.toNanos() / 1_000;
-        StringBuilder text = new StringBuilder(15).append(micros / 3_600_000_000L).append(':');
+        StringBuilder text =
+                new StringBuilder(15).append(micros / 3_600_000_000L).append(':');
         padded(text, micros / 60_000_000 % 60, 2).append(':');
         padded(text, micros / 1_000_000 % 60, 2).append('.');
         return padded(text, micros % 1_000_000, 6).toString();
