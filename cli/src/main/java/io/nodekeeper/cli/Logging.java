@@ -37,6 +37,13 @@ final class Logging {
         context.getLogger("io.nodekeeper").setLevel(ours(verbosity));
     }
 
+    /** From now on nothing of ours is logged. */
+    static void mute() {
+        if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
+            context.getLogger("io.nodekeeper").setLevel(Level.OFF);
+        }
+    }
+
     static Level ours(int verbosity) {
         if (verbosity >= 6) {
             return Level.TRACE;

@@ -24,6 +24,7 @@ public final class Main {
                 new ControllerCommand(Main::controller),
                 new AgentCommand(Main::agent),
                 new HollowNodesCommand(Main::hollowNodes),
+                new SimulateCommand(command -> SimulateProcess.run(command, OUT, ERR)),
                 new CertsCommand(new SystemClock().wallTime(), Randoms.secure(), OUT));
         System.exit(new CommandRunner(commands, OUT, ERR).run(arguments));
     }
@@ -31,8 +32,7 @@ public final class Main {
     private static int up(UpCommand command) throws Exception {
         ServerProcess server = ServerProcess.start(command.server);
         String name = AgentProcess.nodeName(command.agent);
-        AgentProcess agent =
-                AgentProcess.start(Kubeconfig.load(server.agentKubeconfig(name)), name, command.agent);
+        AgentProcess agent = AgentProcess.start(Kubeconfig.load(server.agentKubeconfig(name)), name, command.agent);
         ControllerProcess controller =
                 ControllerProcess.start(Kubeconfig.load(server.controllerKubeconfig()), command.controller);
         Path admin = server.adminKubeconfig();
@@ -55,8 +55,8 @@ public final class Main {
     }
 
     private static int agent(AgentCommand command) throws Exception {
-        AgentProcess agent = AgentProcess.start(
-                command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command.agent);
+        AgentProcess agent =
+                AgentProcess.start(command.kubeconfig.access(), AgentProcess.nodeName(command.agent), command.agent);
         return untilStopped(agent::stop);
     }
 

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.LoggingEvent;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.client.Kubeconfig;
 import io.nodekeeper.time.Randoms;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -35,6 +38,8 @@ class CommandRunnerTest {
                     new ControllerCommand(this::launch),
                     new AgentCommand(this::launch),
                     new HollowNodesCommand(this::launch),
+                    new SimulateCommand(
+                            command -> SimulateProcess.run(command, new PrintWriter(out), new PrintWriter(err))),
                     new CertsCommand(NOW, Randoms.seeded(1), new PrintWriter(out))),
             new PrintWriter(out),
             new PrintWriter(err));
@@ -112,14 +117,10 @@ class CommandRunnerTest {
 
     @Test
     void refusesContradictions() {
-        assertThat(runner.run(
-                        "apiserver",
-                        "--data-dir=" + data,
-                        "--tls-cert-file=/etc/hostname"))
+        assertThat(runner.run("apiserver", "--data-dir=" + data, "--tls-cert-file=/etc/hostname"))
                 .isEqualTo(2);
 
-        assertThat(err.toString())
-                .contains("--tls-cert-file and --tls-private-key-file are needed both, or neither");
+        assertThat(err.toString()).contains("--tls-cert-file and --tls-private-key-file are needed both, or neither");
     }
 
     @Test
@@ -129,13 +130,13 @@ class CommandRunnerTest {
 
         assertThat(err.toString())
                 .contains("error: a command is missing; expected one of up, apiserver, controller, agent, hollow-nodes,"
-                        + " certs")
+                        + " simulate, certs")
                 .contains("destroy");
     }
 
     @Test
     void helpTeachesEachCommandWithExamples() {
-        for (String command : List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "certs")) {
+        for (String command : List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "simulate", "certs")) {
             int before = out.getBuffer().length();
 
             int code = runner.run(command, "--help");
@@ -215,6 +216,47 @@ class CommandRunnerTest {
                 .contains("expected --node NAME or --user NAME, one of them")
                 .contains(data.resolve("pki/ca.key") + " cannot be read")
                 .contains("--server is missing");
+    }
+
+    @Test
+    void simulateReportsTheSameForTheSameSeed() throws IOException {
+        Path trace = data.resolve("trace.txt");
+
+        int code = runner.run(
+                "simulate",
+                "--nodes=3",
+                "--duration=10m",
+                "--seed=4",
+                "--crashes-per-hour=60",
+                "--trace=" + trace,
+                "-o",
+                "json");
+
+        assertThat(code).isZero();
+        assertThat(err.toString()).isEqualTo("10m0s of 10m0s simulated\n");
+        JsonObject first = Json.parseObject(out.toString());
+        assertThat(first.number("nodes")).contains(3L);
+        assertThat(first.bool("good")).isTrue();
+        List<String> lines = Files.readAllLines(trace);
+        assertThat(first.number("traceLines")).contains((long) lines.size());
+        assertThat(lines).anyMatch(line -> line.endsWith("n2 Node created"));
+
+        out.getBuffer().setLength(0);
+        runner.run("simulate", "--nodes=3", "--duration=10m", "--seed=4", "--crashes-per-hour=60");
+        assertThat(out.toString())
+                .contains("sha256 " + first.text("traceSha256"))
+                .endsWith("every invariant held\n");
+    }
+
+    @Test
+    void simulateRefusesWhatItCannotRun() {
+        int code = runner.run("simulate", "--nodes=0", "--duration=-1s", "-o", "xml");
+
+        assertThat(code).isEqualTo(2);
+        assertThat(err.toString())
+                .contains("--nodes is 0; expected 1 to 100000")
+                .contains("--duration is -1s; expected more than 0s")
+                .contains("xml");
     }
 
     @Test

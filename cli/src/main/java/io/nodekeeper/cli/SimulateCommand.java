@@ -1,0 +1,99 @@
+package io.nodekeeper.cli;
+
+import io.nodekeeper.simulator.RandomRun;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** A simulated cluster, as flags say. */
+@Command(
+        name = "simulate",
+        description =
+                "A cluster in virtual time, with the code of agent, controller and API server, whose nodes crash, freeze and lose their"
+                        + " network at random. Checks every verdict; the same seed does the same thing every time. Exit code 1 if"
+                        + " a verdict was late or false.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  nodekeeper simulate --nodes 1000 --duration 1h --seed 7",
+            "  nodekeeper simulate --nodes 50 --duration 10m --crashes-per-hour 100 --trace trace.txt -o json"
+        })
+final class SimulateCommand extends NodekeeperCommand {
+    /** How the report is written. */
+    enum Output {
+        /** For people. */
+        text,
+        /** For programs. */
+        json
+    }
+
+    @Option(
+            names = "--nodes",
+            paramLabel = "N",
+            defaultValue = "1000",
+            description = "How many nodes. Default: ${DEFAULT-VALUE}.")
+    int nodes = 1_000;
+
+    @Option(
+            names = "--duration",
+            paramLabel = "DURATION",
+            defaultValue = "1h",
+            converter = DurationConverter.class,
+            description = "How much virtual time. Default: ${DEFAULT-VALUE}.")
+    Duration duration = Duration.ofHours(1);
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "What follows from it is the same every time. Default: ${DEFAULT-VALUE}.")
+    long seed = 1;
+
+    @Option(
+            names = "--crashes-per-hour",
+            paramLabel = "N",
+            defaultValue = "600",
+            description = "Outages of nodes in an hour of virtual time, on average. Default: ${DEFAULT-VALUE}.")
+    double crashesPerHour = 600;
+
+    @Option(names = "--trace", paramLabel = "FILE", description = "Writes what happened, line by line, to this file.")
+    Optional<Path> trace = Optional.empty();
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FORMAT",
+            defaultValue = "text",
+            description = "How the report is written: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
+    Output output = Output.text;
+
+    private final Launcher<SimulateCommand> launcher;
+
+    SimulateCommand(Launcher<SimulateCommand> launcher) {
+        this.launcher = launcher;
+    }
+
+    /** What is to be run. */
+    RandomRun.Options options() {
+        return new RandomRun.Options(nodes, duration, seed, crashesPerHour);
+    }
+
+    @Override
+    int run() throws Exception {
+        return launcher.launch(this);
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        faults.within("--nodes", nodes, 1, 100_000);
+        faults.positive("--duration", duration);
+        faults.within("--crashes-per-hour", crashesPerHour, 0, 1_000_000);
+        trace.map(Path::toAbsolutePath)
+                .map(Path::getParent)
+                .ifPresent(directory -> faults.require(
+                        Files.isDirectory(directory),
+                        "--trace is " + trace.get() + ", but there is no directory " + directory));
+    }
+}

@@ -1,0 +1,166 @@
+package io.nodekeeper.simulator;
+
+import io.nodekeeper.time.GoDuration;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+
+/**
+ * A whole cluster in virtual time: agents, controller and API server as in production, a network between them, and an
+ * oracle that watches. What happens follows from the seed and the calls made here alone. Not thread-safe.
+ */
+final class SimCluster {
+    /** When virtual time begins. Chosen. */
+    private static final Instant BEGINNING = Instant.parse("2026-01-01T00:00:00Z");
+    /** Nodes that start each second, as hollow nodes do. */
+    private static final int STARTS_PER_SECOND = 500;
+    /** The API server is up before the others. Chosen. */
+    private static final Duration HEAD_START = Duration.ofMillis(100);
+
+    private final VirtualTime time = new VirtualTime(BEGINNING);
+    private final Trace trace;
+    private final Tally tally = new Tally();
+    private final Oracle oracle;
+    private final SimNetwork network;
+    private final VirtualTime.VirtualLoop director;
+    private final Map<String, SimProcess> processes = new LinkedHashMap<>();
+
+    /** A cluster of nodes {@code n0}, {@code n1} and so on that comes up as time advances. */
+    SimCluster(int nodes, long seed, Consumer<String> lines) {
+        // Each part has numbers of its own, so that one more draw here changes nothing there.
+        RandomGenerator seeds = Randoms.seeded(seed);
+        trace = new Trace(time, lines);
+        oracle = new Oracle(time, trace, tally);
+        network = new SimNetwork(time, Randoms.seeded(seeds.nextLong()));
+        director = time.loop("director");
+        SimApiServer server = new SimApiServer(time, network, Randoms.seeded(seeds.nextLong()), new Observer(oracle));
+        SimController controller = new SimController(time, network, Randoms.seeded(seeds.nextLong()));
+        processes.put(server.name(), server);
+        processes.put(controller.name(), controller);
+        server.start();
+        director.schedule(HEAD_START, controller::start);
+        RandomGenerator nodeSeeds = Randoms.seeded(seeds.nextLong());
+        for (int number = 0; number < nodes; number++) {
+            SimNode node = new SimNode(time, network, "n" + number, number, Randoms.seeded(nodeSeeds.nextLong()));
+            processes.put(node.name(), node);
+            Duration turn = Duration.ofNanos(number * 1_000_000_000L / STARTS_PER_SECOND);
+            director.schedule(HEAD_START.plus(turn), () -> {
+                node.start();
+                oracle.nodeIs(node.name(), true);
+            });
+        }
+    }
+
+    /** Lets time pass. */
+    void run(Duration duration) {
+        time.advance(duration);
+    }
+
+    /** Runs {@code action} in virtual time. */
+    void later(Duration delay, Runnable action) {
+        director.schedule(delay, action);
+    }
+
+    /** Whether nothing is wrong with a process. */
+    boolean isHealthy(String name) {
+        return process(name).isHealthy();
+    }
+
+    /** The process dies. */
+    void crash(String name) {
+        act(name, "crashes", SimProcess::crash);
+    }
+
+    /** A process that died begins anew. */
+    void restart(String name) {
+        act(name, "starts again", SimProcess::start);
+    }
+
+    /** The process stands still, as by SIGSTOP. */
+    void freeze(String name) {
+        act(name, "freezes", SimProcess::freeze);
+    }
+
+    /** A frozen process goes on. */
+    void thaw(String name) {
+        act(name, "thaws", SimProcess::thaw);
+    }
+
+    /** Its connections break, and new ones are refused. */
+    void cut(String name) {
+        act(name, "is cut off", process -> {
+            process.cable().become(Cable.State.CUT);
+            network.cableCut(process.cable());
+        });
+    }
+
+    /** Its messages go nowhere, both ways, and nobody is told. */
+    void silence(String name) {
+        act(name, "falls silent", process -> process.cable().become(Cable.State.SILENT));
+    }
+
+    /** Its cable works again. */
+    void heal(String name) {
+        act(name, "is connected again", process -> process.cable().become(Cable.State.UP));
+    }
+
+    /** Each of its messages takes longer by this, in both directions. */
+    void delay(String name, Duration by) {
+        act(
+                name,
+                "is delayed by " + GoDuration.format(by),
+                process -> process.cable().slowDown(by));
+    }
+
+    /** Its wall clock is wrong by this. */
+    void skew(String name, Duration by) {
+        act(name, "has its clock off by " + GoDuration.format(by), process -> process.skewWallClock(by));
+    }
+
+    /** Traces what the API says of all nodes. */
+    void show() {
+        oracle.show();
+    }
+
+    VirtualTime time() {
+        return time;
+    }
+
+    Tally tally() {
+        return tally;
+    }
+
+    Trace trace() {
+        return trace;
+    }
+
+    private void act(String name, String what, Consumer<SimProcess> action) {
+        SimProcess process = process(name);
+        boolean before = process.isHealthy();
+        trace.add(name, what);
+        action.accept(process);
+        if (process instanceof SimNode) {
+            if (before != process.isHealthy()) {
+                oracle.nodeIs(name, process.isHealthy());
+            }
+        } else {
+            oracle.controlIs(isHealthy(SimApiServer.NAME)
+                    && isHealthy(SimController.NAME)
+                    && process(SimController.NAME).cable().extra().isZero());
+        }
+    }
+
+    private SimProcess process(String name) {
+        SimProcess process = processes.get(name);
+        if (process == null) {
+            throw new IllegalArgumentException(
+                    "\"" + name + "\" is not in the cluster; expected apiserver, controller, n0, n1, …");
+        }
+        return process;
+    }
+}

@@ -1,0 +1,52 @@
+package io.nodekeeper.simulator;
+
+import io.nodekeeper.apiserver.User;
+import io.nodekeeper.client.ApiEventRecorder;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.controller.Controller;
+import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/** The controller, wired as in its real process. Confined to virtual time. */
+final class SimController extends SimProcess {
+    static final String NAME = "controller";
+    /** As in a real controller's process. */
+    private static final Duration LIST_TIMEOUT = Duration.ofSeconds(30);
+
+    private final SimNetwork network;
+    private final RandomGenerator seeds;
+    private Optional<SimTransport> transport = Optional.empty();
+
+    SimController(VirtualTime time, SimNetwork network, RandomGenerator seeds) {
+        super(time, NAME);
+        this.network = network;
+        this.seeds = seeds;
+    }
+
+    @Override
+    void boot(VirtualTime.VirtualLoop loop) {
+        RandomGenerator random = Randoms.seeded(seeds.nextLong());
+        SimTransport connected =
+                network.connect(cable(), User.authenticated("system:kube-controller-manager", List.of()));
+        transport = Optional.of(connected);
+        KubeClient client = new KubeClient(connected, loop, LIST_TIMEOUT);
+        new Controller(
+                        ControllerConfig.DEFAULT,
+                        client,
+                        loop,
+                        new ApiEventRecorder(client, "node-controller", "", random),
+                        random)
+                .start();
+    }
+
+    @Override
+    void halt() {
+        transport.ifPresent(SimTransport::close);
+        transport = Optional.empty();
+    }
+}

@@ -1,0 +1,61 @@
+package io.nodekeeper.simulator;
+
+import io.nodekeeper.agent.Agent;
+import io.nodekeeper.agent.AgentConfig;
+import io.nodekeeper.agent.AgentPorts;
+import io.nodekeeper.agent.HollowHost;
+import io.nodekeeper.agent.NodeCache;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.apiserver.User;
+import io.nodekeeper.client.ApiEventRecorder;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Selection;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/** A node: the agent of a real process on a host that does not exist. Confined to virtual time. */
+final class SimNode extends SimProcess {
+    /** As in a real agent. */
+    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
+
+    private final SimNetwork network;
+    private final RandomGenerator seeds;
+    private final AgentConfig config;
+    private final HollowHost host;
+    private final User user;
+    private Optional<SimTransport> transport = Optional.empty();
+
+    /** {@code seeds} gives each life of the agent a randomness of its own. */
+    SimNode(VirtualTime time, SimNetwork network, String name, int number, RandomGenerator seeds) {
+        super(time, name);
+        this.network = network;
+        this.seeds = seeds;
+        this.config = AgentConfig.builder(name).build();
+        this.host = new HollowHost(name, number);
+        this.user = User.authenticated("system:node:" + name, List.of("system:nodes"));
+    }
+
+    @Override
+    void boot(VirtualTime.VirtualLoop loop) {
+        RandomGenerator random = Randoms.seeded(seeds.nextLong());
+        SimTransport connected = network.connect(cable(), user);
+        transport = Optional.of(connected);
+        KubeClient client = new KubeClient(connected, loop, CALL_TIMEOUT);
+        NodeCache nodes = new NodeCache(client, Selection.named(ResourceType.NODES, name()), random);
+        ApiEventRecorder events = new ApiEventRecorder(client, "kubelet", name(), random);
+        AgentPorts ports =
+                new AgentPorts(client, client, loop, nodes, events, random, "v1.32.0+nodekeeper-simulated", () -> {});
+        nodes.start();
+        new Agent(config, ports, host).start();
+    }
+
+    @Override
+    void halt() {
+        transport.ifPresent(SimTransport::close);
+        transport = Optional.empty();
+    }
+}

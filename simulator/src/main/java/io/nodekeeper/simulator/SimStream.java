@@ -1,0 +1,149 @@
+package io.nodekeeper.simulator;
+
+import io.nodekeeper.apiserver.ApiResponse;
+import io.nodekeeper.apiserver.StreamSink;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.Transport;
+import io.nodekeeper.client.TransportException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Both ends of a long answer; what the server writes arrives in its order. Confined to virtual time. */
+final class SimStream implements Transport.Stream, SimTransport.Exchange, StreamSink {
+    private final SimTransport transport;
+    private final SimNetwork network;
+    private final Cable cable;
+    private final Transport.StreamHandler handler;
+    private final String what;
+    private final List<Runnable> onClose = new ArrayList<>();
+    private Optional<ServerCore> server = Optional.empty();
+    private long lastArrival;
+    /** The client's end: nothing more is heard. */
+    private boolean deaf;
+    /** The server's end: nothing more is said. */
+    private boolean closed;
+
+    SimStream(SimTransport transport, SimNetwork network, Cable cable, Transport.StreamHandler handler, String what) {
+        this.transport = transport;
+        this.network = network;
+        this.cable = cable;
+        this.handler = handler;
+        this.what = what;
+    }
+
+    /** The server's first answer, on its loop. */
+    void answered(ApiResponse response) {
+        server = network.server();
+        switch (response) {
+            case ApiResponse.Full full -> {
+                Reply refusal = new Reply(full.status(), full.body());
+                closed = true;
+                arrive(() -> finish(Optional.of(refusal), Optional.empty()));
+            }
+            case ApiResponse.Streamed streamed -> {
+                arrive(handler::onOpen);
+                streamed.start().accept(this);
+                if (deaf) {
+                    // The client left while its request was on the way.
+                    closed();
+                }
+            }
+        }
+    }
+
+    @Override
+    public void writeFirst(byte[] bytes) {
+        write(bytes);
+    }
+
+    @Override
+    public void write(byte[] bytes) {
+        if (closed) {
+            return;
+        }
+        int from = 0;
+        for (int i = 0; i < bytes.length; i++) {
+            if (bytes[i] == '\n') {
+                byte[] line = java.util.Arrays.copyOfRange(bytes, from, i);
+                arrive(() -> handler.onLine(line));
+                from = i + 1;
+            }
+        }
+        if (from != bytes.length) {
+            throw new IllegalStateException("the server wrote half a line to " + what);
+        }
+    }
+
+    @Override
+    public void end() {
+        if (!closed) {
+            arrive(() -> finish(Optional.empty(), Optional.empty()));
+            closed();
+        }
+    }
+
+    @Override
+    public void onClose(Runnable action) {
+        if (closed) {
+            action.run();
+        } else {
+            onClose.add(action);
+        }
+    }
+
+    @Override
+    public void cancel() {
+        if (!deaf) {
+            deaf = true;
+            transport.over(this);
+            hangUp();
+        }
+    }
+
+    @Override
+    public void abandoned() {
+        deaf = true;
+        hangUp();
+    }
+
+    @Override
+    public void broken(String why) {
+        server.ifPresent(up -> up.loop().execute(this::closed));
+        network.tell(
+                cable, () -> finish(Optional.empty(), Optional.of(new TransportException(what + ": " + why, null))));
+    }
+
+    /** The client's end tells the server that nobody listens any more. */
+    private void hangUp() {
+        network.send(
+                cable,
+                network.arrival(cable),
+                () -> server.ifPresent(up -> up.loop().execute(this::closed)));
+    }
+
+    private void closed() {
+        if (!closed) {
+            closed = true;
+            onClose.forEach(Runnable::run);
+            onClose.clear();
+        }
+    }
+
+    private void finish(Optional<Reply> refusal, Optional<TransportException> why) {
+        transport.over(this);
+        if (!deaf) {
+            deaf = true;
+            handler.onEnd(refusal, why);
+        }
+    }
+
+    private void arrive(Runnable message) {
+        lastArrival = Math.max(network.arrival(cable), lastArrival);
+        network.send(cable, lastArrival, () -> {
+            if (!deaf) {
+                message.run();
+            }
+        });
+    }
+}

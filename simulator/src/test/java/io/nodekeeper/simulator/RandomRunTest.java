@@ -1,0 +1,55 @@
+package io.nodekeeper.simulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.time.SystemClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class RandomRunTest {
+    @Test
+    @Tag("L4")
+    @Tag("L6")
+    @Tag("L8")
+    void aThousandNodesGetEveryVerdictOnTimeAndTheSameTraceTwice() {
+        RandomRun.Options options = new RandomRun.Options(1_000, Duration.ofMinutes(10), 7, 600);
+        List<String> violations = new ArrayList<>();
+
+        Report first = run(options, violations);
+        Report second = run(options, violations);
+
+        assertThat(violations).isEmpty();
+        assertThat(first.isGood()).isTrue();
+        assertThat(first.outages()).isGreaterThan(50);
+        assertThat(first.verdicts()).isGreaterThan(10);
+        assertThat(first.max()).isLessThan(Duration.ofMillis(100));
+        assertThat(second.traceHash()).isEqualTo(first.traceHash());
+        assertThat(second.tasks()).isEqualTo(first.tasks());
+    }
+
+    @Test
+    void anotherSeedGivesAnotherTrace() {
+        List<String> violations = new ArrayList<>();
+
+        Report one = run(new RandomRun.Options(20, Duration.ofMinutes(5), 1, 120), violations);
+        Report other = run(new RandomRun.Options(20, Duration.ofMinutes(5), 2, 120), violations);
+
+        assertThat(violations).isEmpty();
+        assertThat(other.traceHash()).isNotEqualTo(one.traceHash());
+    }
+
+    private static Report run(RandomRun.Options options, List<String> violations) {
+        return RandomRun.run(
+                options,
+                new SystemClock(),
+                line -> {
+                    if (line.contains("VIOLATION")) {
+                        violations.add(line);
+                    }
+                },
+                elapsed -> {});
+    }
+}
