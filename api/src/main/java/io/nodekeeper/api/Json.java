@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -22,6 +23,7 @@ public final class Json {
 
     private static final JsonFactory FACTORY = JsonFactory.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8)
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_DEPTH)
                     .maxNumberLength(100)
@@ -33,7 +35,8 @@ public final class Json {
     /**
      * Reads one JSON value that fills {@code bytes}.
      *
-     * @throws JsonException if it is malformed, nested deeper than {@link #MAX_DEPTH}, repeats a field or has more behind it
+     * @throws JsonException if it is malformed, nested deeper than {@link #MAX_DEPTH}, repeats a field, has more behind it or
+     *     holds text that UTF-8 cannot write
      */
     public static JsonValue parse(byte[] bytes) {
         try (JsonParser parser = FACTORY.createParser(bytes)) {
@@ -111,7 +114,7 @@ public final class Json {
             case START_OBJECT -> {
                 JsonObject.Builder object = JsonObject.builder();
                 while (parser.nextToken() != JsonToken.END_OBJECT) {
-                    String name = parser.currentName();
+                    String name = whole(parser.currentName());
                     object.put(name, read(parser, parser.nextToken()));
                 }
                 yield object.build();
@@ -123,13 +126,30 @@ public final class Json {
                 }
                 yield new JsonArray(items);
             }
-            case VALUE_STRING -> new JsonString(parser.getText());
+            case VALUE_STRING -> new JsonString(whole(parser.getText()));
             case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> new JsonNumber(parser.getText());
             case VALUE_TRUE -> JsonBool.TRUE;
             case VALUE_FALSE -> JsonBool.FALSE;
             case VALUE_NULL -> JsonNull.NULL;
             default -> throw new JsonException("unexpected " + token);
         };
+    }
+
+    /** Escapes can spell half a character, which could be read but never be written again. */
+    private static String whole(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (Character.isSurrogate(c)) {
+                boolean pair = Character.isHighSurrogate(c)
+                        && i + 1 < text.length()
+                        && Character.isLowSurrogate(text.charAt(i + 1));
+                if (!pair) {
+                    throw new JsonException("a string holds half of a surrogate pair: \\u" + Integer.toHexString(c));
+                }
+                i++;
+            }
+        }
+        return text;
     }
 
     private static void write(JsonGenerator generator, JsonValue value) throws IOException {

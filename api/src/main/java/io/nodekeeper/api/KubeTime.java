@@ -17,6 +17,11 @@ public final class KubeTime {
     private static final DateTimeFormatter MICRO =
             DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
 
+    /** What can be written with a year of four digits: an offset may reach beyond. */
+    private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
+
+    private static final Instant LAST = Instant.parse("9999-12-31T23:59:59.999999999Z");
+
     private KubeTime() {}
 
     /** Writes a {@code Time}; fractions of a second are dropped. */
@@ -31,12 +36,13 @@ public final class KubeTime {
 
     /** Reads either form; empty if {@code text} is no RFC 3339 time. */
     public static Optional<Instant> parse(String text) {
-        // RFC 3339 demands seconds and an offset, which is more than ISO_OFFSET_DATE_TIME does.
-        if (text.length() < 20 || text.charAt(16) != ':') {
+        // RFC 3339 demands four digits of the year, seconds and an offset, which is more than ISO_OFFSET_DATE_TIME does.
+        if (text.length() < 20 || text.charAt(4) != '-' || text.charAt(16) != ':') {
             return Optional.empty();
         }
         try {
-            return Optional.of(OffsetDateTime.parse(text).toInstant());
+            Instant time = OffsetDateTime.parse(text).toInstant();
+            return time.isBefore(FIRST) || time.isAfter(LAST) ? Optional.empty() : Optional.of(time);
         } catch (DateTimeException e) {
             return Optional.empty();
         }

@@ -3,6 +3,7 @@ package io.nodekeeper.api;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -102,18 +103,17 @@ public final class LabelSelector {
     private static Requirement requirement(String text, String term) {
         Matcher set = SET.matcher(term);
         if (set.matches()) {
+            String key = checked(text, set.group(1), Names.qualifiedFault(set.group(1)));
             TreeSet<String> values = new TreeSet<>();
             for (String value : set.group(3).split(",", -1)) {
-                values.add(value.strip());
+                values.add(checked(text, value.strip(), Names.labelValueFault(value.strip())));
             }
-            return set.group(2).equals("in")
-                    ? new Requirement.In(set.group(1), values)
-                    : new Requirement.NotIn(set.group(1), values);
+            return set.group(2).equals("in") ? new Requirement.In(key, values) : new Requirement.NotIn(key, values);
         }
         Matcher compare = COMPARE.matcher(term);
         if (compare.matches()) {
-            String key = compare.group(1);
-            String value = compare.group(3);
+            String key = checked(text, compare.group(1), Names.qualifiedFault(compare.group(1)));
+            String value = checked(text, compare.group(3), Names.labelValueFault(compare.group(3)));
             return switch (compare.group(2)) {
                 case "!=" -> new Requirement.NotIn(key, new TreeSet<>(List.of(value)));
                 case ">" -> new Requirement.Compared(key, true, bound(text, value));
@@ -123,10 +123,19 @@ public final class LabelSelector {
         }
         Matcher exists = EXISTS.matcher(term);
         if (exists.matches()) {
-            return new Requirement.Present(exists.group(2), exists.group(1).isEmpty());
+            String key = checked(text, exists.group(2), Names.qualifiedFault(exists.group(2)));
+            return new Requirement.Present(key, exists.group(1).isEmpty());
         }
         throw ApiException.badRequest("unable to parse requirement: \"" + term.strip() + "\" in \"" + text
                 + "\"; expected: key, !key, or key with '=', '!=', '==', 'in', 'notin', '>', '<'");
+    }
+
+    private static String checked(String text, String part, Optional<String> fault) {
+        if (fault.isPresent()) {
+            throw ApiException.badRequest(
+                    "unable to parse requirement: \"" + part + "\" in \"" + text + "\": " + fault.get());
+        }
+        return part;
     }
 
     private static long bound(String text, String value) {

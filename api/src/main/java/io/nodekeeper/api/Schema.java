@@ -160,7 +160,7 @@ public sealed interface Schema {
                     case TIME, MICRO_TIME ->
                         value instanceof JsonString string
                                 && KubeTime.parse(string.value()).isPresent();
-                    case QUANTITY -> value instanceof JsonString || value instanceof JsonNumber;
+                    case QUANTITY -> Quantity.from(value).isPresent();
                 };
         return fits ? Optional.empty() : wrong(path, scalar.word, value);
     }

@@ -1,9 +1,12 @@
 package io.nodekeeper.api;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -50,24 +53,12 @@ public final class StrategicMergePatch {
                 return JsonObject.EMPTY;
             }
         }
-        JsonObject start = base;
+        JsonObject start = withoutDeleted(base, patch);
         JsonObject.Builder result = start.toBuilder();
         for (var change : patch.fields().entrySet()) {
             String name = change.getKey();
             JsonValue value = change.getValue();
-            if (name.equals(PATCH) || name.equals(RETAIN_KEYS)) {
-                continue;
-            }
-            if (name.startsWith(DELETE_FROM)) {
-                String list = name.substring(DELETE_FROM.length());
-                JsonArray now = result.build().array(list);
-                Set<JsonValue> gone = new HashSet<>(arrayOf(name, value).items());
-                if (!now.isEmpty()) {
-                    result.put(list, filtered(now, gone));
-                }
-                continue;
-            }
-            if (name.startsWith(ORDER)) {
+            if (name.equals(PATCH) || name.equals(RETAIN_KEYS) || name.startsWith(DELETE_FROM) || name.startsWith(ORDER)) {
                 continue;
             }
             if (value == JsonNull.NULL) {
@@ -75,14 +66,14 @@ public final class StrategicMergePatch {
                 continue;
             }
             Optional<Schema> child = schema.flatMap(known -> known.field(name));
-            Optional<JsonValue> before = start.get(name);
+            JsonValue before = start.get(name).orElse(JsonNull.NULL);
             result.put(
                     name,
                     switch (value) {
                         case JsonObject object ->
-                            merge(before.orElse(JsonNull.NULL) instanceof JsonObject b ? b : JsonObject.EMPTY, object, child);
+                            merge(before instanceof JsonObject known ? known : JsonObject.EMPTY, object, child);
                         case JsonArray array ->
-                            mergeList(before.orElse(JsonNull.NULL) instanceof JsonArray b ? b : JsonArray.EMPTY, array, child);
+                            mergeList(before instanceof JsonArray known ? known : JsonArray.EMPTY, array, child);
                         default -> value;
                     });
         }
@@ -102,6 +93,21 @@ public final class StrategicMergePatch {
         return patch.has(RETAIN_KEYS) ? retained(result.build(), arrayOf(RETAIN_KEYS, patch.get(RETAIN_KEYS).get())) : result.build();
     }
 
+    /** Removals of plain values come first, so that a list which is also added to keeps what is added. */
+    private static JsonObject withoutDeleted(JsonObject base, JsonObject patch) {
+        JsonObject.Builder result = base.toBuilder();
+        patch.fields().forEach((name, value) -> {
+            if (name.startsWith(DELETE_FROM)) {
+                String list = name.substring(DELETE_FROM.length());
+                Set<JsonValue> gone = new HashSet<>(arrayOf(name, value).items());
+                if (!base.array(list).isEmpty()) {
+                    result.put(list, filtered(base.array(list), gone));
+                }
+            }
+        });
+        return result.build();
+    }
+
     private static JsonArray mergeList(JsonArray target, JsonArray patch, Optional<Schema> schema) {
         if (!(schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list)) {
             return stripped(patch, Optional.empty());
@@ -119,42 +125,56 @@ public final class StrategicMergePatch {
 
     private static JsonArray mergeKeyed(JsonArray target, JsonArray patch, Schema.ListOf list) {
         String key = list.mergeKey();
-        boolean replace = patch.objects()
-                .anyMatch(item -> item.text(PATCH).equals("replace") && !item.has(key));
-        List<JsonValue> result = new ArrayList<>(replace ? List.of() : target.items());
+        Optional<Schema> schema = Optional.of(list.item());
+        boolean replace =
+                patch.objects().anyMatch(item -> item.text(PATCH).equals("replace") && !item.has(key));
+        // Items by their key, so that the cost does not grow with the square of a list's length; items that a faulty
+        // target has twice stay under one key.
+        Map<JsonValue, List<JsonValue>> result = new LinkedHashMap<>();
+        target.items().forEach(item -> result.computeIfAbsent(keyOf(item, key), k -> new ArrayList<>())
+                .add(item));
+        List<JsonValue> replacement = new ArrayList<>();
         for (JsonValue value : patch.items()) {
-            if (!(value instanceof JsonObject item)) {
-                throw new ApiException(
-                        422, "Invalid", "an item of a list that is merged by " + key + " must be an object, got "
-                                + value.kind());
-            }
+            JsonObject item = keyed(value, key);
+            JsonValue id = keyOf(item, key);
             if (!item.has(key)) {
-                if (item.text(PATCH).equals("replace")) {
-                    continue;
-                }
-                throw new ApiException(500, "", "map: " + Json.write(item) + " does not contain declared merge key: " + key);
+                continue;
             }
-            int at = replace ? -1 : indexOf(result, key, item.get(key).get());
-            if (item.text(PATCH).equals("delete")) {
-                if (at >= 0) {
-                    result.remove(at);
-                }
-            } else if (at >= 0) {
-                result.set(at, merge((JsonObject) result.get(at), item, Optional.of(list.item())));
+            if (replace) {
+                // The list as given: two addresses of one type are two addresses.
+                replacement.add(merge(JsonObject.EMPTY, item, schema));
+            } else if (item.text(PATCH).equals("delete")) {
+                result.remove(id);
             } else {
-                result.add(merge(JsonObject.EMPTY, item, Optional.of(list.item())));
+                List<JsonValue> same = result.computeIfAbsent(id, k -> new ArrayList<>(List.of(JsonObject.EMPTY)));
+                JsonObject before = same.getFirst() instanceof JsonObject known ? known : JsonObject.EMPTY;
+                same.set(0, merge(before, item, schema));
             }
         }
-        return new JsonArray(result);
+        return new JsonArray(
+                replace
+                        ? replacement
+                        : result.values().stream().flatMap(List::stream).toList());
     }
 
-    private static int indexOf(List<JsonValue> items, String key, JsonValue value) {
-        for (int i = 0; i < items.size(); i++) {
-            if (items.get(i) instanceof JsonObject item && item.get(key).equals(Optional.of(value))) {
-                return i;
-            }
+    /** An item of a patch for a list that is merged by {@code key}: has it, or says that the list is replaced. */
+    private static JsonObject keyed(JsonValue value, String key) {
+        if (!(value instanceof JsonObject item)) {
+            throw new ApiException(
+                    422,
+                    "Invalid",
+                    "an item of a list that is merged by " + key + " must be an object, got " + value.kind());
         }
-        return -1;
+        if (!item.has(key) && !item.text(PATCH).equals("replace")) {
+            throw new ApiException(
+                    422, "Invalid", "map: " + Json.write(item) + " does not contain declared merge key: " + key);
+        }
+        return item;
+    }
+
+    /** What identifies an item: the value of its key; itself where there is none. */
+    private static JsonValue keyOf(JsonValue item, String key) {
+        return item instanceof JsonObject object ? object.get(key).orElse(item) : item;
     }
 
     /** A list that replaces another: its items without directives. */
@@ -168,35 +188,28 @@ public final class StrategicMergePatch {
 
     /** The named items first, in the given order; the others keep their places behind the item that they followed. */
     private static JsonArray ordered(JsonArray items, JsonArray order, String key) {
-        List<JsonValue> wanted = new ArrayList<>();
-        for (JsonValue place : order.items()) {
-            for (JsonValue item : items.items()) {
-                if (sameItem(item, place, key)) {
-                    wanted.add(item);
-                }
-            }
-        }
-        List<JsonValue> result = new ArrayList<>(wanted);
-        int after = 0;
+        Map<JsonValue, List<JsonValue>> wanted = new LinkedHashMap<>();
+        order.items().forEach(place -> wanted.put(keyOf(place, key), new ArrayList<>()));
+        List<JsonValue> first = new ArrayList<>();
+        Map<JsonValue, List<JsonValue>> followers = new HashMap<>();
+        Optional<JsonValue> leader = Optional.empty();
         for (JsonValue item : items.items()) {
-            int at = result.indexOf(item);
-            if (wanted.contains(item)) {
-                after = at + 1;
+            JsonValue id = keyOf(item, key);
+            if (wanted.containsKey(id)) {
+                wanted.getOrDefault(id, first).add(item);
+                leader = Optional.of(id);
             } else {
-                result.add(after++, item);
+                leader.map(known -> followers.computeIfAbsent(known, k -> new ArrayList<>()))
+                        .orElse(first)
+                        .add(item);
             }
         }
+        List<JsonValue> result = new ArrayList<>(first);
+        wanted.forEach((id, found) -> {
+            result.addAll(found);
+            result.addAll(followers.getOrDefault(id, List.of()));
+        });
         return new JsonArray(result);
-    }
-
-    private static boolean sameItem(JsonValue item, JsonValue place, String key) {
-        if (key.isEmpty()) {
-            return item.equals(place);
-        }
-        return item instanceof JsonObject a
-                && place instanceof JsonObject b
-                && b.has(key)
-                && a.get(key).equals(b.get(key));
     }
 
     private static JsonArray filtered(JsonArray items, Set<JsonValue> gone) {

@@ -96,7 +96,10 @@ class QuantityTest {
         Quantity read = Quantity.parse(quantity.toString());
 
         assertThat(read).isEqualTo(quantity);
-        assertThat(read).hasToString(quantity.toString());
+        // A binary quantity that is no multiple of 1024 is written plainly, and a plain number is read as decimal.
+        if (format != Quantity.Format.BINARY_SI) {
+            assertThat(read).hasToString(quantity.toString());
+        }
     }
 
     @Property

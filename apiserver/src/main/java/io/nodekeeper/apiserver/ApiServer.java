@@ -1,22 +1,16 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Loop;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,9 +29,8 @@ public final class ApiServer {
     private final Authenticator authenticator;
     private final String serverAddress;
     private final Authorizer authorizer = new Authorizer();
-    private final NodeRestriction nodeRestriction = new NodeRestriction();
     private final Reads reads;
-    private final Writes writes;
+    private final Mutations mutations;
     private final Watches watches;
     private final Health health;
     private final ServerMetrics metrics;
@@ -58,23 +51,22 @@ public final class ApiServer {
         this.authenticator = authenticator;
         this.serverAddress = serverAddress;
         reads = new Reads(store, loop);
-        writes = new Writes(store, clock, random);
+        mutations = new Mutations(store, clock, random);
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store);
     }
 
     /** Creates what must be there from the first start on, and begins the server's own upkeep. */
-    public CompletableFuture<Void> start(java.time.Duration eventTtl) {
+    public CompletableFuture<Void> start(Duration eventTtl) {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                JsonObject namespace = JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name));
-                created.add(writes.create(Resources.NAMESPACES, "", namespace, false));
+                created.add(mutations.createOwn(Resources.NAMESPACES, name));
             }
         }
         new EventExpiry(store, loop, eventTtl).start();
-        new NamespaceReaper(store, loop).start();
+        new NamespaceReaper(store, loop, mutations).start();
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
     }
 
@@ -110,15 +102,12 @@ public final class ApiServer {
 
     private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info) {
         User user = authenticator.authenticate(request);
+        refuseImpersonation(user, request);
         authorizer.check(user, info);
         if (info.resource().isEmpty()) {
             return CompletableFuture.completedFuture(other(request));
         }
         RequestInfo.Target target = info.resource().get();
-        Optional<JsonObject> document = Discovery.document(request.path(), serverAddress);
-        if (document.isPresent()) {
-            return CompletableFuture.completedFuture(ApiResponse.json(200, document.get()));
-        }
         Optional<Resource> found = Resources.find(target);
         if (found.isEmpty()) {
             return CompletableFuture.completedFuture(unknown(target));
@@ -130,16 +119,32 @@ public final class ApiServer {
             case "get" -> reads.get(resource, target, request, media);
             case "list" -> reads.list(resource, target, request, media);
             case "watch" -> watches.open(resource, target, request, media).thenApply(response -> counted(resource, response));
-            case "create" -> create(user, resource, target, request);
-            case "update" -> update(user, resource, target, request);
-            case "patch" -> patch(user, resource, target, request);
-            case "delete" -> delete(user, resource, target, request);
-            case "deletecollection" -> deleteCollection(resource, target, request);
+            case "create" -> mutations.create(user, resource, target, request);
+            case "update" -> mutations.update(user, resource, target, request);
+            case "patch" -> mutations.patch(user, resource, target, request);
+            case "delete" -> mutations.delete(user, resource, target, request);
+            case "deletecollection" -> mutations.deleteCollection(user, resource, target, request);
             default -> throw notAllowed();
         };
     }
 
+    /** Whoever asks to act as somebody else must not be served as themselves instead. */
+    private static void refuseImpersonation(User user, ApiRequest request) {
+        if (request.headers().keySet().stream().anyMatch(name -> name.startsWith("impersonate-"))) {
+            String whom = request.header("impersonate-user");
+            throw new ApiException(
+                    403,
+                    "Forbidden",
+                    "users \"" + whom + "\" is forbidden: User \"" + user.name()
+                            + "\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope: the server"
+                            + " has no impersonation");
+        }
+    }
+
     private ApiResponse other(ApiRequest request) {
+        if (!request.method().equals("GET") && !request.method().equals("HEAD")) {
+            throw notAllowed();
+        }
         if (Health.covers(request.path())) {
             return health.answer(request);
         }
@@ -175,7 +180,10 @@ public final class ApiServer {
                     case "GET", "HEAD" -> true;
                     case "POST" -> collection && !(resource.type().namespaced() && target.namespace().isEmpty());
                     case "PUT", "PATCH" -> !collection;
-                    case "DELETE" -> !status && !(collection && resource.equals(Resources.NAMESPACES));
+                    case "DELETE" ->
+                        !status
+                                && !(collection && resource.equals(Resources.NAMESPACES))
+                                && !(collection && resource.type().namespaced() && target.namespace().isEmpty());
                     default -> false;
                 };
         if (!allowed) {
@@ -186,159 +194,6 @@ public final class ApiServer {
     private static ApiException notAllowed() {
         return new ApiException(
                 405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
-    }
-
-    private CompletableFuture<ApiResponse> create(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        JsonObject raw = Bodies.object(request);
-        Bodies.check(resource, raw, 400);
-        List<String> warnings = Bodies.unknownFields(resource, raw, request, 400);
-        JsonObject body = normalized(resource, raw);
-        MetadataRules.checkPlace(body, target.namespace(), "");
-        nodeRestriction.check(user, resource, target, JsonObject.EMPTY, body);
-        return writes.create(resource, target.namespace(), body, dryRun(request))
-                .thenApply(result -> warned(ApiResponse.json(result.status(), result.object()), warnings));
-    }
-
-    private CompletableFuture<ApiResponse> update(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        JsonObject raw = Bodies.object(request);
-        Bodies.check(resource, raw, 400);
-        List<String> warnings = Bodies.unknownFields(resource, raw, request, 400);
-        JsonObject body = normalized(resource, raw);
-        MetadataRules.checkPlace(body, target.namespace(), target.name());
-        restrict(user, resource, target, old -> body);
-        return writes.update(resource, target, body, dryRun(request))
-                .thenApply(result -> warned(ApiResponse.json(result.status(), result.object()), warnings));
-    }
-
-    private CompletableFuture<ApiResponse> patch(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        UnaryOperator<JsonObject> patch = Bodies.patch(request, resource.schema());
-        List<String> warnings = new ArrayList<>();
-        UnaryOperator<JsonObject> checked = old -> {
-            JsonObject patched = patch.apply(old);
-            warnings.clear();
-            warnings.addAll(Bodies.unknownFields(resource, patched, request, 422));
-            return patched;
-        };
-        restrict(user, resource, target, patch);
-        return writes.patch(resource, target, checked, dryRun(request))
-                .thenApply(result -> warned(ApiResponse.json(result.status(), result.object()), warnings));
-    }
-
-    /**
-     * Looks at what a node is about to write. The state can change before the write lands, but nothing that it guards
-     * against depends on the state: a patch that touches taints or another's labels does so on any state.
-     */
-    private void restrict(
-            User user, Resource resource, RequestInfo.Target target, UnaryOperator<JsonObject> change) {
-        if (!user.in(User.NODES)) {
-            return;
-        }
-        JsonObject old = store.get(resource.key(target.namespace(), target.name()))
-                .map(resource.codec()::decode)
-                .orElse(JsonObject.EMPTY);
-        JsonObject next = change.apply(old);
-        if (!target.subresource().isEmpty()) {
-            next = old.get("spec").isPresent() ? next.with("spec", old.object("spec")) : next.without("spec");
-        }
-        nodeRestriction.check(user, resource, target, old, next);
-    }
-
-    private CompletableFuture<ApiResponse> delete(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        JsonObject options = deleteOptions(request);
-        if (resource.equals(Resources.NAMESPACES) && NamespaceStrategy.IMMORTAL.contains(target.name())) {
-            throw new ApiException(
-                    403,
-                    "Forbidden",
-                    "namespaces \"" + target.name() + "\" is forbidden: this namespace may not be deleted");
-        }
-        restrict(user, resource, target, old -> old);
-        return writes.delete(resource, target, options).thenApply(result -> {
-            boolean object = !result.gone() || resource.equals(Resources.PODS);
-            return ApiResponse.json(200, object ? result.object() : deleted(resource, result.object()));
-        });
-    }
-
-    private CompletableFuture<ApiResponse> deleteCollection(
-            Resource resource, RequestInfo.Target target, ApiRequest request) {
-        JsonObject options = deleteOptions(request);
-        ListOptions selected = ListOptions.of(resource, request);
-        List<CompletableFuture<?>> deletions = new ArrayList<>();
-        for (Entry entry : store.list(resource.prefix(target.namespace()), "", 0, 0).entries()) {
-            if (selected.matches(resource, entry)) {
-                JsonObject metadata = resource.codec().decode(entry).object("metadata");
-                RequestInfo.Target one = new RequestInfo.Target(
-                        target.group(),
-                        target.version(),
-                        target.plural(),
-                        metadata.text("namespace"),
-                        metadata.text("name"),
-                        "");
-                deletions.add(writes.delete(resource, one, options).exceptionally(error -> {
-                    if (cause(error) instanceof ApiException refused && refused.code() == 404) {
-                        return new Writes.Result(200, JsonObject.EMPTY, true);
-                    }
-                    throw new CompletionException(cause(error));
-                }));
-            }
-        }
-        return CompletableFuture.allOf(deletions.toArray(CompletableFuture[]::new))
-                .thenApply(done -> ApiResponse.json(
-                        200,
-                        JsonObject.builder()
-                                .put("kind", "Status")
-                                .put("apiVersion", "v1")
-                                .put("metadata", JsonObject.EMPTY)
-                                .put("status", "Success")
-                                .build()));
-    }
-
-    private static JsonObject deleteOptions(ApiRequest request) {
-        JsonObject options = Bodies.object(request);
-        if (!request.parameter("gracePeriodSeconds").isEmpty()) {
-            long seconds = ListOptions.number("gracePeriodSeconds", request.parameter("gracePeriodSeconds"))
-                    .orElse(0L);
-            options = options.toBuilder().put("gracePeriodSeconds", seconds).build();
-        }
-        if (dryRun(request)) {
-            options = options.with("dryRun", JsonArray.of(new JsonString("All")));
-        }
-        return options;
-    }
-
-    private static JsonObject deleted(Resource resource, JsonObject object) {
-        return JsonObject.builder()
-                .put("kind", "Status")
-                .put("apiVersion", "v1")
-                .put("metadata", JsonObject.EMPTY)
-                .put("status", "Success")
-                .put(
-                        "details",
-                        JsonObject.builder()
-                                .put("name", object.object("metadata").text("name"))
-                                .putUnlessEmpty("group", resource.type().group())
-                                .put("kind", resource.type().plural())
-                                .put("uid", object.object("metadata").text("uid"))
-                                .build())
-                .build();
-    }
-
-    private static boolean dryRun(ApiRequest request) {
-        String mode = request.parameter("dryRun");
-        if (!mode.isEmpty() && !mode.equals("All")) {
-            throw new ApiException(
-                    422,
-                    "Invalid",
-                    "dryRun: Unsupported value: []string{\"" + mode + "\"}: supported values: \"All\"");
-        }
-        return !mode.isEmpty();
-    }
-
-    private static JsonObject normalized(Resource resource, JsonObject object) {
-        return (JsonObject) Codec.normalize(object, Optional.of(resource.schema()));
     }
 
     private ApiResponse counted(Resource resource, ApiResponse response) {
@@ -352,17 +207,8 @@ public final class ApiServer {
         return response;
     }
 
-    private static ApiResponse warned(ApiResponse.Full response, List<String> warnings) {
-        if (warnings.isEmpty()) {
-            return response;
-        }
-        Map<String, String> headers = new HashMap<>(response.headers());
-        headers.put("warning", "299 - " + Json.write(new JsonString(String.join(", ", warnings))));
-        return new ApiResponse.Full(response.status(), headers, response.body());
-    }
-
     private static ApiResponse refusal(ApiRequest request, Throwable error) {
-        if (cause(error) instanceof ApiException refused) {
+        if (Failures.cause(error) instanceof ApiException refused) {
             ApiResponse.Full response = ApiResponse.refusal(refused);
             Optional<Long> retry = refused.details().number("retryAfterSeconds");
             if (retry.isPresent()) {
@@ -372,9 +218,9 @@ public final class ApiServer {
             }
             return response;
         }
-        log.error("{} {} failed", request.method(), request.path(), cause(error));
+        log.error("{} {} failed", request.method(), request.path(), Failures.cause(error));
         return ApiResponse.refusal(
-                new ApiException(500, "InternalError", "Internal error occurred: " + cause(error)));
+                new ApiException(500, "InternalError", "Internal error occurred: " + Failures.cause(error)));
     }
 
     private static ApiResponse withHeaders(ApiResponse response, String auditId) {
@@ -389,9 +235,5 @@ public final class ApiServer {
             case ApiResponse.Streamed streamed ->
                 new ApiResponse.Streamed(streamed.status(), headers, streamed.start());
         };
-    }
-
-    private static Throwable cause(Throwable error) {
-        return error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
     }
 }

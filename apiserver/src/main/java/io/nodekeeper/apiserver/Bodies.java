@@ -1,6 +1,5 @@
 package io.nodekeeper.apiserver;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.zjsonpatch.JsonPatch;
@@ -15,10 +14,12 @@ import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.MergePatch;
 import io.nodekeeper.api.Schema;
 import io.nodekeeper.api.StrategicMergePatch;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -34,6 +35,11 @@ final class Bodies {
 
     /** The most that copies in a JSON patch may make of an object (Kubernetes' limit). */
     private static final int COPY_BYTES = 3 << 20;
+
+    /** The unknown fields that are told of. Chosen: enough to see what is wrong. */
+    private static final int WARNINGS = 50;
+
+    private static final List<String> MODES = List.of("", "Ignore", "Strict", "Warn");
     private static final List<String> OPERATIONS = List.of("add", "remove", "replace", "move", "copy", "test");
 
     private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -112,15 +118,20 @@ final class Bodies {
     private static JsonObject jsonPatch(JsonObject object, JsonValue patch) {
         try {
             JsonNode target = MAPPER.readTree(Json.writeBytes(object));
+            long copied = 0;
             for (JsonNode operation : MAPPER.readTree(Json.writeBytes(patch))) {
-                target = JsonPatch.apply(MAPPER.createArrayNode().add(operation), target);
-                if (operation.path("op").asText().equals("copy")
-                        && MAPPER.writeValueAsBytes(target).length > COPY_BYTES) {
-                    throw new ApiException(
-                            413,
-                            "RequestEntityTooLarge",
-                            "the copies of the JSON patch exceed the limit of " + COPY_BYTES + " bytes");
+                if (operation.path("op").asText().equals("copy")) {
+                    copied += MAPPER.writeValueAsBytes(
+                                    target.at(operation.path("from").asText()))
+                            .length;
+                    if (copied > COPY_BYTES) {
+                        throw new ApiException(
+                                413,
+                                "RequestEntityTooLarge",
+                                "the copies of the JSON patch exceed the limit of " + COPY_BYTES + " bytes");
+                    }
                 }
+                target = JsonPatch.apply(MAPPER.createArrayNode().add(operation), target);
             }
             return Json.parseObject(MAPPER.writeValueAsBytes(target));
         } catch (ApiException e) {
@@ -131,8 +142,8 @@ final class Bodies {
             // The library tells of a path that is not there in several ways, plain runtime exceptions among them.
             throw new ApiException(
                     422, "Invalid", "the server rejected our request due to an error in our request: " + e.getMessage());
-        } catch (IOException e) {
-            throw ApiException.badRequest("the patch is not valid: " + e.getMessage());
+        } catch (IOException | StackOverflowError e) {
+            throw ApiException.badRequest("the patch is not valid: " + shortly(e));
         }
     }
 
@@ -144,11 +155,38 @@ final class Bodies {
                             .setMaxAliasesForCollections(50)
                             .build())
                     .loadFromString(new String(body, StandardCharsets.UTF_8));
-            return Json.parseObject(MAPPER.writeValueAsBytes(tree));
-        } catch (YamlEngineException | JsonProcessingException | StackOverflowError e) {
-            String why = Optional.ofNullable(e.getMessage()).orElse("nested too deeply");
-            throw ApiException.badRequest("the request body is not valid YAML: "
-                    + why.lines().findFirst().orElse(""));
+            BoundedOutput json = new BoundedOutput();
+            MAPPER.writeValue(json, tree);
+            return Json.parseObject(json.toByteArray());
+        } catch (YamlEngineException | IOException | StackOverflowError e) {
+            throw ApiException.badRequest("the request body is not valid YAML: " + shortly(e));
+        }
+    }
+
+    private static String shortly(Throwable error) {
+        String message = Optional.ofNullable(error.getMessage()).orElse("nested too deeply");
+        return message.lines().findFirst().orElse("");
+    }
+
+    /** Aliases of aliases make a short YAML an endless JSON: this ends it. */
+    private static final class BoundedOutput extends ByteArrayOutputStream {
+        @Override
+        public synchronized void write(int b) {
+            check(1);
+            super.write(b);
+        }
+
+        @Override
+        public synchronized void write(byte[] bytes, int offset, int length) {
+            check(length);
+            super.write(bytes, offset, length);
+        }
+
+        private void check(int more) {
+            if (count + more > COPY_BYTES) {
+                throw ApiException.badRequest(
+                        "the request body is not valid YAML: its aliases make more than " + COPY_BYTES + " bytes");
+            }
         }
     }
 
@@ -172,13 +210,27 @@ final class Bodies {
         }
     }
 
-    /** What the server does with fields that the kind does not have: the warnings, or a refusal if Strict was asked for. */
-    static List<String> unknownFields(Resource resource, JsonObject object, ApiRequest request, int code) {
+    /**
+     * What the server says of fields that the kind does not have: the warnings, or a refusal if Strict was asked for.
+     *
+     * @param known paths that are not to be told of
+     */
+    static List<String> unknownFields(
+            Resource resource, JsonObject object, Set<String> known, ApiRequest request, int code) {
         String mode = request.parameter("fieldValidation");
+        if (!MODES.contains(mode)) {
+            throw new ApiException(
+                    422,
+                    "Invalid",
+                    "fieldValidation: Unsupported value: \"" + mode
+                            + "\": supported values: \"Ignore\", \"Strict\", \"Warn\"");
+        }
         if (mode.equals("Ignore")) {
             return List.of();
         }
         List<String> unknown = resource.schema().unknownFields(object).stream()
+                .filter(path -> !known.contains(path))
+                .limit(WARNINGS)
                 .map(path -> "unknown field \"" + path + "\"")
                 .toList();
         if (!unknown.isEmpty() && mode.equals("Strict")) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver;
 
+import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonNull;
@@ -21,8 +22,12 @@ import java.util.Optional;
  * beforehand, without parsing. Immutable.
  */
 final class Codec {
+    /** Nesting of a stored object: lists and tables add to it, and readers bound what they take. Chosen. */
+    private static final int MAX_DEPTH = 100;
+
+    private static final byte[] ITEM_HEAD = "{\"metadata\":{".getBytes(StandardCharsets.UTF_8);
+
     private final byte[] head;
-    private final byte[] itemHead = "{\"metadata\":{".getBytes(StandardCharsets.UTF_8);
     private final ResourceType type;
 
     Codec(ResourceType type) {
@@ -69,43 +74,58 @@ final class Codec {
     /** Writes the object as an item of a list, which has no kind and apiVersion. */
     void showItem(Entry entry, ByteArrayOutputStream out) {
         byte[] value = entry.value();
-        out.writeBytes(itemHead);
+        out.writeBytes(ITEM_HEAD);
         out.writeBytes(version(entry.modRevision()));
         out.write(value, head.length, value.length - head.length);
     }
 
-    /** Nothing of {@code value} but in the API's own forms: no nulls, times in UTC and of the right precision. */
-    static JsonValue normalize(JsonValue value, Optional<Schema> schema) {
-        return switch (value) {
-            case JsonObject object -> {
-                JsonObject.Builder result = JsonObject.builder();
-                object.fields().forEach((name, field) -> {
-                    if (field != JsonNull.NULL) {
-                        result.put(name, normalize(field, schema.flatMap(known -> known.field(name))));
-                    }
-                });
-                yield result.build();
+    /**
+     * The object in the API's own forms: no nulls, times in UTC and of the right precision.
+     *
+     * @param object of types that fit {@code schema}
+     * @throws ApiException if it is nested too deeply
+     */
+    static JsonObject normalize(JsonObject object, Schema schema) {
+        return normalized(object, Optional.of(schema), MAX_DEPTH);
+    }
+
+    private static JsonObject normalized(JsonObject object, Optional<Schema> schema, int depth) {
+        JsonObject.Builder result = JsonObject.builder();
+        object.fields().forEach((name, field) -> {
+            if (field != JsonNull.NULL) {
+                result.put(name, normalized(field, schema.flatMap(known -> known.field(name)), depth - 1));
             }
+        });
+        return result.build();
+    }
+
+    private static JsonValue normalized(JsonValue value, Optional<Schema> schema, int depth) {
+        if (depth < 0) {
+            throw ApiException.badRequest("the object is nested deeper than " + MAX_DEPTH + " levels");
+        }
+        return switch (value) {
+            case JsonObject object -> normalized(object, schema, depth);
             case JsonArray array -> {
                 Optional<Schema> item = schema.map(known -> known instanceof Schema.ListOf list ? list.item() : known);
                 yield new JsonArray(array.items().stream()
                         .filter(element -> element != JsonNull.NULL)
-                        .map(element -> normalize(element, item))
+                        .map(element -> normalized(element, item, depth - 1))
                         .toList());
             }
             case JsonString string -> {
-                if (schema.isPresent() && schema.get() == Schema.Scalar.TIME) {
+                Schema known = schema.orElse(Schema.Scalar.ANY);
+                if (known == Schema.Scalar.TIME) {
                     yield new JsonString(
                             KubeTime.format(KubeTime.parse(string.value()).orElseThrow()));
                 }
-                if (schema.isPresent() && schema.get() == Schema.Scalar.MICRO_TIME) {
+                if (known == Schema.Scalar.MICRO_TIME) {
                     yield new JsonString(
                             KubeTime.formatMicro(KubeTime.parse(string.value()).orElseThrow()));
                 }
                 yield string;
             }
             case JsonNumber number ->
-                schema.isPresent() && schema.get() == Schema.Scalar.QUANTITY
+                schema.orElse(Schema.Scalar.ANY) == Schema.Scalar.QUANTITY
                         ? new JsonString(number.literal())
                         : number;
             default -> value;

@@ -2,11 +2,14 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.store.Store;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /** Answers {@code /healthz}, {@code /livez} and {@code /readyz}, as a whole and check by check. Thread-safe. */
 final class Health {
+    private static final List<String> ROOTS = List.of("/healthz", "/livez", "/readyz");
+
     private final Map<String, BooleanSupplier> checks = new LinkedHashMap<>();
     private volatile boolean stopping;
 
@@ -21,7 +24,7 @@ final class Health {
     }
 
     static boolean covers(String path) {
-        return path.startsWith("/healthz") || path.startsWith("/livez") || path.startsWith("/readyz");
+        return ROOTS.stream().anyMatch(root -> path.equals(root) || path.startsWith(root + "/"));
     }
 
     ApiResponse answer(ApiRequest request) {
@@ -40,7 +43,7 @@ final class Health {
                     ? ApiResponse.text(200, "ok")
                     : ApiResponse.text(500, "internal server error: " + parts[1] + " failed\n");
         }
-        request.query().getOrDefault("exclude", java.util.List.of()).forEach(wanted::remove);
+        request.query().getOrDefault("exclude", List.of()).forEach(wanted::remove);
         StringBuilder lines = new StringBuilder();
         boolean healthy = true;
         for (Map.Entry<String, BooleanSupplier> check : wanted.entrySet()) {

@@ -97,6 +97,16 @@ record ListOptions(
         return labels.isAll() && fields.isAll();
     }
 
+    /** The key of the only object that can be selected, if the selector names it. */
+    Optional<String> key(Resource resource, String namespace) {
+        if (resource.type().namespaced() && namespace.isEmpty()) {
+            return Optional.empty();
+        }
+        return fields.required("metadata.name")
+                .filter(name -> !name.isEmpty() && !name.contains("/"))
+                .map(name -> resource.key(namespace, name));
+    }
+
     /** Whether an object is selected. */
     boolean matches(Resource resource, JsonObject object) {
         return labels.matches(object.object("metadata").object("labels").texts())

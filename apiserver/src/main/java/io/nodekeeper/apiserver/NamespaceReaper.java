@@ -24,10 +24,12 @@ final class NamespaceReaper implements Store.Watcher {
 
     private final Store store;
     private final Loop loop;
+    private final Mutations mutations;
 
-    NamespaceReaper(Store store, Loop loop) {
+    NamespaceReaper(Store store, Loop loop, Mutations mutations) {
         this.store = store;
         this.loop = loop;
+        this.mutations = mutations;
     }
 
     void start() {
@@ -57,30 +59,37 @@ final class NamespaceReaper implements Store.Watcher {
 
     private void empty(String name) {
         List<CompletableFuture<?>> deletions = new ArrayList<>();
-        boolean waiting = false;
         for (Resource resource : Resources.ALL) {
             if (!resource.type().namespaced()) {
                 continue;
             }
             for (Entry entry : store.list(resource.prefix(name), "", 0, 0).entries()) {
-                if (resource.codec().decode(entry).object("metadata").array("finalizers").isEmpty()) {
-                    deletions.add(store.delete(entry.key(), entry.modRevision()).exceptionally(error -> 0L));
-                } else {
-                    waiting = true;
-                }
+                String object = entry.key().substring(resource.prefix(name).length());
+                deletions.add(mutations.deleteOwn(resource, name, object).handle((done, error) -> {
+                    if (error != null) {
+                        log.debug("{} of namespace {} was not removed yet: {}", object, name, error.getMessage());
+                    }
+                    return object;
+                }));
             }
         }
-        if (!deletions.isEmpty() || waiting) {
+        if (!deletions.isEmpty()) {
             CompletableFuture.allOf(deletions.toArray(CompletableFuture[]::new))
                     .whenComplete((done, error) -> loop.schedule(RETRY, () -> empty(name)));
             return;
         }
         store.get(Resources.NAMESPACES.key("", name))
-                .filter(entry -> Resources.NAMESPACES.codec().decode(entry).object("metadata").has("deletionTimestamp"))
+                .filter(NamespaceReaper::isOver)
                 .ifPresent(entry -> store.delete(entry.key(), entry.modRevision()).whenComplete((done, error) -> {
                     if (error != null) {
                         loop.schedule(RETRY, () -> empty(name));
                     }
                 }));
+    }
+
+    /** Whether it was deleted and nobody holds on to it. */
+    private static boolean isOver(Entry entry) {
+        JsonObject metadata = Resources.NAMESPACES.codec().decode(entry).object("metadata");
+        return metadata.has("deletionTimestamp") && metadata.array("finalizers").isEmpty();
     }
 }

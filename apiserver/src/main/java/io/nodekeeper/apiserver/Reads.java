@@ -60,34 +60,44 @@ final class Reads {
             String after = "";
             if (options.token().isPresent()) {
                 ListOptions.Token token = options.token().get();
+                if (token.revision() > store.revision()) {
+                    throw ApiException.badRequest("continue key is not valid: its revision is yet to come");
+                }
                 at = token.revision() < 0 ? 0 : token.revision();
                 after = prefix + token.start();
             }
-            return page(resource, prefix, after, limit, at, options, media);
+            return page(resource, target.namespace(), after, limit, at, options, media);
         });
     }
 
     private ApiResponse page(
-            Resource resource, String prefix, String after, int limit, long at, ListOptions options, Media media) {
+            Resource resource, String namespace, String after, int limit, long at, ListOptions options, Media media) {
+        String prefix = resource.prefix(namespace);
         List<Entry> items = new ArrayList<>();
-        Listing listing;
         String from = after;
+        long revision = at;
+        long remaining;
         // With a selector a page of the store may hold few matches: go on until the page is full or the list ends.
         do {
-            listing = listing(resource, prefix, from, limit, at, options);
+            Listing listing = listing(resource, namespace, from, limit, revision, options);
+            revision = listing.revision();
+            remaining = listing.remaining() + listing.entries().size();
             for (Entry entry : listing.entries()) {
+                if (limit > 0 && items.size() == limit) {
+                    break;
+                }
                 from = entry.key();
+                remaining--;
                 if (options.matches(resource, entry)) {
                     items.add(entry);
                 }
             }
-            at = listing.revision();
-        } while (listing.remaining() > 0 && items.size() < limit);
-        JsonObject.Builder metadata = JsonObject.builder().put("resourceVersion", Long.toString(listing.revision()));
-        if (listing.remaining() > 0) {
-            metadata.put("continue", new ListOptions.Token(listing.revision(), from.substring(prefix.length())).encode());
+        } while (remaining > 0 && items.size() < limit);
+        JsonObject.Builder metadata = JsonObject.builder().put("resourceVersion", Long.toString(revision));
+        if (remaining > 0) {
+            metadata.put("continue", new ListOptions.Token(revision, from.substring(prefix.length())).encode());
             if (options.isAll()) {
-                metadata.put("remainingItemCount", listing.remaining());
+                metadata.put("remainingItemCount", remaining);
             }
         }
         if (media.table()) {
@@ -99,20 +109,27 @@ final class Reads {
     }
 
     private Listing listing(
-            Resource resource, String prefix, String after, int limit, long at, ListOptions options) {
-        Optional<String> name = options.fields().required("metadata.name");
-        if (name.isPresent() && !resource.type().namespaced()) {
-            List<Entry> one = store.get(prefix + name.get()).stream().toList();
-            return new Listing(at == 0 ? store.revision() : at, one, 0);
-        }
+            Resource resource, String namespace, String after, int limit, long at, ListOptions options) {
         try {
-            return store.list(prefix, after, limit, at);
+            Optional<String> key = options.key(resource, namespace);
+            return key.isPresent()
+                    ? one(key.get(), at)
+                    : store.list(resource.prefix(namespace), after, limit, at);
         } catch (StoreException.Compacted e) {
             if (options.token().isEmpty()) {
                 throw new ApiException(410, "Expired", "The resourceVersion for the provided list is too old.");
             }
             throw expiredToken(options.token().get());
         }
+    }
+
+    /** The object at {@code key} and nothing else, of one moment with the revision; {@code at} as in a list. */
+    Listing one(String key, long at) {
+        // The key itself is the first of all that begin with it.
+        Listing first = store.list(key, "", 1, at);
+        List<Entry> found =
+                first.entries().stream().filter(entry -> entry.key().equals(key)).toList();
+        return new Listing(first.revision(), found, 0);
     }
 
     private static ApiException expiredToken(ListOptions.Token token) {

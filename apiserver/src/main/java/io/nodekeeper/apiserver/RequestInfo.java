@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -40,7 +41,7 @@ record RequestInfo(String verb, String path, Optional<Target> resource) {
                     default -> -1;
                 };
         if (root < 0 || parts.size() <= root) {
-            return new RequestInfo(method.toLowerCase(java.util.Locale.ROOT), path, Optional.empty());
+            return new RequestInfo(method.toLowerCase(Locale.ROOT), path, Optional.empty());
         }
         String group = root == 3 ? parts.get(1) : "";
         String version = parts.get(root - 1);
@@ -65,12 +66,12 @@ record RequestInfo(String verb, String path, Optional<Target> resource) {
 
     private static String verb(String method, boolean collection, boolean watch) {
         return switch (method) {
-            case "GET", "HEAD" -> watch ? "watch" : collection ? "list" : "get";
+            case "GET", "HEAD" -> !collection ? "get" : watch ? "watch" : "list";
             case "POST" -> "create";
             case "PUT" -> "update";
             case "PATCH" -> "patch";
             case "DELETE" -> collection ? "deletecollection" : "delete";
-            default -> method.toLowerCase(java.util.Locale.ROOT);
+            default -> method.toLowerCase(Locale.ROOT);
         };
     }
 }

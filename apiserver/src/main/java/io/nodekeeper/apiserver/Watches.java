@@ -27,6 +27,8 @@ final class Watches {
     private static final Duration BOOKMARK = Duration.ofSeconds(60);
     /** How long a watch lasts that does not say: a random time from here to twice as long (Kubernetes' min-request-timeout). */
     private static final int DEFAULT_SECONDS = 1_800;
+    /** Chosen: a day. Clients ask for minutes. */
+    private static final long LONGEST_SECONDS = 86_400;
 
     private final Store store;
     private final Loop loop;
@@ -52,8 +54,13 @@ final class Watches {
                     "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to"
                             + " NotOlderThan");
         }
+        if (!initialEvents && !options.match().isEmpty()) {
+            throw ListOptions.invalid("resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless"
+                    + " sendInitialEvents is provided");
+        }
         long seconds = ListOptions.number("timeoutSeconds", request.parameter("timeoutSeconds"))
                 .filter(asked -> asked > 0)
+                .map(asked -> Math.min(asked, LONGEST_SECONDS))
                 .orElseGet(() -> (long) DEFAULT_SECONDS + random.nextInt(DEFAULT_SECONDS));
         boolean bookmarks = request.parameter("allowWatchBookmarks").equals("true");
         ApiResponse.Streamed response = new ApiResponse.Streamed(
@@ -134,18 +141,15 @@ final class Watches {
         }
 
         private Optional<String> key() {
-            return resource.type().namespaced() && target.namespace().isEmpty()
-                    ? Optional.empty()
-                    : options.fields()
-                            .required("metadata.name")
-                            .filter(name -> !name.isEmpty() && !name.contains("/"))
-                            .map(name -> resource.key(target.namespace(), name));
+            return options.key(resource, target.namespace());
         }
 
         private void start(boolean initialEvents, boolean bookmarks, Duration timeout) {
             long version = options.version().orElse(0L);
             if (version == 0 || initialEvents) {
-                Listing now = store.list(resource.prefix(target.namespace()), "", 0, 0);
+                Listing now = key().isPresent()
+                        ? reads.one(key().get(), 0)
+                        : store.list(resource.prefix(target.namespace()), "", 0, 0);
                 for (Entry entry : now.entries()) {
                     if (options.matches(resource, entry)) {
                         sink.writeFirst(line("ADDED", entry, entry.modRevision()));

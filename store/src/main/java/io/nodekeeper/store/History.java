@@ -42,17 +42,25 @@ final class History {
         events.addLast(new Timed(event, now));
     }
 
-    /** Drops and returns what goes beyond the limits once {@code coming} more are added. */
-    List<Event> trim(int coming, long now) {
-        List<Event> dropped = new ArrayList<>();
-        while (!events.isEmpty()
-                && (events.size() + coming > limits.events
-                        || now - events.peekFirst().at > limits.nanos)) {
-            Event event = events.removeFirst().event;
-            start = event.revision();
-            dropped.add(event);
+    /** The oldest changes, which go beyond the limits once {@code coming} more are added; all of them are still kept. */
+    List<Event> stale(int coming, long now) {
+        List<Event> stale = new ArrayList<>();
+        int left = events.size();
+        for (Timed timed : events) {
+            if (left + coming <= limits.events && now - timed.at <= limits.nanos) {
+                break;
+            }
+            stale.add(timed.event);
+            left--;
         }
-        return dropped;
+        return stale;
+    }
+
+    /** Drops the oldest {@code count} changes. */
+    void drop(int count) {
+        for (int i = 0; i < count; i++) {
+            start = events.removeFirst().event.revision();
+        }
     }
 
     /** The changes after {@code revision}, in order. */

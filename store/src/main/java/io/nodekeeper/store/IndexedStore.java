@@ -42,9 +42,9 @@ public final class IndexedStore implements Store {
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private final ConcurrentSkipListMap<String, Entry> index = new ConcurrentSkipListMap<>();
     private final Map<String, History> histories = new HashMap<>();
-    private final long recoveredRevision;
     private volatile long revision;
     private volatile boolean healthy = true;
+    private volatile boolean closing;
 
     private final Watchers watchers = new Watchers();
 
@@ -61,7 +61,6 @@ public final class IndexedStore implements Store {
         this.limits = limits;
         Journal.Recovered recovered = journal.load();
         revision = recovered.revision();
-        recoveredRevision = recovered.revision();
         recovered.entries().forEach(entry -> index.put(entry.key(), entry));
         long now = loop.clock().nanoTime();
         for (Event event : recovered.history()) {
@@ -85,6 +84,9 @@ public final class IndexedStore implements Store {
     public Listing list(String prefix, String after, int limit, long at) {
         lock.readLock().lock();
         try {
+            if (at > revision) {
+                throw new StoreException("revision " + at + " is yet to come; the latest is " + revision, null);
+            }
             var below = index.subMap(prefix, true, prefix + Character.MAX_VALUE, false);
             Collection<Entry> found;
             if (at == 0 || at == revision) {
@@ -125,7 +127,7 @@ public final class IndexedStore implements Store {
         Watchers.Subscription subscription = new Watchers.Subscription(prefix, after, watcher);
         loop.execute(() -> {
             History history = histories.get(resource(prefix));
-            long start = history == null ? recoveredRevision : history.start();
+            long start = history == null ? 0 : history.start();
             if (after < start) {
                 watcher.onCompacted(new StoreException.Compacted(after, start));
                 return;
@@ -149,6 +151,7 @@ public final class IndexedStore implements Store {
     public CompletableFuture<Void> close() {
         CompletableFuture<Void> closed = new CompletableFuture<>();
         loop.execute(() -> {
+            closing = true;
             while (!queue.isEmpty()) {
                 commit();
             }
@@ -161,6 +164,10 @@ public final class IndexedStore implements Store {
 
     private CompletableFuture<Event> submit(String key, Optional<byte[]> value, long expected) {
         CompletableFuture<Event> done = new CompletableFuture<>();
+        if (closing) {
+            done.completeExceptionally(new StoreException("the store is closed: " + key + " is not written", null));
+            return done;
+        }
         queue.add(new Write(key, value, expected, done));
         if (draining.compareAndSet(false, true)) {
             loop.execute(this::drain);
@@ -176,8 +183,16 @@ public final class IndexedStore implements Store {
         }
     }
 
+    /** A write that lost, told so only once what it lost against is durable: until then nobody may see that. */
+    private record Loss(Write write, StoreException.Conflict conflict) {
+        void tell() {
+            write.done.completeExceptionally(conflict);
+        }
+    }
+
     private void commit() {
         List<Write> accepted = new ArrayList<>();
+        List<Loss> losses = new ArrayList<>();
         List<Event> events = new ArrayList<>();
         Map<String, Optional<Entry>> pending = new HashMap<>();
         long next = revision;
@@ -186,7 +201,7 @@ public final class IndexedStore implements Store {
             String key = write.key;
             Optional<Entry> before = pending.containsKey(key) ? pending.get(key) : get(key);
             if (before.map(Entry::modRevision).orElse(0L) != write.expected) {
-                write.done.completeExceptionally(new StoreException.Conflict(key, write.expected, before));
+                losses.add(new Loss(write, new StoreException.Conflict(key, write.expected, before)));
                 continue;
             }
             long mine = ++next;
@@ -196,42 +211,53 @@ public final class IndexedStore implements Store {
             events.add(new Event(mine, key, before, after));
             accepted.add(write);
         }
-        if (events.isEmpty()) {
-            return;
+        if (!events.isEmpty()) {
+            Map<String, List<Event>> stale = stale(events);
+            try {
+                journal.append(events, stale.values().stream().flatMap(List::stream).toList());
+            } catch (RuntimeException e) {
+                refuse(accepted, losses, e);
+                return;
+            }
+            healthy = true;
+            apply(events, stale);
         }
-        try {
-            journal.append(events, trim(events));
-        } catch (StoreException e) {
-            healthy = false;
-            log.error("the journal failed; {} writes are refused", events.size(), e);
-            accepted.forEach(refused -> refused.done.completeExceptionally(e));
-            return;
-        }
-        healthy = true;
-        apply(events);
         for (int i = 0; i < events.size(); i++) {
             accepted.get(i).done.complete(events.get(i));
         }
+        losses.forEach(Loss::tell);
         events.forEach(watchers::offer);
     }
 
-    private List<Event> trim(List<Event> coming) {
-        Map<String, Integer> counts = new HashMap<>();
-        coming.forEach(event -> counts.merge(resource(event.key()), 1, Integer::sum));
-        List<Event> forgotten = new ArrayList<>();
-        lock.writeLock().lock();
-        try {
-            long now = loop.clock().nanoTime();
-            counts.forEach((resource, count) -> forgotten.addAll(history(resource).trim(count, now)));
-        } finally {
-            lock.writeLock().unlock();
-        }
-        return forgotten;
+    private void refuse(List<Write> accepted, List<Loss> losses, RuntimeException failure) {
+        healthy = false;
+        log.error("the journal failed; {} writes are refused", accepted.size() + losses.size(), failure);
+        StoreException why = failure instanceof StoreException known
+                ? known
+                : new StoreException("the journal failed: " + failure, failure);
+        accepted.forEach(refused -> refused.done.completeExceptionally(why));
+        losses.forEach(loss -> loss.write.done.completeExceptionally(why));
     }
 
-    private void apply(List<Event> events) {
+    /** What each resource's history forgets when {@code coming} are added. */
+    private Map<String, List<Event>> stale(List<Event> coming) {
+        Map<String, Integer> counts = new HashMap<>();
+        coming.forEach(event -> counts.merge(resource(event.key()), 1, Integer::sum));
+        long now = loop.clock().nanoTime();
+        Map<String, List<Event>> stale = new HashMap<>();
+        counts.forEach((resource, count) -> {
+            History history = histories.get(resource);
+            if (history != null) {
+                stale.put(resource, history.stale(count, now));
+            }
+        });
+        return stale;
+    }
+
+    private void apply(List<Event> events, Map<String, List<Event>> stale) {
         lock.writeLock().lock();
         try {
+            stale.forEach((resource, gone) -> history(resource).drop(gone.size()));
             long now = loop.clock().nanoTime();
             for (Event event : events) {
                 event.after()
@@ -247,7 +273,7 @@ public final class IndexedStore implements Store {
     /** Takes {@code state} back to revision {@code at}, change by change. */
     private void undo(TreeMap<String, Entry> state, String prefix, long at) {
         History history = histories.get(resource(prefix));
-        long start = history == null ? recoveredRevision : history.start();
+        long start = history == null ? 0 : history.start();
         if (at < start) {
             throw new StoreException.Compacted(at, start);
         }
@@ -263,7 +289,7 @@ public final class IndexedStore implements Store {
     }
 
     private History history(String resource) {
-        return histories.computeIfAbsent(resource, name -> new History(limits, recoveredRevision));
+        return histories.computeIfAbsent(resource, name -> new History(limits, 0));
     }
 
     /** {@code /registry/RESOURCE/} of a key or prefix. */

@@ -37,7 +37,8 @@ public interface Journal extends AutoCloseable {
      *
      * @param revision the latest revision
      * @param entries the objects as of that revision
-     * @param history the changes still kept, in the order of revisions
+     * @param history the changes still kept, in the order of revisions: at least the latest one of every resource that was
+     *     ever written
      */
     record Recovered(long revision, List<Entry> entries, List<Event> history) {}
 }

@@ -39,8 +39,10 @@ public final class RocksJournal implements Journal {
 
     private final Options options;
     private final WriteOptions durable;
-    private final RocksDB db;
     private final Path directory;
+    private RocksDB db;
+    /** What the last append wrote if it failed: RocksDB cannot say how much of it a recovery would bring back. */
+    private List<Event> doubtful = List.of();
 
     private RocksJournal(Path directory, Options options, RocksDB db) {
         this.directory = directory;
@@ -73,6 +75,7 @@ public final class RocksJournal implements Journal {
             } else if (ByteBuffer.wrap(format).getLong() != FORMAT) {
                 long found = ByteBuffer.wrap(format).getLong();
                 db.close();
+                options.close();
                 throw new StoreException(
                         directory + " is in journal format " + found + "; this version reads format " + FORMAT, null);
             }
@@ -130,6 +133,15 @@ public final class RocksJournal implements Journal {
     @Override
     public void append(List<Event> events, List<Event> forgotten) {
         try (WriteBatch batch = new WriteBatch()) {
+            if (!doubtful.isEmpty()) {
+                // After a failed write RocksDB takes no more until it is opened anew.
+                db.close();
+                db = RocksDB.open(options, directory.toString());
+                for (Event event : doubtful) {
+                    batch.delete(historyKey(event.revision()));
+                    batch.delete(objectKey(event.key(), event.revision()));
+                }
+            }
             for (Event event : events) {
                 byte kind = event.after().isPresent() ? PUT : DELETE;
                 if (event.after().isPresent()) {
@@ -159,7 +171,11 @@ public final class RocksJournal implements Journal {
             }
             batch.put(REVISION_KEY, number(events.getLast().revision()));
             db.write(durable, batch);
+            doubtful = List.of();
         } catch (RocksDBException e) {
+            List<Event> all = new ArrayList<>(doubtful);
+            all.addAll(events);
+            doubtful = all;
             throw new StoreException("cannot write the journal in " + directory + ": " + e.getMessage(), e);
         }
     }

@@ -26,6 +26,7 @@ public interface Store {
      * @param limit the most entries to return; 0 for no limit
      * @param revision the revision at which to look; 0 for the latest
      * @throws StoreException.Compacted if that revision is no longer known
+     * @throws StoreException if it is yet to come
      */
     Listing list(String prefix, String after, int limit, long revision);
 
@@ -48,7 +49,10 @@ public interface Store {
     /** Whether writes work: false from a failure of the journal until a write succeeds again. */
     boolean healthy();
 
-    /** Commits what waits and closes the journal and the loop; no call may follow. The result comes when that is done. */
+    /**
+     * Commits what waits and closes the journal and the loop; writes that
+     * follow are refused. The result comes when that is done.
+     */
     CompletableFuture<Void> close();
 
     /** Hears of changes; called one at a time, in the order of revisions, and must not block. */

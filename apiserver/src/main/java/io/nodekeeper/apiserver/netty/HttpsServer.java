@@ -8,6 +8,8 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
@@ -16,6 +18,7 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.timeout.IdleStateHandler;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
@@ -35,7 +38,11 @@ public final class HttpsServer {
 
     private final EventLoopGroup acceptors = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final EventLoopGroup workers = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
+    /** Tells a connection to end as soon as its answer is out. */
+    static final Object STOP = new Object();
+
     private final Channel channel;
+    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     private HttpsServer(ApiServer server, SSLContext tls, InetSocketAddress address) {
         ChannelFuture bound = new ServerBootstrap()
@@ -48,6 +55,7 @@ public final class HttpsServer {
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel connection) {
+                        connections.add(connection);
                         SSLEngine engine = tls.createSSLEngine();
                         engine.setUseClientMode(false);
                         engine.setWantClientAuth(true);
@@ -94,6 +102,7 @@ public final class HttpsServer {
     /** Stops listening, lets requests under way end for a short while, and closes what is left. */
     public void close() {
         channel.close().syncUninterruptibly();
+        connections.forEach(connection -> connection.pipeline().fireUserEventTriggered(STOP));
         acceptors.shutdownGracefully(0, 1, TimeUnit.SECONDS);
         workers.shutdownGracefully(100, 2_000, TimeUnit.MILLISECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
         log.debug("HTTPS is closed");

@@ -12,7 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A chunked answer. What the reader has not taken piles up in the channel; a reader that leaves too much unread is cut off, so that it costs the server a bounded amount of memory and its neighbours nothing. Thread-safe.
+ * A chunked answer. What the reader has not taken piles up in the channel; a reader that leaves too much unread is cut
+ * off, so that it costs the server a bounded amount of memory and its neighbours nothing. Thread-safe.
  */
 final class NettySink implements StreamSink {
     private static final Logger log = LoggerFactory.getLogger(NettySink.class);

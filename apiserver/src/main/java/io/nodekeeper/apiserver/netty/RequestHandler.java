@@ -27,6 +27,8 @@ import io.nodekeeper.apiserver.ApiRequest;
 import io.nodekeeper.apiserver.ApiResponse;
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.User;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -47,12 +49,19 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     /** The largest body (Kubernetes' limit). */
     private static final int BODY_BYTES = 3_145_728;
 
+    /** What a client may send ahead while a watch runs on the connection, in parts of messages. Chosen. */
+    private static final int AHEAD = 256;
+
     private final ApiServer server;
+    /** What came while an answer was under way: the decoder hands out all that was in one packet. */
+    private final ArrayDeque<Object> ahead = new ArrayDeque<>();
+
     private Optional<User> certificate = Optional.empty();
     private @Nullable HttpRequest head;
     private @Nullable ByteBuf body;
     private boolean tooLarge;
     private boolean busy;
+    private boolean stopping;
     private @Nullable NettySink stream;
 
     RequestHandler(ApiServer server) {
@@ -61,6 +70,18 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
+        if (!busy && ahead.isEmpty()) {
+            take(context, message);
+        } else if (ahead.size() < AHEAD) {
+            ahead.add(message);
+        } else {
+            ReferenceCountUtil.release(message);
+            log.debug("{} sends on without waiting for its answers", context.channel().remoteAddress());
+            context.close();
+        }
+    }
+
+    private void take(ChannelHandlerContext context, Object message) {
         try {
             if (message instanceof HttpRequest request) {
                 head = request;
@@ -92,6 +113,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (collected.readableBytes() + part.readableBytes() > BODY_BYTES) {
+            // The rest is read and dropped: a client that is still sending would not see an answer.
             tooLarge = true;
             return;
         }
@@ -128,7 +150,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             refuse(context, 400, "BadRequest", "malformed URL: " + e.getMessage());
             return;
         }
-        // One request at a time: pipelined ones wait in the socket until the answer is out.
+        // One request at a time: pipelined ones wait, here or in the socket, until the answer is out.
         busy = true;
         context.channel().config().setAutoRead(false);
         server.handle(asked).whenComplete((response, error) -> context.executor().execute(() -> {
@@ -176,12 +198,32 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     private void proceed(ChannelHandlerContext context) {
         busy = false;
-        context.channel().config().setAutoRead(true);
-        context.read();
+        if (stopping) {
+            context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+            return;
+        }
+        while (!busy && !ahead.isEmpty()) {
+            take(context, ahead.remove());
+        }
+        if (!busy) {
+            context.channel().config().setAutoRead(true);
+        }
+    }
+
+    /** Ends the connection as soon as the answer under way is out; a watch ends now. */
+    private void stop(ChannelHandlerContext context) {
+        stopping = true;
+        if (stream != null) {
+            stream.end();
+        } else if (!busy) {
+            context.close();
+        }
     }
 
     private void refuse(ChannelHandlerContext context, int code, String reason, String why) {
         head = null;
+        // Nothing more is answered on this connection.
+        busy = true;
         ApiResponse.Full refusal = ApiResponse.refusal(new ApiException(code, reason, why));
         FullHttpResponse out = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(code), Unpooled.wrappedBuffer(refusal.body()));
@@ -197,6 +239,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             certificate = peer(context);
         } else if (event instanceof IdleStateEvent && !busy) {
             context.close();
+        } else if (event == HttpsServer.STOP) {
+            stop(context);
         }
     }
 
@@ -207,7 +251,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             X500Principal subject =
                     (X500Principal) tls.engine().getSession().getPeerPrincipal();
             String name = "";
-            List<String> groups = new java.util.ArrayList<>();
+            List<String> groups = new ArrayList<>();
             for (Rdn part : new LdapName(subject.getName()).getRdns()) {
                 if (part.getType().equalsIgnoreCase("CN")) {
                     name = part.getValue().toString();
@@ -227,6 +271,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+        ahead.forEach(ReferenceCountUtil::release);
+        ahead.clear();
         if (body != null) {
             body.release();
             body = null;

@@ -1,0 +1,57 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.Schema.Scalar;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How an object is to be deleted, from the body of the request and its parameters.
+ *
+ * @param dryRun whether nothing is to change
+ * @param graceSeconds the time to end that was asked for
+ * @param uid the UID that the object must have; empty for any
+ * @param resourceVersion the version that it must have; empty for any
+ */
+record DeleteOptions(boolean dryRun, Optional<Long> graceSeconds, String uid, String resourceVersion) {
+    /** Removes at once what has no finalizers. */
+    static final DeleteOptions NOW = new DeleteOptions(false, Optional.of(0L), "", "");
+
+    private static final Schema SCHEMA = Schema.open(
+            "kind", Scalar.STRING,
+            "apiVersion", Scalar.STRING,
+            "gracePeriodSeconds", Scalar.INTEGER,
+            "orphanDependents", Scalar.BOOLEAN,
+            "propagationPolicy", Scalar.STRING,
+            "dryRun", Schema.list(Scalar.STRING),
+            "preconditions", Schema.object("uid", Scalar.STRING, "resourceVersion", Scalar.STRING));
+
+    /** Reads the options; whoever sends none, or only some, gets the kind's own way for the rest. */
+    static DeleteOptions of(ApiRequest request) {
+        JsonObject body = Bodies.object(request);
+        Optional<String> mismatch = SCHEMA.mismatch(body);
+        String kind = body.text("kind");
+        if (!kind.isEmpty() && !kind.equals("DeleteOptions")) {
+            mismatch = Optional.of("the object provided is a " + kind);
+        }
+        if (mismatch.isPresent()) {
+            throw ApiException.badRequest("the body cannot be handled as DeleteOptions: " + mismatch.get());
+        }
+        Optional<Long> grace = ListOptions.number("gracePeriodSeconds", request.parameter("gracePeriodSeconds"))
+                .or(() -> body.number("gracePeriodSeconds"));
+        if (grace.orElse(0L) < 0) {
+            throw new ApiException(
+                    422,
+                    "Invalid",
+                    "DeleteOptions.meta.k8s.io \"\" is invalid: gracePeriodSeconds: Invalid value: " + grace.get()
+                            + ": must be greater than or equal to 0");
+        }
+        List<String> modes = body.array("dryRun").strings().toList();
+        boolean dryRun = DryRun.wanted(request.parameter("dryRun"))
+                | !modes.stream().filter(DryRun::wanted).toList().isEmpty();
+        JsonObject preconditions = body.object("preconditions");
+        return new DeleteOptions(dryRun, grace, preconditions.text("uid"), preconditions.text("resourceVersion"));
+    }
+}

@@ -1,0 +1,176 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Clock;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+
+/** Answers the requests that change something: reads their bodies and options, has the write done, shows the result. Thread-safe. */
+final class Mutations {
+    /** The most of a warning header, in characters, as clients bound their headers. Kubernetes' own bound is 4 KiB too. */
+    private static final int WARNING = 4_000;
+
+    private final Store store;
+    private final Writes writes;
+    private final Deletions deletions;
+    private final NodeRestriction nodeRestriction = new NodeRestriction();
+
+    Mutations(Store store, Clock clock, RandomGenerator random) {
+        this.store = store;
+        writes = new Writes(store, clock, random);
+        deletions = new Deletions(store, clock);
+    }
+
+    /** Creates an object of the server's own. */
+    CompletableFuture<?> createOwn(Resource resource, String name) {
+        RequestInfo.Target target = new RequestInfo.Target(
+                resource.type().group(), resource.type().version(), resource.type().plural(), "", "", "");
+        JsonObject object = JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name));
+        return writes.create(new Order(resource, target, false, (old, next) -> {}), object);
+    }
+
+    /** Removes an object as the server itself, or marks it deleted if it has finalizers. */
+    CompletableFuture<?> deleteOwn(Resource resource, String namespace, String name) {
+        RequestInfo.Target target = new RequestInfo.Target(
+                resource.type().group(), resource.type().version(), resource.type().plural(), namespace, name, "");
+        return deletions.delete(new Order(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
+    }
+
+    private Order order(User user, Resource resource, RequestInfo.Target target, boolean dryRun) {
+        return new Order(
+                resource,
+                target,
+                dryRun,
+                (old, next) -> nodeRestriction.check(user, resource, target, old, next));
+    }
+
+    CompletableFuture<ApiResponse> create(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+        List<String> warnings = new ArrayList<>();
+        JsonObject body = body(resource, target, request, warnings);
+        return writes.create(order(user, resource, target, dryRun(request)), body)
+                .thenApply(result -> shown(result, warnings));
+    }
+
+    CompletableFuture<ApiResponse> update(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+        List<String> warnings = new ArrayList<>();
+        JsonObject body = body(resource, target, request, warnings);
+        return writes.update(order(user, resource, target, dryRun(request)), body)
+                .thenApply(result -> shown(result, warnings));
+    }
+
+    private static JsonObject body(
+            Resource resource, RequestInfo.Target target, ApiRequest request, List<String> warnings) {
+        JsonObject raw = Bodies.object(request);
+        Bodies.check(resource, raw, 400);
+        warnings.addAll(Bodies.unknownFields(resource, raw, Set.of(), request, 400));
+        JsonObject body = Codec.normalize(raw, resource.schema());
+        MetadataRules.checkPlace(body, target.namespace(), target.name());
+        return body;
+    }
+
+    CompletableFuture<ApiResponse> patch(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+        UnaryOperator<JsonObject> patch = Bodies.patch(request, resource.schema());
+        // Each attempt has its own warnings; those of the last one count.
+        List<String> warnings = new ArrayList<>();
+        UnaryOperator<JsonObject> checked = old -> {
+            JsonObject patched = patch.apply(old);
+            // What the object has had before is not this patch's doing.
+            Set<String> known = new HashSet<>(resource.schema().unknownFields(old));
+            warnings.clear();
+            warnings.addAll(Bodies.unknownFields(resource, patched, known, request, 422));
+            return patched;
+        };
+        return writes.patch(order(user, resource, target, dryRun(request)), checked)
+                .thenApply(result -> shown(result, warnings));
+    }
+
+    CompletableFuture<ApiResponse> delete(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+        DeleteOptions options = DeleteOptions.of(request);
+        if (resource.equals(Resources.NAMESPACES) && NamespaceStrategy.IMMORTAL.contains(target.name())) {
+            throw new ApiException(
+                    403,
+                    "Forbidden",
+                    "namespaces \"" + target.name() + "\" is forbidden: this namespace may not be deleted");
+        }
+        return deletions
+                .delete(order(user, resource, target, options.dryRun()), options)
+                .thenApply(result -> {
+                    boolean object = !result.gone() || resource.equals(Resources.PODS);
+                    return ApiResponse.json(200, object ? result.object() : deleted(resource, result.object()));
+                });
+    }
+
+    CompletableFuture<ApiResponse> deleteCollection(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+        DeleteOptions options = DeleteOptions.of(request);
+        ListOptions selected = ListOptions.of(resource, request);
+        Order all = order(user, resource, target, options.dryRun());
+        List<CompletableFuture<?>> deleted = new ArrayList<>();
+        for (Entry entry : store.list(resource.prefix(target.namespace()), "", 0, 0).entries()) {
+            JsonObject object = resource.codec().decode(entry);
+            if (selected.matches(resource, object)) {
+                JsonObject metadata = object.object("metadata");
+                Order one = all.about(metadata.text("namespace"), metadata.text("name"));
+                deleted.add(deletions.delete(one, options).exceptionally(error -> {
+                    if (Failures.cause(error) instanceof ApiException refused && refused.code() == 404) {
+                        // Somebody else deleted it meanwhile.
+                        return new Attempts.Result(200, object, true);
+                    }
+                    throw new CompletionException(Failures.cause(error));
+                }));
+            }
+        }
+        return CompletableFuture.allOf(deleted.toArray(CompletableFuture[]::new))
+                .thenApply(done -> ApiResponse.json(200, success().build()));
+    }
+
+    private static JsonObject.Builder success() {
+        return JsonObject.builder()
+                .put("kind", "Status")
+                .put("apiVersion", "v1")
+                .put("metadata", JsonObject.EMPTY)
+                .put("status", "Success");
+    }
+
+    private static JsonObject deleted(Resource resource, JsonObject object) {
+        return success()
+                .put(
+                        "details",
+                        JsonObject.builder()
+                                .put("name", object.object("metadata").text("name"))
+                                .putUnlessEmpty("group", resource.type().group())
+                                .put("kind", resource.type().plural())
+                                .put("uid", object.object("metadata").text("uid"))
+                                .build())
+                .build();
+    }
+
+    private static boolean dryRun(ApiRequest request) {
+        return DryRun.wanted(request.parameter("dryRun"));
+    }
+
+    private static ApiResponse shown(Attempts.Result result, List<String> warnings) {
+        ApiResponse.Full response = ApiResponse.json(result.status(), result.object());
+        if (warnings.isEmpty()) {
+            return response;
+        }
+        String text = String.join(", ", warnings).replaceAll("[^ -~]", "?");
+        String bounded = text.length() > WARNING ? text.substring(0, WARNING) + "..." : text;
+        Map<String, String> headers = new HashMap<>(response.headers());
+        headers.put("warning", "299 - " + Json.write(new JsonString(bounded)));
+        return new ApiResponse.Full(response.status(), headers, response.body());
+    }
+}

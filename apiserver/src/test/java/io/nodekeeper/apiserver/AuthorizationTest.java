@@ -1,0 +1,304 @@
+package io.nodekeeper.apiserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.apiserver.TestServer.Answer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Who may do what: every cell of users × verbs × places, then the exact texts. */
+class AuthorizationTest {
+    private static final String NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+    private static final String SYSTEM_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+
+    /** The columns: get, list, watch, create, update, patch, delete, deletecollection. */
+    private static final List<String> VERBS =
+            List.of("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection");
+
+    /** What a row is about: a collection, and an object in it; {@code -} where the verb makes no sense there. */
+    private record Row(String user, String collection, String object, String cells) {}
+
+    private static final Map<String, User> USERS = Map.of(
+            "masters", TestServer.ADMIN,
+            "node", TestServer.N1,
+            "controller", TestServer.CONTROLLER,
+            "alice", TestServer.ALICE,
+            "nobody", User.ANONYMOUS);
+
+    private static final String PODS = "/api/v1/namespaces/default/pods";
+    private static final String EVENTS = "/api/v1/namespaces/default/events";
+
+    /** {@code +} is allowed by authorization, {@code .} refused. NodeRestriction refuses more, below. */
+    private static final List<Row> MATRIX = List.of(
+            new Row("masters", "/api/v1/nodes", "n1", "+ + + + + + + +"),
+            new Row("masters", "/api/v1/nodes", "n1/status", "+ - - - + + - -"),
+            new Row("masters", PODS, "p", "+ + + + + + + +"),
+            new Row("masters", PODS, "p/status", "+ - - - + + - -"),
+            new Row("masters", EVENTS, "e", "+ + + + + + + +"),
+            new Row("masters", "/api/v1/namespaces", "x", "+ + + + + + + -"),
+            new Row("masters", NODE_LEASES, "n1", "+ + + + + + + +"),
+            new Row("masters", SYSTEM_LEASES, "l", "+ + + + + + + +"),
+            new Row("node", "/api/v1/nodes", "n1", "+ + + + + + . ."),
+            new Row("node", "/api/v1/nodes", "n2", "+ + + + + + . ."),
+            new Row("node", "/api/v1/nodes", "n1/status", "+ - - - + + - -"),
+            new Row("node", PODS, "p", "+ + + + . . + ."),
+            new Row("node", PODS, "p/status", ". - - - + + - -"),
+            new Row("node", EVENTS, "e", ". . . + + + . ."),
+            new Row("node", "/api/v1/namespaces", "x", ". . . . . . . -"),
+            new Row("node", NODE_LEASES, "n1", "+ . . + + + + ."),
+            new Row("node", NODE_LEASES, "n2", ". . . + . . . ."),
+            new Row("node", SYSTEM_LEASES, "n1", ". . . . . . . ."),
+            new Row("controller", "/api/v1/nodes", "n1", "+ + + . + + + ."),
+            new Row("controller", "/api/v1/nodes", "n1/status", ". - - - + + - -"),
+            new Row("controller", PODS, "p", "+ + + . . . + ."),
+            new Row("controller", PODS, "p/status", ". - - - + + - -"),
+            new Row("controller", EVENTS, "e", ". . . + + + . ."),
+            new Row("controller", "/api/v1/namespaces", "x", "+ + + . . . . -"),
+            new Row("controller", NODE_LEASES, "n1", "+ + + . . . . ."),
+            new Row("controller", SYSTEM_LEASES, "l", "+ + + + + + + ."),
+            new Row("alice", "/api/v1/nodes", "n1", ". . . . . . . ."),
+            new Row("alice", "/api/v1/nodes", "n1/status", ". - - - . . - -"),
+            new Row("alice", PODS, "p", ". . . . . . . ."),
+            new Row("alice", PODS, "p/status", ". - - - . . - -"),
+            new Row("alice", EVENTS, "e", ". . . . . . . ."),
+            new Row("alice", "/api/v1/namespaces", "x", ". . . . . . . -"),
+            new Row("alice", NODE_LEASES, "n1", ". . . . . . . ."),
+            new Row("alice", SYSTEM_LEASES, "l", ". . . . . . . ."),
+            new Row("nobody", "/api/v1/nodes", "n1", ". . . . . . . ."),
+            new Row("nobody", "/api/v1/nodes", "n1/status", ". - - - . . - -"),
+            new Row("nobody", PODS, "p", ". . . . . . . ."),
+            new Row("nobody", EVENTS, "e", ". . . . . . . ."),
+            new Row("nobody", "/api/v1/namespaces", "x", ". . . . . . . -"),
+            new Row("nobody", NODE_LEASES, "n1", ". . . . . . . ."),
+            new Row("nobody", SYSTEM_LEASES, "l", ". . . . . . . ."));
+
+    @Test
+    @Tag("W79")
+    @Tag("W80")
+    @Tag("W81")
+    void everyCellOfTheMatrixHolds() {
+        List<String> found = new ArrayList<>();
+        List<String> wanted = new ArrayList<>();
+        for (Row row : MATRIX) {
+            List<String> cells = List.of(row.cells.split(" "));
+            assertThat(cells).hasSameSizeAs(VERBS);
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < cells.size(); i++) {
+                String cell = cells.get(i).equals("-") ? "-" : cell(row, VERBS.get(i));
+                line.append(i == 0 ? "" : " ").append(cell);
+            }
+            found.add(row.user + " " + row.collection + " " + row.object + " " + line);
+            wanted.add(row.user + " " + row.collection + " " + row.object + " " + row.cells);
+        }
+        assertThat(found).isEqualTo(wanted);
+    }
+
+    /** Asks an empty server, so that what is allowed is answered with anything but a refusal of the authorizer. */
+    private static String cell(Row row, String verb) {
+        TestServer server = new TestServer();
+        String method =
+                switch (verb) {
+                    case "get", "list", "watch" -> "GET";
+                    case "create" -> "POST";
+                    case "update" -> "PUT";
+                    case "patch" -> "PATCH";
+                    default -> "DELETE";
+                };
+        boolean collection = List.of("list", "watch", "create", "deletecollection").contains(verb);
+        String uri = row.collection + (collection ? "" : "/" + row.object) + (verb.equals("watch") ? "?watch=true" : "");
+        var response = server.send(
+                USERS.getOrDefault(row.user, User.ANONYMOUS),
+                method,
+                uri,
+                method.equals("PATCH") ? Map.of("content-type", TestServer.MERGE) : Map.of(),
+                method.equals("GET") ? "" : "{}");
+        server.settle();
+        boolean refused = response.join() instanceof ApiResponse.Full full
+                && full.status() == 403
+                && new Answer(403, Map.of(), full.body()).message().contains(" cannot ");
+        return refused ? "." : "+";
+    }
+
+    private final TestServer server = new TestServer();
+
+    private Answer as(User user, String method, String uri, String body) {
+        return server.ask(
+                user, method, uri, method.equals("PATCH") ? Map.of("content-type", TestServer.STRATEGIC) : Map.of(), body);
+    }
+
+    private String refusal(User user, String method, String uri, String body) {
+        long revision = server.store.revision();
+        Answer answer = as(user, method, uri, body);
+        assertThat(answer.status()).as(answer.text()).isEqualTo(403);
+        assertThat(answer.reason()).isEqualTo("Forbidden");
+        assertThat(server.store.revision()).isEqualTo(revision);
+        return answer.message();
+    }
+
+    @Test
+    @Tag("W79")
+    void aNodeMayWriteItsOwnNodeStatusAndLease() {
+        assertThat(as(TestServer.N1, "POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"kubernetes.io/hostname\":\"n1\",\"mine\":\"x\"}},\"spec\":{\"taints\":[{\"key\":\"a\",\"effect\":\"NoSchedule\"}]}}")
+                        .status())
+                .isEqualTo(201);
+        assertThat(as(TestServer.N1, "PATCH", "/api/v1/nodes/n1/status", "{\"status\":{\"phase\":\"x\"}}").status())
+                .isEqualTo(200);
+        assertThat(as(TestServer.N1, "PATCH", "/api/v1/nodes/n1", "{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}")
+                        .status())
+                .isEqualTo(200);
+        assertThat(as(TestServer.N1, "POST", NODE_LEASES, "{\"metadata\":{\"name\":\"n1\"}}").status())
+                .isEqualTo(201);
+        assertThat(as(TestServer.N1, "GET", NODE_LEASES + "/n1", "").status()).isEqualTo(200);
+        assertThat(as(TestServer.N1, "DELETE", NODE_LEASES + "/n1", "").status()).isEqualTo(200);
+    }
+
+    @Test
+    @Tag("W79")
+    void aNodeMayNotTouchOthersNorItsTaintsAndReservedLabels() {
+        server.node("n1");
+        server.node("n2");
+        assertThat(refusal(TestServer.N1, "PATCH", "/api/v1/nodes/n2/status", "{\"status\":{\"phase\":\"x\"}}"))
+                .isEqualTo("nodes \"n2\" is forbidden: node \"n1\" is not allowed to modify node \"n2\"");
+        assertThat(refusal(TestServer.N1, "PUT", "/api/v1/nodes/n2", "{\"metadata\":{\"name\":\"n2\"}}"))
+                .isEqualTo("nodes \"n2\" is forbidden: node \"n1\" is not allowed to modify node \"n2\"");
+        assertThat(refusal(TestServer.N1, "POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"n3\"}}"))
+                .isEqualTo("nodes \"n3\" is forbidden: node \"n1\" is not allowed to modify node \"n3\"");
+        assertThat(refusal(TestServer.N1, "POST", "/api/v1/nodes", "{\"metadata\":{\"generateName\":\"n1\"}}"))
+                .contains("node \"n1\" is not allowed to modify node \"n1");
+        for (String patch : List.of(
+                "{\"spec\":{\"taints\":null}}",
+                "{\"spec\":{\"taints\":[]}}",
+                "{\"spec\":{\"$patch\":\"replace\"}}",
+                "{\"spec\":null}",
+                "{\"spec\":{\"$retainKeys\":[\"podCIDR\"],\"podCIDR\":\"\"}}")) {
+            assertThat(refusal(TestServer.N1, "PATCH", "/api/v1/nodes/n1", patch))
+                    .isEqualTo("nodes \"n1\" is forbidden: node \"n1\" is not allowed to modify taints");
+        }
+        assertThat(refusal(TestServer.N1, "PUT", "/api/v1/nodes/n1", "{\"metadata\":{\"name\":\"n1\"}}"))
+                .isEqualTo("nodes \"n1\" is forbidden: node \"n1\" is not allowed to modify taints");
+        assertThat(refusal(TestServer.N1, "DELETE", "/api/v1/nodes/n1", ""))
+                .isEqualTo(
+                        "nodes \"n1\" is forbidden: User \"system:node:n1\" cannot delete resource \"nodes\" in API group \"\" at the cluster scope");
+        assertThat(refusal(
+                        TestServer.N1,
+                        "PATCH",
+                        "/api/v1/nodes/n1",
+                        "{\"metadata\":{\"labels\":{\"node-restriction.kubernetes.io/x\":\"y\"}}}"))
+                .isEqualTo(
+                        "nodes \"n1\" is forbidden: is not allowed to modify labels: node-restriction.kubernetes.io/x");
+        assertThat(refusal(
+                        TestServer.N1,
+                        "PATCH",
+                        "/api/v1/nodes/n1/status",
+                        "{\"metadata\":{\"labels\":{\"kubernetes.io/foo\":\"y\"}}}"))
+                .isEqualTo("nodes \"n1\" is forbidden: is not allowed to modify labels: kubernetes.io/foo");
+        server.delete("/api/v1/nodes/n1", "");
+        assertThat(refusal(
+                        TestServer.N1,
+                        "POST",
+                        "/api/v1/nodes",
+                        "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"kubernetes.io/foo\":\"y\",\"free\":\"z\"}}}"))
+                .isEqualTo(
+                        "nodes \"n1\" is forbidden: node \"n1\" is not allowed to set the following labels: kubernetes.io/foo");
+    }
+
+    @Test
+    @Tag("W79")
+    void theCheckIsMadeOnTheVeryStateThatIsReplaced() {
+        // given a node that wants to write the object as it read it, while the controller taints it
+        String read = server.node("n1").toString().replace("\"resourceVersion\":\"5\",", "");
+        var tainting = server.send(
+                TestServer.ADMIN,
+                "PATCH",
+                "/api/v1/nodes/n1",
+                Map.of("content-type", TestServer.STRATEGIC),
+                "{\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoExecute\"}]}}");
+        var writing = server.send(
+                TestServer.N1, "PUT", "/api/v1/nodes/n1", Map.of(), read.replace("\"spec\"", "\"x\":1,\"spec\""));
+        server.settle();
+        // then the node's write, which came second, cannot take the taint away
+        assertThat(TestServer.answer(tainting).status()).isEqualTo(200);
+        assertThat(TestServer.answer(writing).message())
+                .isEqualTo("nodes \"n1\" is forbidden: node \"n1\" is not allowed to modify taints");
+        assertThat(server.get("/api/v1/nodes/n1").json().object("spec").array("taints"))
+                .hasToString("[{\"key\":\"k\",\"effect\":\"NoExecute\"}]");
+    }
+
+    @Test
+    @Tag("W80")
+    void aNodesLeaseIsTheOnlyOneItKnows() {
+        String prefix =
+                "leases.coordination.k8s.io is forbidden: User \"system:node:n1\" cannot list resource \"leases\" in API group \"coordination.k8s.io\" in the namespace \"kube-node-lease\": ";
+        assertThat(refusal(TestServer.N1, "GET", NODE_LEASES, ""))
+                .isEqualTo(prefix + "can only get, create, update, patch, or delete a node lease");
+        assertThat(refusal(TestServer.N1, "GET", NODE_LEASES + "/n2", ""))
+                .endsWith(": can only access node lease with the same name as the requesting node");
+        assertThat(refusal(TestServer.N1, "GET", SYSTEM_LEASES + "/n1", ""))
+                .endsWith(": can only access leases in the \"kube-node-lease\" system namespace");
+        assertThat(refusal(TestServer.N1, "POST", NODE_LEASES, "{\"metadata\":{\"name\":\"n2\"}}"))
+                .isEqualTo(
+                        "leases.coordination.k8s.io \"n2\" is forbidden: can only access node lease with the same name as the requesting node");
+    }
+
+    @Test
+    @Tag("W79")
+    void aNodeActsOnItsOwnPodsOnly() {
+        server.post(PODS, TestServer.pod("mine", "n1"));
+        server.post(PODS, TestServer.pod("other", "n2"));
+        assertThat(as(TestServer.N1, "PATCH", PODS + "/mine/status", "{\"status\":{\"phase\":\"Running\"}}")
+                        .status())
+                .isEqualTo(200);
+        assertThat(refusal(TestServer.N1, "PATCH", PODS + "/other/status", "{\"status\":{\"phase\":\"Failed\"}}"))
+                .isEqualTo("pods \"other\" is forbidden: node \"n1\" can only change pods with spec.nodeName set to itself");
+        assertThat(refusal(TestServer.N1, "DELETE", PODS + "/other", "{\"gracePeriodSeconds\":0}"))
+                .startsWith("pods \"other\" is forbidden: ");
+        assertThat(refusal(TestServer.N1, "POST", PODS, TestServer.pod("new", "n1")))
+                .isEqualTo(
+                        "pods \"new\" is forbidden: pod does not have \"kubernetes.io/config.mirror\" annotation, node \"n1\" can only create mirror pods");
+        assertThat(as(TestServer.N1, "DELETE", PODS + "/mine", "{\"gracePeriodSeconds\":0}").status())
+                .isEqualTo(200);
+    }
+
+    @Test
+    @Tag("W81")
+    void refusalsNameTheUserTheVerbAndThePlace() {
+        User bob = User.authenticated("bob", List.of());
+        assertThat(refusal(bob, "GET", "/api/v1/nodes", ""))
+                .isEqualTo(
+                        "nodes is forbidden: User \"bob\" cannot list resource \"nodes\" in API group \"\" at the cluster scope");
+        assertThat(refusal(bob, "GET", "/api/v1/nodes?watch=true", "")).contains("cannot watch resource \"nodes\"");
+        assertThat(refusal(bob, "DELETE", "/api/v1/nodes/n1", ""))
+                .isEqualTo(
+                        "nodes \"n1\" is forbidden: User \"bob\" cannot delete resource \"nodes\" in API group \"\" at the cluster scope");
+        assertThat(refusal(bob, "PATCH", "/api/v1/nodes/n1/status", "{}"))
+                .contains("cannot patch resource \"nodes/status\" in API group \"\"");
+        assertThat(refusal(bob, "GET", PODS, "")).endsWith("in the namespace \"default\"");
+        assertThat(as(bob, "GET", "/api/v1/nodes/n1", "").json().object("details"))
+                .hasToString("{\"name\":\"n1\",\"kind\":\"nodes\"}");
+        assertThat(as(bob, "GET", "/api", "").status()).isEqualTo(200);
+    }
+
+    @Test
+    void aNameAloneMakesNoNodeAndNoMaster() {
+        User imposter = User.authenticated("system:node:n1", List.of());
+        assertThat(refusal(imposter, "GET", "/api/v1/nodes", "")).contains("cannot list");
+        User nameless = User.authenticated("alice", List.of("system:nodes"));
+        assertThat(refusal(nameless, "GET", "/api/v1/nodes", "")).contains("cannot list");
+    }
+
+    @Test
+    void readsTokenFilesAndNamesFaultyLines() {
+        Map<String, User> tokens = Authenticator.readTokens(
+                List.of("# comment", "", "t1,alice,1", "t2,bob,2,\"system:masters, devs\""));
+        assertThat(tokens)
+                .containsEntry("t1", User.authenticated("alice", List.of()))
+                .containsEntry("t2", User.authenticated("bob", List.of("system:masters", "devs")));
+        org.assertj.core.api.Assertions.assertThatThrownBy(
+                        () -> Authenticator.readTokens(List.of("t1,alice", "t2,bob,2", ",x,1")))
+                .hasMessage("line 1: expected token,user,uid[,\"group1,group2\"]; line 3: expected"
+                        + " token,user,uid[,\"group1,group2\"]");
+    }
+}

@@ -1,0 +1,219 @@
+package io.nodekeeper.apiserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.store.IndexedStore;
+import io.nodekeeper.store.Journal;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** The request core over a store in memory, in virtual time; requests in, answers and watch lines out. */
+final class TestServer {
+    static final User ADMIN = User.authenticated("admin", List.of("system:masters"));
+    static final User N1 = User.authenticated("system:node:n1", List.of("system:nodes"));
+    static final User CONTROLLER = User.authenticated("system:kube-controller-manager", List.of());
+    static final User ALICE = User.authenticated("alice", List.of());
+    static final String MERGE = "application/merge-patch+json";
+    static final String STRATEGIC = "application/strategic-merge-patch+json";
+    static final String JSON_PATCH = "application/json-patch+json";
+
+    final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T07:00:00Z"));
+    final VirtualTime.VirtualLoop loop = time.loop("store");
+    final IndexedStore store;
+    final ApiServer server;
+
+    TestServer() {
+        this(Journal.NONE);
+    }
+
+    TestServer(Journal journal) {
+        store = new IndexedStore(loop, journal);
+        server = new ApiServer(
+                store,
+                loop,
+                Randoms.seeded(1),
+                new Authenticator(Map.of("good-token", User.authenticated("token-user", List.of("system:masters")))),
+                "127.0.0.1:6443");
+        server.start(Duration.ofHours(1));
+        settle();
+    }
+
+    void settle() {
+        time.advance(Duration.ZERO);
+    }
+
+    /** An answer. */
+    record Answer(int status, Map<String, String> headers, byte[] bytes) {
+        String text() {
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+
+        JsonObject json() {
+            return Json.parseObject(bytes);
+        }
+
+        String message() {
+            return json().text("message");
+        }
+
+        String reason() {
+            return json().text("reason");
+        }
+
+        String version() {
+            return json().object("metadata").text("resourceVersion");
+        }
+
+        List<String> names() {
+            return json().array("items").objects()
+                    .map(item -> item.object("metadata").text("name"))
+                    .toList();
+        }
+    }
+
+    static ApiRequest request(User user, String method, String uri, Map<String, String> headers, byte[] body) {
+        int question = uri.indexOf('?');
+        Map<String, List<String>> query = new HashMap<>();
+        if (question >= 0) {
+            for (String part : uri.substring(question + 1).split("&")) {
+                int equals = part.indexOf('=');
+                String name = equals < 0 ? part : part.substring(0, equals);
+                String value = equals < 0 ? "" : part.substring(equals + 1);
+                query.computeIfAbsent(name, key -> new ArrayList<>())
+                        .add(URLDecoder.decode(value, StandardCharsets.UTF_8));
+            }
+        }
+        String path = question < 0 ? uri : uri.substring(0, question);
+        Optional<User> certificate = user.equals(User.ANONYMOUS) ? Optional.empty() : Optional.of(user);
+        return new ApiRequest(method, path, query, headers, body, certificate);
+    }
+
+    CompletableFuture<ApiResponse> send(
+            User user, String method, String uri, Map<String, String> headers, String body) {
+        return server.handle(request(user, method, uri, headers, body.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    Answer ask(User user, String method, String uri, Map<String, String> headers, String body) {
+        CompletableFuture<ApiResponse> response = send(user, method, uri, headers, body);
+        settle();
+        return answer(response);
+    }
+
+    static Answer answer(CompletableFuture<ApiResponse> response) {
+        assertThat(response).isDone();
+        assertThat(response.join()).isInstanceOf(ApiResponse.Full.class);
+        ApiResponse.Full full = (ApiResponse.Full) response.join();
+        return new Answer(full.status(), full.headers(), full.body());
+    }
+
+    Answer ask(User user, String method, String uri, String body) {
+        return ask(user, method, uri, Map.of(), body);
+    }
+
+    Answer get(String uri) {
+        return ask(ADMIN, "GET", uri, "");
+    }
+
+    Answer post(String uri, String body) {
+        return ask(ADMIN, "POST", uri, body);
+    }
+
+    Answer put(String uri, String body) {
+        return ask(ADMIN, "PUT", uri, body);
+    }
+
+    Answer delete(String uri, String body) {
+        return ask(ADMIN, "DELETE", uri, body);
+    }
+
+    Answer patch(String type, String uri, String body) {
+        return ask(ADMIN, "PATCH", uri, Map.of("content-type", type), body);
+    }
+
+    /** Creates a node as the administrator; returns it. */
+    JsonObject node(String name) {
+        Answer answer = post("/api/v1/nodes", "{\"metadata\":{\"name\":\"" + name + "\"}}");
+        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+        return answer.json();
+    }
+
+    /** A pod's body; not on a node if {@code node} is empty. */
+    static String pod(String name, String node) {
+        return "{\"metadata\":{\"name\":\"" + name + "\"},\"spec\":{"
+                + (node.isEmpty() ? "" : "\"nodeName\":\"" + node + "\",")
+                + "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}";
+    }
+
+    /** What a watch has said so far. */
+    static final class Lines implements StreamSink {
+        final List<JsonObject> events = new ArrayList<>();
+        private final List<Runnable> onClose = new ArrayList<>();
+        boolean ended;
+
+        @Override
+        public void writeFirst(byte[] bytes) {
+            write(bytes);
+        }
+
+        @Override
+        public void write(byte[] bytes) {
+            assertThat(ended).isFalse();
+            assertThat(bytes[bytes.length - 1]).isEqualTo((byte) '\n');
+            events.add(Json.parseObject(bytes));
+        }
+
+        @Override
+        public void end() {
+            ended = true;
+            onClose.forEach(Runnable::run);
+        }
+
+        @Override
+        public void onClose(Runnable action) {
+            onClose.add(action);
+        }
+
+        /** The reader leaves. */
+        void leave() {
+            onClose.forEach(Runnable::run);
+        }
+
+        /** The lines as {@code TYPE name@version}. */
+        List<String> brief() {
+            return events.stream()
+                    .map(event -> {
+                        JsonObject metadata = event.object("object").object("metadata");
+                        return event.text("type") + " " + metadata.text("name") + "@"
+                                + metadata.text("resourceVersion");
+                    })
+                    .toList();
+        }
+    }
+
+    Lines watch(User user, String uri, Map<String, String> headers) {
+        CompletableFuture<ApiResponse> response = send(user, "GET", uri, headers, "");
+        settle();
+        assertThat(response).isDone();
+        assertThat(response.join()).isInstanceOf(ApiResponse.Streamed.class);
+        Lines lines = new Lines();
+        ((ApiResponse.Streamed) response.join()).start().accept(lines);
+        settle();
+        return lines;
+    }
+
+    Lines watch(String uri) {
+        return watch(ADMIN, uri, Map.of());
+    }
+}

@@ -1,0 +1,117 @@
+package io.nodekeeper.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDB;
+
+/** The contract with RocksDB, and what comes back when it is opened again. */
+class RocksStoreTest extends StoreContract {
+    @TempDir
+    Path directory;
+
+    @Override
+    Journal journal() {
+        return RocksJournal.open(directory);
+    }
+
+    private void reopen() {
+        close();
+        open();
+    }
+
+    @Test
+    @Tag("W71")
+    @Tag("W85")
+    void comesBackWithItsObjectsHistoryAndRevision() {
+        put(N1, "a", 0);
+        put(N2, "b", 0);
+        put(N1, "c", 1);
+        delete(N2, 2);
+        reopen();
+        assertThat(store.revision()).isEqualTo(4);
+        assertThat(list(0)).containsExactly("n1=c@1/3");
+        assertThat(list(2)).containsExactly("n1=a@1/1", "n2=b@2/2");
+        assertThat(watch(NODES, 1).heard)
+                .containsExactly("2: - -> n2=b@2/2", "3: n1=a@1/1 -> n1=c@1/3", "4: n2=b@2/2 -> -");
+        assertThat(text(put(N2, "d", 0))).isEqualTo("n2=d@5/5");
+    }
+
+    @Test
+    @Tag("W71")
+    void theRevisionDoesNotGoBackEvenIfAllIsGone() {
+        put(N1, "a", 0);
+        delete(N1, 1);
+        reopen();
+        assertThat(store.revision()).isEqualTo(2);
+        assertThat(list(0)).isEmpty();
+        assertThat(text(put(N1, "b", 0))).isEqualTo("n1=b@3/3");
+    }
+
+    @Test
+    void trimsTheHistoryThatCameBack() {
+        for (int i = 0; i < 4; i++) {
+            put(N1, "v" + i, i);
+        }
+        reopen();
+        put(N1, "v4", 4);
+        assertThat(watch(NODES, 0).heard)
+                .containsExactly("compacted: revision 0 is gone; the oldest kept is 1");
+        reopen();
+        assertThat(watch(NODES, 1).heard).hasSize(4);
+        assertThat(list(1)).containsExactly("n1=v0@1/1");
+    }
+
+    @Test
+    void keepsNoRowOfWhatItForgot() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            put(N1, "v" + i, i);
+        }
+        delete(N1, 20);
+        store.close();
+        settle();
+        int rows = 0;
+        RocksDB.loadLibrary();
+        try (RocksDB db = RocksDB.open(directory.toString());
+                var rowsOfAll = db.newIterator()) {
+            for (rowsOfAll.seekToFirst(); rowsOfAll.isValid(); rowsOfAll.next()) {
+                rows++;
+            }
+        }
+        // Four changes, the four versions before them, the format and the revision.
+        assertThat(rows).isEqualTo(10);
+        open();
+    }
+
+    @Test
+    void refusesADirectoryThatIsInUse() {
+        assertThatThrownBy(() -> RocksJournal.open(directory))
+                .isInstanceOf(StoreException.class)
+                .hasMessageStartingWith("cannot open the journal in " + directory + ": ");
+    }
+
+    @Test
+    void refusesAFormatThatItDoesNotKnow() throws Exception {
+        store.close();
+        settle();
+        try (RocksDB db = RocksDB.open(directory.toString())) {
+            db.put(
+                    "mformat".getBytes(StandardCharsets.US_ASCII),
+                    ByteBuffer.allocate(Long.BYTES).putLong(7).array());
+        }
+        assertThatThrownBy(() -> RocksJournal.open(directory))
+                .hasMessage(directory + " is in journal format 7; this version reads format 1");
+        try (RocksDB db = RocksDB.open(directory.toString())) {
+            db.put(
+                    "mformat".getBytes(StandardCharsets.US_ASCII),
+                    ByteBuffer.allocate(Long.BYTES).putLong(1).array());
+        }
+        open();
+    }
+}
