@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 
 class RandomRunTest {
     @Test
-    @Tag("L4")
     @Tag("L6")
     @Tag("L8")
     void aThousandNodesGetEveryVerdictOnTimeAndTheSameTraceTwice() {

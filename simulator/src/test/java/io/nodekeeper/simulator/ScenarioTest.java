@@ -23,13 +23,8 @@ class ScenarioTest {
 
     @ParameterizedTest
     @MethodSource("scripts")
-    @Tag("L4")
     @Tag("L13")
     @Tag("L22")
-    @Tag("L27")
-    @Tag("L28")
-    @Tag("L30")
-    @Tag("L40")
     void leavesExactlyTheTraceInTheScript(String name) throws IOException {
         String script = Files.readString(SCRIPTS.resolve(name));
 
