@@ -131,6 +131,7 @@ final class Bodies {
                                 "the copies of the JSON patch exceed the limit of " + COPY_BYTES + " bytes");
                     }
                 }
+                checkThere(target, operation);
                 target = JsonPatch.apply(MAPPER.createArrayNode().add(operation), target);
             }
             return Json.parseObject(MAPPER.writeValueAsBytes(target));
@@ -144,6 +145,23 @@ final class Bodies {
                     422, "Invalid", "the server rejected our request due to an error in our request: " + e.getMessage());
         } catch (IOException | StackOverflowError e) {
             throw ApiException.badRequest("the patch is not valid: " + shortly(e));
+        }
+    }
+
+    /** What is taken away, replaced, moved or copied must be there: the library lets some of it pass. */
+    private static void checkThere(JsonNode target, JsonNode operation) {
+        String field =
+                switch (operation.path("op").asText()) {
+                    case "remove", "replace" -> "path";
+                    case "move", "copy" -> "from";
+                    default -> "";
+                };
+        if (!field.isEmpty() && target.at(operation.path(field).asText()).isMissingNode()) {
+            throw new ApiException(
+                    422,
+                    "Invalid",
+                    "the server rejected our request due to an error in our request: nothing is at "
+                            + operation.path(field));
         }
     }
 

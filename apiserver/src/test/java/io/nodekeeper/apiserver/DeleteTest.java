@@ -235,7 +235,7 @@ class DeleteTest {
                     "{\"metadata\":{\"name\":\"" + name
                             + "\"},\"involvedObject\":{\"kind\":\"Node\",\"name\":\"n1\"}}");
         }
-        TestServer.Lines watch = server.watch(events + "?watch=true&resourceVersion=6");
+        TestServer.Lines watch = server.watch(events + "?watch=true&resourceVersion=6&timeoutSeconds=86400");
         server.time.advance(Duration.ofMinutes(59));
         assertThat(server.patch(TestServer.MERGE, events + "/e2", "{\"count\":2}").status())
                 .isEqualTo(200);
