@@ -81,7 +81,9 @@ public class ApiException extends RuntimeException {
         }
         String text = errors.size() == 1
                 ? errors.getFirst().toString()
-                : "[" + String.join(", ", errors.stream().map(FieldError::toString).toList()) + "]";
+                : "["
+                        + String.join(
+                                ", ", errors.stream().map(FieldError::toString).toList()) + "]";
         String kind = type.group().isEmpty() ? type.kind() : type.kind() + "." + type.group();
         return new ApiException(
                 422,

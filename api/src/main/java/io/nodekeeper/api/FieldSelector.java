@@ -82,7 +82,8 @@ public final class FieldSelector {
         String field = part.substring(0, at).strip();
         for (String operator : List.of("!=", "==", "=")) {
             if (part.startsWith(operator, at)) {
-                return new Term(field, unescape(text, part.substring(at + operator.length())), operator.charAt(0) != '!');
+                return new Term(
+                        field, unescape(text, part.substring(at + operator.length())), operator.charAt(0) != '!');
             }
         }
         throw ApiException.badRequest("invalid selector: '" + text + "'; can't understand '" + part + "'");
@@ -113,7 +114,8 @@ public final class FieldSelector {
             if (c == '\\') {
                 i++;
                 if (i == value.length() || "\\,=".indexOf(value.charAt(i)) < 0) {
-                    throw ApiException.badRequest("invalid field selector \"" + text + "\": only \\\\, \\, and \\= are escapes");
+                    throw ApiException.badRequest(
+                            "invalid field selector \"" + text + "\": only \\\\, \\, and \\= are escapes");
                 }
                 c = value.charAt(i);
             }

@@ -14,8 +14,9 @@ import java.util.Optional;
  * {@code MicroTime}. Input is taken with any offset and any fraction.
  */
 public final class KubeTime {
-    private static final DateTimeFormatter MICRO =
-            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
+    private static final DateTimeFormatter MICRO = DateTimeFormatter.ofPattern(
+                    "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'", Locale.ROOT)
+            .withZone(ZoneOffset.UTC);
 
     /** What can be written with a year of four digits: an offset may reach beyond. */
     private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
@@ -36,7 +37,8 @@ public final class KubeTime {
 
     /** Reads either form; empty if {@code text} is no RFC 3339 time. */
     public static Optional<Instant> parse(String text) {
-        // RFC 3339 demands four digits of the year, seconds and an offset, which is more than ISO_OFFSET_DATE_TIME does.
+        // RFC 3339 demands four digits of the year, seconds and an offset, which is more than ISO_OFFSET_DATE_TIME
+        // does.
         if (text.length() < 20 || text.charAt(4) != '-' || text.charAt(16) != ':') {
             return Optional.empty();
         }

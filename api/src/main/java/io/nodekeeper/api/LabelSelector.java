@@ -17,8 +17,7 @@ public final class LabelSelector {
     public static final LabelSelector ALL = new LabelSelector(List.of());
 
     private static final String KEY = "[A-Za-z0-9_./-]+";
-    private static final Pattern SET =
-            Pattern.compile("\\s*(" + KEY + ")\\s+(in|notin)\\s*\\(([^()]*)\\)\\s*");
+    private static final Pattern SET = Pattern.compile("\\s*(" + KEY + ")\\s+(in|notin)\\s*\\(([^()]*)\\)\\s*");
     private static final Pattern COMPARE =
             Pattern.compile("\\s*(" + KEY + ")\\s*(==|=|!=|>|<)\\s*([A-Za-z0-9_.-]*)\\s*");
     private static final Pattern EXISTS = Pattern.compile("\\s*(!?)\\s*(" + KEY + ")\\s*");

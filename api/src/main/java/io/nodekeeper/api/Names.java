@@ -19,9 +19,10 @@ public final class Names {
         }
         return SUBDOMAIN.matcher(name).matches()
                 ? Optional.empty()
-                : Optional.of("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or"
-                        + " '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for"
-                        + " validation is '" + SUBDOMAIN.pattern() + "')");
+                : Optional.of(
+                        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or"
+                                + " '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for"
+                                + " validation is '" + SUBDOMAIN.pattern() + "')");
     }
 
     /** A DNS-1123 label: the name of a namespace. */
@@ -31,9 +32,10 @@ public final class Names {
         }
         return LABEL.matcher(name).matches()
                 ? Optional.empty()
-                : Optional.of("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and"
-                        + " must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used"
-                        + " for validation is '" + LABEL.pattern() + "')");
+                : Optional.of(
+                        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and"
+                                + " must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used"
+                                + " for validation is '" + LABEL.pattern() + "')");
     }
 
     /** A label, annotation or taint key: a name of at most 63 characters, with a DNS subdomain and a slash before it or not. */
@@ -57,9 +59,10 @@ public final class Names {
         }
         return QUALIFIED.matcher(name).matches()
                 ? Optional.empty()
-                : Optional.of("name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end"
-                        + " with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for"
-                        + " validation is '" + QUALIFIED.pattern() + "')");
+                : Optional.of(
+                        "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end"
+                                + " with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for"
+                                + " validation is '" + QUALIFIED.pattern() + "')");
     }
 
     /** A label or taint value: empty, or as the name part of a key. */

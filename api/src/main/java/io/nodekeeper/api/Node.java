@@ -13,8 +13,7 @@ public record Node(JsonObject json) implements ApiObject {
 
     /** The condition of that {@code type}. */
     public Optional<Condition> condition(String type) {
-        return status()
-                .array("conditions")
+        return status().array("conditions")
                 .objects()
                 .filter(condition -> condition.text("type").equals(type))
                 .findFirst()
@@ -34,8 +33,7 @@ public record Node(JsonObject json) implements ApiObject {
     /** Whether it carries a taint of that key and effect. */
     public boolean hasTaint(String key, String effect) {
         return taints().stream()
-                .anyMatch(taint ->
-                        taint.key().equals(key) && taint.effect().equals(effect));
+                .anyMatch(taint -> taint.key().equals(key) && taint.effect().equals(effect));
     }
 
     /** {@code spec.unschedulable}: cordoned. */
@@ -45,8 +43,8 @@ public record Node(JsonObject json) implements ApiObject {
 
     /** This node with other conditions. */
     public Node withConditions(List<Condition> conditions) {
-        JsonArray array =
-                new JsonArray(conditions.stream().<JsonValue>map(Condition::json).toList());
+        JsonArray array = new JsonArray(
+                conditions.stream().<JsonValue>map(Condition::json).toList());
         return new Node(json.update("status", status -> status.with("conditions", array)));
     }
 }

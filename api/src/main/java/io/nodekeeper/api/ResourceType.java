@@ -19,8 +19,7 @@ public record ResourceType(String group, String version, String plural, String k
     /** See {@link #NODES}. */
     public static final ResourceType NAMESPACES = new ResourceType("", "v1", "namespaces", "Namespace", false);
     /** See {@link #NODES}. */
-    public static final ResourceType LEASES =
-            new ResourceType("coordination.k8s.io", "v1", "leases", "Lease", true);
+    public static final ResourceType LEASES = new ResourceType("coordination.k8s.io", "v1", "leases", "Lease", true);
 
     /** {@code v1} or {@code group/version}: the value of {@code apiVersion}. */
     public String apiVersion() {

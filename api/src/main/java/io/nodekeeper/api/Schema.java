@@ -151,17 +151,16 @@ public sealed interface Schema {
     }
 
     private static Optional<String> scalarMismatch(Scalar scalar, String path, JsonValue value) {
-        boolean fits =
-                switch (scalar) {
-                    case ANY -> true;
-                    case STRING -> value instanceof JsonString;
-                    case BOOLEAN -> value instanceof JsonBool;
-                    case INTEGER -> value instanceof JsonNumber number && number.isLong();
-                    case TIME, MICRO_TIME ->
-                        value instanceof JsonString string
-                                && KubeTime.parse(string.value()).isPresent();
-                    case QUANTITY -> Quantity.from(value).isPresent();
-                };
+        boolean fits = switch (scalar) {
+            case ANY -> true;
+            case STRING -> value instanceof JsonString;
+            case BOOLEAN -> value instanceof JsonBool;
+            case INTEGER -> value instanceof JsonNumber number && number.isLong();
+            case TIME, MICRO_TIME ->
+                value instanceof JsonString string
+                        && KubeTime.parse(string.value()).isPresent();
+            case QUANTITY -> Quantity.from(value).isPresent();
+        };
         return fits ? Optional.empty() : wrong(path, scalar.word, value);
     }
 

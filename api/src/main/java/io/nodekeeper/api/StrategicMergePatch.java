@@ -58,7 +58,10 @@ public final class StrategicMergePatch {
         for (var change : patch.fields().entrySet()) {
             String name = change.getKey();
             JsonValue value = change.getValue();
-            if (name.equals(PATCH) || name.equals(RETAIN_KEYS) || name.startsWith(DELETE_FROM) || name.startsWith(ORDER)) {
+            if (name.equals(PATCH)
+                    || name.equals(RETAIN_KEYS)
+                    || name.startsWith(DELETE_FROM)
+                    || name.startsWith(ORDER)) {
                 continue;
             }
             if (value == JsonNull.NULL) {
@@ -90,7 +93,11 @@ public final class StrategicMergePatch {
                 }
             }
         }
-        return patch.has(RETAIN_KEYS) ? retained(result.build(), arrayOf(RETAIN_KEYS, patch.get(RETAIN_KEYS).get())) : result.build();
+        return patch.has(RETAIN_KEYS)
+                ? retained(
+                        result.build(),
+                        arrayOf(RETAIN_KEYS, patch.get(RETAIN_KEYS).get()))
+                : result.build();
     }
 
     /** Removals of plain values come first, so that a list which is also added to keeps what is added. */
@@ -126,13 +133,13 @@ public final class StrategicMergePatch {
     private static JsonArray mergeKeyed(JsonArray target, JsonArray patch, Schema.ListOf list) {
         String key = list.mergeKey();
         Optional<Schema> schema = Optional.of(list.item());
-        boolean replace =
-                patch.objects().anyMatch(item -> item.text(PATCH).equals("replace") && !item.has(key));
+        boolean replace = patch.objects().anyMatch(item -> item.text(PATCH).equals("replace") && !item.has(key));
         // Items by their key, so that the cost does not grow with the square of a list's length; items that a faulty
         // target has twice stay under one key.
         Map<JsonValue, List<JsonValue>> result = new LinkedHashMap<>();
-        target.items().forEach(item -> result.computeIfAbsent(keyOf(item, key), k -> new ArrayList<>())
-                .add(item));
+        target.items()
+                .forEach(item -> result.computeIfAbsent(keyOf(item, key), k -> new ArrayList<>())
+                        .add(item));
         List<JsonValue> replacement = new ArrayList<>();
         for (JsonValue value : patch.items()) {
             JsonObject item = keyed(value, key);
@@ -233,6 +240,8 @@ public final class StrategicMergePatch {
 
     private static ApiException unknownDirective(JsonObject patch) {
         return new ApiException(
-                422, "Invalid", "unknown $patch directive \"" + patch.text(PATCH) + "\"; expected replace, delete or merge");
+                422,
+                "Invalid",
+                "unknown $patch directive \"" + patch.text(PATCH) + "\"; expected replace, delete or merge");
     }
 }

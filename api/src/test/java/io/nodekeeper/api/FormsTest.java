@@ -53,8 +53,11 @@ class FormsTest {
     }
 
     @Property
-    void readsBackEveryTimeItWrote(@ForAll @LongRange(min = -62_135_596_800_000_000L, max = 253_402_300_799_999_999L) long micros) {
-        Instant time = Instant.EPOCH.plusSeconds(Math.floorDiv(micros, 1_000_000)).plusNanos(Math.floorMod(micros, 1_000_000) * 1_000L);
+    void readsBackEveryTimeItWrote(
+            @ForAll @LongRange(min = -62_135_596_800_000_000L, max = 253_402_300_799_999_999L) long micros) {
+        Instant time = Instant.EPOCH
+                .plusSeconds(Math.floorDiv(micros, 1_000_000))
+                .plusNanos(Math.floorMod(micros, 1_000_000) * 1_000L);
         assertThat(KubeTime.formatMicro(time)).hasSize(27);
         assertThat(KubeTime.parse(KubeTime.formatMicro(time))).contains(time);
         assertThat(KubeTime.parse(KubeTime.format(time))).contains(Instant.ofEpochSecond(time.getEpochSecond()));
@@ -62,7 +65,9 @@ class FormsTest {
 
     @Property
     void noTextMakesTheTimeReaderFail(@ForAll String text) {
-        KubeTime.parse(text).ifPresent(time -> assertThat(KubeTime.parse(KubeTime.format(time))).isPresent());
+        KubeTime.parse(text)
+                .ifPresent(time ->
+                        assertThat(KubeTime.parse(KubeTime.format(time))).isPresent());
     }
 
     @ParameterizedTest
@@ -91,7 +96,8 @@ class FormsTest {
         assertThat(Names.labelFault("a".repeat(64))).contains("must be no more than 63 characters");
         assertThat(Names.labelFault("a.b")).isPresent();
         assertThat(Names.labelValueFault("a".repeat(64))).contains("must be no more than 63 characters");
-        assertThat(Names.qualifiedFault("x/" + "a".repeat(64))).contains("name part must be no more than 63 characters");
+        assertThat(Names.qualifiedFault("x/" + "a".repeat(64)))
+                .contains("name part must be no more than 63 characters");
     }
 
     @ParameterizedTest
@@ -146,16 +152,20 @@ class FormsTest {
 
     @Test
     void takesNullForEveryFieldAndNumbersForQuantities() {
-        assertThat(Schemas.NODE.mismatch(
-                        Json.parseObject("{\"metadata\":{\"creationTimestamp\":null},\"spec\":null,\"status\":{\"capacity\":{\"cpu\":4}}}")))
+        assertThat(
+                        Schemas.NODE.mismatch(
+                                Json.parseObject(
+                                        "{\"metadata\":{\"creationTimestamp\":null},\"spec\":null,\"status\":{\"capacity\":{\"cpu\":4}}}")))
                 .isEmpty();
     }
 
     @Test
     @Tag("W41")
     void namesFieldsThatAKindDoesNotHaveButNotThoseOfAPodsSpec() {
-        assertThat(Schemas.NODE.unknownFields(
-                        Json.parseObject("{\"a\":1,\"spec\":{\"b\":{},\"taints\":[{\"c\":1}]},\"metadata\":{\"labels\":{\"x\":\"y\"}}}")))
+        assertThat(
+                        Schemas.NODE.unknownFields(
+                                Json.parseObject(
+                                        "{\"a\":1,\"spec\":{\"b\":{},\"taints\":[{\"c\":1}]},\"metadata\":{\"labels\":{\"x\":\"y\"}}}")))
                 .containsExactly("a", "spec.b", "spec.taints[0].c");
         assertThat(Schemas.POD.unknownFields(Json.parseObject("{\"spec\":{\"anything\":1},\"x\":1}")))
                 .containsExactly("x");

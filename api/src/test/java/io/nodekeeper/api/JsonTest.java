@@ -73,8 +73,7 @@ class JsonTest {
 
     @Test
     void tellsWholeNumbersOf64BitsFromOthers() {
-        JsonObject object = Json.parseObject(
-                """
+        JsonObject object = Json.parseObject("""
                 {"max":9223372036854775807,"over":9223372036854775808,"min":-9223372036854775808,"half":0.5,"exp":1e3}""");
         assertThat(object.number("max")).contains(Long.MAX_VALUE);
         assertThat(object.number("min")).contains(Long.MIN_VALUE);

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
-import net.jqwik.api.Arbitrary;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,9 +64,10 @@ class PatchTest {
     @Test
     @Tag("W34")
     void mergesConditionsByTypeAndKeepsTheOthers() {
-        assertThat(strategic(
-                        CONDITIONS,
-                        "{\"status\":{\"conditions\":[{\"type\":\"B\",\"status\":\"False\",\"reason\":\"R\"},{\"type\":\"C\"}]}}"))
+        assertThat(
+                        strategic(
+                                CONDITIONS,
+                                "{\"status\":{\"conditions\":[{\"type\":\"B\",\"status\":\"False\",\"reason\":\"R\"},{\"type\":\"C\"}]}}"))
                 .isEqualTo(
                         "{\"status\":{\"conditions\":[{\"type\":\"A\",\"status\":\"True\"},{\"type\":\"B\",\"status\":\"False\",\"reason\":\"R\"},{\"type\":\"C\"}]}}");
     }
@@ -74,9 +75,10 @@ class PatchTest {
     @Test
     @Tag("W34")
     void ordersAListAndLeavesNoDirectiveBehind() {
-        assertThat(strategic(
-                        CONDITIONS,
-                        "{\"status\":{\"$setElementOrder/conditions\":[{\"type\":\"B\"},{\"type\":\"Gone\"},{\"type\":\"A\"}],\"conditions\":[{\"type\":\"A\",\"status\":\"False\"}]}}"))
+        assertThat(
+                        strategic(
+                                CONDITIONS,
+                                "{\"status\":{\"$setElementOrder/conditions\":[{\"type\":\"B\"},{\"type\":\"Gone\"},{\"type\":\"A\"}],\"conditions\":[{\"type\":\"A\",\"status\":\"False\"}]}}"))
                 .isEqualTo(
                         "{\"status\":{\"conditions\":[{\"type\":\"B\",\"status\":\"True\"},{\"type\":\"A\",\"status\":\"False\"}]}}");
     }
@@ -85,7 +87,8 @@ class PatchTest {
     void itemsThatTheOrderDoesNotNameFollowTheOneTheyFollowed() {
         String target =
                 "{\"status\":{\"conditions\":[{\"type\":\"0\"},{\"type\":\"A\"},{\"type\":\"a\"},{\"type\":\"B\"},{\"type\":\"b\"}]}}";
-        assertThat(strategic(target, "{\"status\":{\"$setElementOrder/conditions\":[{\"type\":\"B\"},{\"type\":\"A\"}]}}"))
+        assertThat(strategic(
+                        target, "{\"status\":{\"$setElementOrder/conditions\":[{\"type\":\"B\"},{\"type\":\"A\"}]}}"))
                 .isEqualTo(
                         "{\"status\":{\"conditions\":[{\"type\":\"0\"},{\"type\":\"B\"},{\"type\":\"b\"},{\"type\":\"A\"},{\"type\":\"a\"}]}}");
     }
@@ -102,9 +105,10 @@ class PatchTest {
     @Test
     @Tag("W35")
     void replacesAKeyedListAndKeepsTwoAddressesOfOneType() {
-        assertThat(strategic(
-                        "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"1\"}]}}",
-                        "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"2\"},{\"type\":\"Hostname\",\"address\":\"h\"},{\"type\":\"InternalIP\",\"address\":\"3\"},{\"$patch\":\"replace\"}]}}"))
+        assertThat(
+                        strategic(
+                                "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"1\"}]}}",
+                                "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"2\"},{\"type\":\"Hostname\",\"address\":\"h\"},{\"type\":\"InternalIP\",\"address\":\"3\"},{\"$patch\":\"replace\"}]}}"))
                 .isEqualTo(
                         "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"2\"},{\"type\":\"Hostname\",\"address\":\"h\"},{\"type\":\"InternalIP\",\"address\":\"3\"}]}}");
     }
@@ -167,7 +171,8 @@ class PatchTest {
     void refusesPatchesThatMakeNoSense(String patch) {
         assertThatThrownBy(() -> strategic(CONDITIONS, patch))
                 .isInstanceOfSatisfying(
-                        ApiException.class, refused -> assertThat(refused.code()).isEqualTo(422));
+                        ApiException.class,
+                        refused -> assertThat(refused.code()).isEqualTo(422));
     }
 
     @Test
@@ -197,8 +202,12 @@ class PatchTest {
     void aPatchWithoutListsOrDirectivesMergesAsTheRfcSays(
             @ForAll("values") JsonValue target, @ForAll("values") JsonValue patch) {
         if (target instanceof JsonObject object && patch instanceof JsonObject change) {
-            assertThat(StrategicMergePatch.apply(object, change, Schema.open()).fields().keySet())
-                    .isEqualTo(((JsonObject) MergePatch.apply(object, change)).fields().keySet());
+            assertThat(StrategicMergePatch.apply(object, change, Schema.open())
+                            .fields()
+                            .keySet())
+                    .isEqualTo(((JsonObject) MergePatch.apply(object, change))
+                            .fields()
+                            .keySet());
         }
     }
 }

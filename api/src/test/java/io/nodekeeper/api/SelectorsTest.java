@@ -80,7 +80,8 @@ class SelectorsTest {
     void refusesLabelSelectorsThatItCannotRead(String selector) {
         assertThatThrownBy(() -> LabelSelector.parse(selector))
                 .isInstanceOfSatisfying(
-                        ApiException.class, refused -> assertThat(refused.code()).isEqualTo(400))
+                        ApiException.class,
+                        refused -> assertThat(refused.code()).isEqualTo(400))
                 .hasMessageStartingWith("unable to parse requirement: ");
     }
 
@@ -121,8 +122,7 @@ class SelectorsTest {
 
     @Test
     void refusesFieldSelectorsThatItCannotRead() {
-        assertThatThrownBy(() -> FieldSelector.parse("xx"))
-                .hasMessage("invalid selector: 'xx'; can't understand 'xx'");
+        assertThatThrownBy(() -> FieldSelector.parse("xx")).hasMessage("invalid selector: 'xx'; can't understand 'xx'");
         assertThatThrownBy(() -> FieldSelector.parse("a=\\x")).hasMessageContaining("are escapes");
         assertThatThrownBy(() -> FieldSelector.parse("a=b\\")).hasMessageContaining("are escapes");
     }

@@ -118,7 +118,8 @@ public final class ApiServer {
         return switch (info.verb()) {
             case "get" -> reads.get(resource, target, request, media);
             case "list" -> reads.list(resource, target, request, media);
-            case "watch" -> watches.open(resource, target, request, media).thenApply(response -> counted(resource, response));
+            case "watch" ->
+                watches.open(resource, target, request, media).thenApply(response -> counted(resource, response));
             case "create" -> mutations.create(user, resource, target, request);
             case "update" -> mutations.update(user, resource, target, request);
             case "patch" -> mutations.patch(user, resource, target, request);
@@ -175,17 +176,20 @@ public final class ApiServer {
             throw new ApiException(404, "NotFound", "the server could not find the requested resource");
         }
         boolean collection = target.name().isEmpty();
-        boolean allowed =
-                switch (method) {
-                    case "GET", "HEAD" -> true;
-                    case "POST" -> collection && !(resource.type().namespaced() && target.namespace().isEmpty());
-                    case "PUT", "PATCH" -> !collection;
-                    case "DELETE" ->
-                        !status
-                                && !(collection && resource.equals(Resources.NAMESPACES))
-                                && !(collection && resource.type().namespaced() && target.namespace().isEmpty());
-                    default -> false;
-                };
+        boolean allowed = switch (method) {
+            case "GET", "HEAD" -> true;
+            case "POST" ->
+                collection
+                        && !(resource.type().namespaced() && target.namespace().isEmpty());
+            case "PUT", "PATCH" -> !collection;
+            case "DELETE" ->
+                !status
+                        && !(collection && resource.equals(Resources.NAMESPACES))
+                        && !(collection
+                                && resource.type().namespaced()
+                                && target.namespace().isEmpty());
+            default -> false;
+        };
         if (!allowed) {
             throw notAllowed();
         }

@@ -97,7 +97,9 @@ final class Authorizer {
         }
         // A creation's name stands in the body: NodeRestriction looks at it.
         boolean own = target.name().equals(user.name().substring(User.NODE_PREFIX.length()));
-        return own || verb.equals("create") ? ALLOWED : "can only access node lease with the same name as the requesting node";
+        return own || verb.equals("create")
+                ? ALLOWED
+                : "can only access node lease with the same name as the requesting node";
     }
 
     private static boolean mayVisit(User user, RequestInfo request) {

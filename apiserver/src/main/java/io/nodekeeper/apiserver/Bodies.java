@@ -142,7 +142,9 @@ final class Bodies {
         } catch (RuntimeException e) {
             // The library tells of a path that is not there in several ways, plain runtime exceptions among them.
             throw new ApiException(
-                    422, "Invalid", "the server rejected our request due to an error in our request: " + e.getMessage());
+                    422,
+                    "Invalid",
+                    "the server rejected our request due to an error in our request: " + e.getMessage());
         } catch (IOException | StackOverflowError e) {
             throw ApiException.badRequest("the patch is not valid: " + shortly(e));
         }
@@ -150,12 +152,11 @@ final class Bodies {
 
     /** What is taken away, replaced, moved or copied must be there: the library lets some of it pass. */
     private static void checkThere(JsonNode target, JsonNode operation) {
-        String field =
-                switch (operation.path("op").asText()) {
-                    case "remove", "replace" -> "path";
-                    case "move", "copy" -> "from";
-                    default -> "";
-                };
+        String field = switch (operation.path("op").asText()) {
+            case "remove", "replace" -> "path";
+            case "move", "copy" -> "from";
+            default -> "";
+        };
         if (!field.isEmpty() && target.at(operation.path(field).asText()).isMissingNode()) {
             throw new ApiException(
                     422,
@@ -217,12 +218,14 @@ final class Bodies {
         if (!kind.isEmpty() && !kind.equals(wanted)) {
             fault = Optional.of("the object provided is a " + kind);
         } else if (!version.isEmpty() && !version.equals(resource.type().apiVersion())) {
-            fault = Optional.of("the API version in the data (" + version + ") does not match the expected API version ("
-                    + resource.type().apiVersion() + ")");
+            fault = Optional.of(
+                    "the API version in the data (" + version + ") does not match the expected API version ("
+                            + resource.type().apiVersion() + ")");
         }
         if (fault.isPresent()) {
             String text = (kind.isEmpty() ? wanted : kind) + " in version \""
-                    + (version.isEmpty() ? resource.type().apiVersion() : version) + "\" cannot be handled as a " + wanted
+                    + (version.isEmpty() ? resource.type().apiVersion() : version) + "\" cannot be handled as a "
+                    + wanted
                     + ": " + fault.get();
             throw new ApiException(code, code == 422 ? "Invalid" : "BadRequest", text);
         }

@@ -125,9 +125,7 @@ final class Codec {
                 yield string;
             }
             case JsonNumber number ->
-                schema.orElse(Schema.Scalar.ANY) == Schema.Scalar.QUANTITY
-                        ? new JsonString(number.literal())
-                        : number;
+                schema.orElse(Schema.Scalar.ANY) == Schema.Scalar.QUANTITY ? new JsonString(number.literal()) : number;
             default -> value;
         };
     }

@@ -27,15 +27,14 @@ final class Deletions {
     CompletableFuture<Result> delete(Order order, DeleteOptions options) {
         return attempts.run(order, (entry, object) -> {
             order.admission().accept(object, object);
-            checkPrecondition(order, "UID", options.uid(), object.object("metadata").text("uid"));
             checkPrecondition(
-                    order, "ResourceVersion", options.resourceVersion(), Long.toString(entry.modRevision()));
+                    order, "UID", options.uid(), object.object("metadata").text("uid"));
+            checkPrecondition(order, "ResourceVersion", options.resourceVersion(), Long.toString(entry.modRevision()));
             return delete(order, entry, object, kept(order.resource(), object, options));
         });
     }
 
-    private CompletableFuture<Result> delete(
-            Order order, Entry entry, JsonObject object, Optional<JsonObject> kept) {
+    private CompletableFuture<Result> delete(Order order, Entry entry, JsonObject object, Optional<JsonObject> kept) {
         if (order.dryRun() || kept.equals(Optional.of(object))) {
             return CompletableFuture.completedFuture(new Result(200, kept.orElse(object), kept.isEmpty()));
         }
@@ -45,8 +44,7 @@ final class Deletions {
     /** The object as it stays for now although it is deleted: for its finalizers, its grace or its content. */
     private Optional<JsonObject> kept(Resource resource, JsonObject object, DeleteOptions options) {
         JsonObject metadata = object.object("metadata");
-        long grace = Math.clamp(
-                resource.strategy().graceSeconds(object, options.graceSeconds()), 0, LONGEST_GRACE);
+        long grace = Math.clamp(resource.strategy().graceSeconds(object, options.graceSeconds()), 0, LONGEST_GRACE);
         boolean namespace = resource.equals(Resources.NAMESPACES);
         if (grace == 0 && metadata.array("finalizers").isEmpty() && !namespace) {
             return Optional.empty();
@@ -75,8 +73,8 @@ final class Deletions {
             throw ApiException.conflict(
                     named,
                     order.target().name(),
-                    "the " + what + " in the precondition (" + expected + ") does not match the " + what + " in record ("
-                            + actual + "). The object might have been deleted and then recreated");
+                    "the " + what + " in the precondition (" + expected + ") does not match the " + what
+                            + " in record (" + actual + "). The object might have been deleted and then recreated");
         }
     }
 }

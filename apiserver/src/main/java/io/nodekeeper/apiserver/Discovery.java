@@ -83,15 +83,12 @@ final class Discovery {
     private static Optional<JsonObject> group(String path) {
         for (String group : groupNames()) {
             if (path.equals("/apis/" + group)) {
-                return Optional.of(JsonObject.builder()
-                        .put("kind", "APIGroup")
-                        .put("apiVersion", "v1")
-                        .build()
-                        .toBuilder()
-                        .put("name", group)
-                        .put("versions", groupEntry(group).array("versions"))
-                        .put("preferredVersion", groupEntry(group).object("preferredVersion"))
-                        .build());
+                return Optional.of(
+                        JsonObject.builder().put("kind", "APIGroup").put("apiVersion", "v1").build().toBuilder()
+                                .put("name", group)
+                                .put("versions", groupEntry(group).array("versions"))
+                                .put("preferredVersion", groupEntry(group).object("preferredVersion"))
+                                .build());
             }
             if (path.equals("/apis/" + group + "/v1")) {
                 return Optional.of(resources(group, "v1"));
@@ -120,7 +117,9 @@ final class Discovery {
                 continue;
             }
             List<String> verbs = resource.equals(Resources.NAMESPACES)
-                    ? VERBS.stream().filter(verb -> !verb.equals("deletecollection")).toList()
+                    ? VERBS.stream()
+                            .filter(verb -> !verb.equals("deletecollection"))
+                            .toList()
                     : VERBS;
             entries.add(entry(type, type.plural(), type.kind().toLowerCase(Locale.ROOT), verbs, resource.shortNames()));
             if (resource.hasStatus()) {

@@ -10,9 +10,7 @@ final class DryRun {
     static boolean wanted(String mode) {
         if (!mode.isEmpty() && !mode.equals("All")) {
             throw new ApiException(
-                    422,
-                    "Invalid",
-                    "dryRun: Unsupported value: []string{\"" + mode + "\"}: supported values: \"All\"");
+                    422, "Invalid", "dryRun: Unsupported value: []string{\"" + mode + "\"}: supported values: \"All\"");
         }
         return !mode.isEmpty();
     }

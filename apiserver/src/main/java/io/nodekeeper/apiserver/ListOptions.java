@@ -47,7 +47,8 @@ record ListOptions(
 
         static Token decode(String text) {
             try {
-                JsonObject token = Json.parseObject(Base64.getUrlDecoder().decode(text.getBytes(StandardCharsets.UTF_8)));
+                JsonObject token =
+                        Json.parseObject(Base64.getUrlDecoder().decode(text.getBytes(StandardCharsets.UTF_8)));
                 Optional<Long> revision = token.number("rv");
                 if (revision.isPresent() && revision.get() != 0 && token.has("start")) {
                     return new Token(revision.get(), token.text("start"));
@@ -129,7 +130,8 @@ record ListOptions(
         } catch (NumberFormatException e) {
             // Told below.
         }
-        throw ApiException.badRequest(parameter + ": Invalid value: \"" + text + "\": expected a whole number, 0 or more");
+        throw ApiException.badRequest(
+                parameter + ": Invalid value: \"" + text + "\": expected a whole number, 0 or more");
     }
 
     static ApiException invalid(String why) {

@@ -24,7 +24,9 @@ record Media(boolean table, String include) {
             for (int i = 1; i < parts.length; i++) {
                 int equals = parts[i].indexOf('=');
                 if (equals > 0) {
-                    parameters.put(parts[i].substring(0, equals).strip(), parts[i].substring(equals + 1).strip());
+                    parameters.put(
+                            parts[i].substring(0, equals).strip(),
+                            parts[i].substring(equals + 1).strip());
                 }
             }
             String as = parameters.getOrDefault("as", "");
@@ -35,8 +37,7 @@ record Media(boolean table, String include) {
                 return new Media(true, include(request));
             }
         }
-        throw new ApiException(
-                406, "NotAcceptable", "only the following media types are accepted: application/json");
+        throw new ApiException(406, "NotAcceptable", "only the following media types are accepted: application/json");
     }
 
     private static String include(ApiRequest request) {

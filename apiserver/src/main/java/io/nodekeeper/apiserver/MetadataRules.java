@@ -19,6 +19,7 @@ import java.util.random.RandomGenerator;
 final class MetadataRules {
     /** The most bytes of annotations (Kubernetes' limit). */
     private static final int ANNOTATION_BYTES = 262_144;
+
     private static final String SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
     private static final int GENERATED_PREFIX = 58;
     private static final List<String> IMMUTABLE =
@@ -53,7 +54,8 @@ final class MetadataRules {
         JsonObject before = old.object("metadata");
         return object.update("metadata", metadata -> {
             JsonObject.Builder result = metadata.toBuilder().remove("selfLink").remove("managedFields");
-            for (String field : List.of("name", "namespace", "generateName", "generation", "uid", "creationTimestamp")) {
+            for (String field :
+                    List.of("name", "namespace", "generateName", "generation", "uid", "creationTimestamp")) {
                 before.get(field).ifPresentOrElse(value -> result.put(field, value), () -> result.remove(field));
             }
             for (String field : List.of("deletionTimestamp", "deletionGracePeriodSeconds")) {
@@ -84,7 +86,11 @@ final class MetadataRules {
                 errors.add(FieldError.forbidden(
                         "metadata.finalizers",
                         "no new finalizers can be added if the object is being deleted, found new finalizers []string{"
-                                + String.join(", ", added.stream().map(MetadataRules::quoted).toList())
+                                + String.join(
+                                        ", ",
+                                        added.stream()
+                                                .map(MetadataRules::quoted)
+                                                .toList())
                                 + "}"));
             }
         }
@@ -112,8 +118,8 @@ final class MetadataRules {
         for (Map.Entry<String, String> annotation :
                 metadata.object("annotations").texts().entrySet()) {
             Names.qualifiedFault(annotation.getKey())
-                    .ifPresent(fault -> errors.add(
-                            FieldError.invalid("metadata.annotations", quoted(annotation.getKey()), fault)));
+                    .ifPresent(fault ->
+                            errors.add(FieldError.invalid("metadata.annotations", quoted(annotation.getKey()), fault)));
             bytes += length(annotation.getKey()) + length(annotation.getValue());
         }
         if (bytes > ANNOTATION_BYTES) {
@@ -137,8 +143,8 @@ final class MetadataRules {
         }
         String bodyName = metadata.text("name");
         if (!name.isEmpty() && !bodyName.isEmpty() && !bodyName.equals(name)) {
-            throw ApiException.badRequest("the name of the object (" + bodyName
-                    + ") does not match the name on the URL (" + name + ")");
+            throw ApiException.badRequest(
+                    "the name of the object (" + bodyName + ") does not match the name on the URL (" + name + ")");
         }
     }
 

@@ -37,7 +37,12 @@ final class Mutations {
     /** Creates an object of the server's own. */
     CompletableFuture<?> createOwn(Resource resource, String name) {
         RequestInfo.Target target = new RequestInfo.Target(
-                resource.type().group(), resource.type().version(), resource.type().plural(), "", "", "");
+                resource.type().group(),
+                resource.type().version(),
+                resource.type().plural(),
+                "",
+                "",
+                "");
         JsonObject object = JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name));
         return writes.create(new Order(resource, target, false, (old, next) -> {}), object);
     }
@@ -45,16 +50,18 @@ final class Mutations {
     /** Removes an object as the server itself, or marks it deleted if it has finalizers. */
     CompletableFuture<?> deleteOwn(Resource resource, String namespace, String name) {
         RequestInfo.Target target = new RequestInfo.Target(
-                resource.type().group(), resource.type().version(), resource.type().plural(), namespace, name, "");
+                resource.type().group(),
+                resource.type().version(),
+                resource.type().plural(),
+                namespace,
+                name,
+                "");
         return deletions.delete(new Order(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
     }
 
     private Order order(User user, Resource resource, RequestInfo.Target target, boolean dryRun) {
         return new Order(
-                resource,
-                target,
-                dryRun,
-                (old, next) -> nodeRestriction.check(user, resource, target, old, next));
+                resource, target, dryRun, (old, next) -> nodeRestriction.check(user, resource, target, old, next));
     }
 
     CompletableFuture<ApiResponse> create(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
@@ -119,7 +126,8 @@ final class Mutations {
         ListOptions selected = ListOptions.of(resource, request);
         Order all = order(user, resource, target, options.dryRun());
         List<CompletableFuture<?>> deleted = new ArrayList<>();
-        for (Entry entry : store.list(resource.prefix(target.namespace()), "", 0, 0).entries()) {
+        for (Entry entry :
+                store.list(resource.prefix(target.namespace()), "", 0, 0).entries()) {
             JsonObject object = resource.codec().decode(entry);
             if (selected.matches(resource, object)) {
                 JsonObject metadata = object.object("metadata");

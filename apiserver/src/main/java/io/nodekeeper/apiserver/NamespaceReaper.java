@@ -80,11 +80,12 @@ final class NamespaceReaper implements Store.Watcher {
         }
         store.get(Resources.NAMESPACES.key("", name))
                 .filter(NamespaceReaper::isOver)
-                .ifPresent(entry -> store.delete(entry.key(), entry.modRevision()).whenComplete((done, error) -> {
-                    if (error != null) {
-                        loop.schedule(RETRY, () -> empty(name));
-                    }
-                }));
+                .ifPresent(entry -> store.delete(entry.key(), entry.modRevision())
+                        .whenComplete((done, error) -> {
+                            if (error != null) {
+                                loop.schedule(RETRY, () -> empty(name));
+                            }
+                        }));
     }
 
     /** Whether it was deleted and nobody holds on to it. */

@@ -38,7 +38,9 @@ final class NodeRestriction {
             case "leases" -> {
                 if (!target.namespace().equals(Lease.NODE_NAMESPACE) || !name.equals(self)) {
                     throw forbidden(
-                            "leases.coordination.k8s.io", name, "can only access node lease with the same name as the requesting node");
+                            "leases.coordination.k8s.io",
+                            name,
+                            "can only access node lease with the same name as the requesting node");
                 }
             }
             case "pods" -> checkPod(self, name, old.isEmpty() ? next : old, old.isEmpty());
@@ -56,9 +58,13 @@ final class NodeRestriction {
             String what = old.isEmpty()
                     ? "is not allowed to set the following labels: "
                     : "is not allowed to modify labels: ";
-            throw forbidden("nodes", name, (old.isEmpty() ? "node \"" + self + "\" " : "") + what + String.join(", ", labels));
+            throw forbidden(
+                    "nodes", name, (old.isEmpty() ? "node \"" + self + "\" " : "") + what + String.join(", ", labels));
         }
-        if (!old.isEmpty() && !old.object("spec").array("taints").equals(next.object("spec").array("taints"))) {
+        if (!old.isEmpty()
+                && !old.object("spec")
+                        .array("taints")
+                        .equals(next.object("spec").array("taints"))) {
             throw forbidden("nodes", name, "node \"" + self + "\" is not allowed to modify taints");
         }
     }
@@ -76,7 +82,9 @@ final class NodeRestriction {
                     "pods",
                     name,
                     "node \"" + self + "\" can only "
-                            + (creation ? "create pods with spec.nodeName set to itself" : "change pods with spec.nodeName set to itself"));
+                            + (creation
+                                    ? "create pods with spec.nodeName set to itself"
+                                    : "change pods with spec.nodeName set to itself"));
         }
     }
 

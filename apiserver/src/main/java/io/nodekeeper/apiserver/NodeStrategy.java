@@ -14,16 +14,17 @@ import java.util.Set;
 
 /** The rules of Nodes. */
 final class NodeStrategy implements Strategy {
-    private static final List<String> EFFECTS =
-            List.of(Taint.NO_SCHEDULE, Taint.PREFER_NO_SCHEDULE, Taint.NO_EXECUTE);
+    private static final List<String> EFFECTS = List.of(Taint.NO_SCHEDULE, Taint.PREFER_NO_SCHEDULE, Taint.NO_EXECUTE);
 
     /** Every new node is kept free of pods until the controller has seen it Ready (admission TaintNodesByCondition). */
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
         JsonObject node = mirrorPodCidr(object);
-        boolean tainted = node.object("spec").array("taints").objects().anyMatch(taint -> taint.text("key")
-                        .equals(Taint.NOT_READY)
-                && taint.text("effect").equals(Taint.NO_SCHEDULE));
+        boolean tainted = node.object("spec")
+                .array("taints")
+                .objects()
+                .anyMatch(taint -> taint.text("key").equals(Taint.NOT_READY)
+                        && taint.text("effect").equals(Taint.NO_SCHEDULE));
         if (tainted) {
             return node;
         }
@@ -31,7 +32,8 @@ final class NodeStrategy implements Strategy {
                 .put("key", Taint.NOT_READY)
                 .put("effect", Taint.NO_SCHEDULE)
                 .build();
-        return node.update("spec", spec -> spec.with("taints", spec.array("taints").plus(taint)));
+        return node.update(
+                "spec", spec -> spec.with("taints", spec.array("taints").plus(taint)));
     }
 
     @Override
@@ -66,8 +68,7 @@ final class NodeStrategy implements Strategy {
         List<FieldError> errors = new ArrayList<>();
         JsonObject spec = node.object("spec");
         JsonObject before = old.object("spec");
-        if (!before.array("podCIDRs").isEmpty()
-                && !before.array("podCIDRs").equals(spec.array("podCIDRs"))) {
+        if (!before.array("podCIDRs").isEmpty() && !before.array("podCIDRs").equals(spec.array("podCIDRs"))) {
             errors.add(FieldError.forbidden(
                     "spec.podCIDRs", "node updates may not change podCIDR except from \"\" to valid"));
         }
@@ -91,8 +92,7 @@ final class NodeStrategy implements Strategy {
                     path + ".effect", quoted(taint.effect()), "\"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\""));
         }
         if (!seen.add(taint.key() + ":" + taint.effect())) {
-            errors.add(FieldError.duplicate(
-                    path, taint.json() + ": taints must be unique by key and effect pair"));
+            errors.add(FieldError.duplicate(path, taint.json() + ": taints must be unique by key and effect pair"));
         }
     }
 

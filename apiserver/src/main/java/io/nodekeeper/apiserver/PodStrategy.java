@@ -86,10 +86,12 @@ final class PodStrategy implements Strategy {
     }
 
     private static boolean tolerates(JsonArray tolerations, String key) {
-        return tolerations.objects().anyMatch(toleration -> (toleration.text("key").equals(key)
-                        || toleration.text("key").isEmpty())
-                && (toleration.text("effect").equals(Taint.NO_EXECUTE)
-                        || toleration.text("effect").isEmpty()));
+        return tolerations
+                .objects()
+                .anyMatch(toleration -> (toleration.text("key").equals(key)
+                                || toleration.text("key").isEmpty())
+                        && (toleration.text("effect").equals(Taint.NO_EXECUTE)
+                                || toleration.text("effect").isEmpty()));
     }
 
     private static JsonObject withDefault(JsonObject object, String name, String value) {

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 final class Reads {
     /** How long a request waits for a revision that is yet to come (Kubernetes' watch cache). */
     private static final Duration FRESHNESS = Duration.ofSeconds(3);
+
     private static final Duration POLL = Duration.ofMillis(50);
 
     private final Store store;
@@ -33,15 +34,23 @@ final class Reads {
     }
 
     CompletableFuture<ApiResponse> get(Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
-        long version = ListOptions.number("resourceVersion", request.parameter("resourceVersion")).orElse(0L);
+        long version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"))
+                .orElse(0L);
         return reached(version).thenApply(ready -> {
             Entry entry = store.get(resource.key(target.namespace(), target.name()))
                     .orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
             if (media.table()) {
                 JsonObject object = resource.codec().decode(entry);
-                return ApiResponse.json(200, table(resource, List.of(object), media, true, JsonObject.builder()
-                        .put("resourceVersion", Long.toString(entry.modRevision()))
-                        .build()));
+                return ApiResponse.json(
+                        200,
+                        table(
+                                resource,
+                                List.of(object),
+                                media,
+                                true,
+                                JsonObject.builder()
+                                        .put("resourceVersion", Long.toString(entry.modRevision()))
+                                        .build()));
             }
             return ApiResponse.json(200, resource.codec().show(entry, entry.modRevision()));
         });
@@ -112,9 +121,7 @@ final class Reads {
             Resource resource, String namespace, String after, int limit, long at, ListOptions options) {
         try {
             Optional<String> key = options.key(resource, namespace);
-            return key.isPresent()
-                    ? one(key.get(), at)
-                    : store.list(resource.prefix(namespace), after, limit, at);
+            return key.isPresent() ? one(key.get(), at) : store.list(resource.prefix(namespace), after, limit, at);
         } catch (StoreException.Compacted e) {
             if (options.token().isEmpty()) {
                 throw new ApiException(410, "Expired", "The resourceVersion for the provided list is too old.");
@@ -127,17 +134,19 @@ final class Reads {
     Listing one(String key, long at) {
         // The key itself is the first of all that begin with it.
         Listing first = store.list(key, "", 1, at);
-        List<Entry> found =
-                first.entries().stream().filter(entry -> entry.key().equals(key)).toList();
+        List<Entry> found = first.entries().stream()
+                .filter(entry -> entry.key().equals(key))
+                .toList();
         return new Listing(first.revision(), found, 0);
     }
 
     private static ApiException expiredToken(ListOptions.Token token) {
-        String text = "The provided continue parameter is too old to display a consistent list result. You can start a new"
-                + " list without the continue parameter, or use the continue token in this response to retrieve the"
-                + " remainder of the results. Continuing with the provided token results in an inconsistent list - objects"
-                + " that were created, modified, or deleted between the time the first chunk was returned and now may show"
-                + " up in the list.";
+        String text =
+                "The provided continue parameter is too old to display a consistent list result. You can start a new"
+                        + " list without the continue parameter, or use the continue token in this response to retrieve the"
+                        + " remainder of the results. Continuing with the provided token results in an inconsistent list - objects"
+                        + " that were created, modified, or deleted between the time the first chunk was returned and now may show"
+                        + " up in the list.";
         return new ApiException(410, "Expired", text) {
             @Override
             public JsonObject toStatus() {
@@ -168,8 +177,7 @@ final class Reads {
     }
 
     /** Objects as kubectl prints them; {@code columns} tells whether the column definitions are given too. */
-    JsonObject table(
-            Resource resource, List<JsonObject> objects, Media media, boolean columns, JsonObject metadata) {
+    JsonObject table(Resource resource, List<JsonObject> objects, Media media, boolean columns, JsonObject metadata) {
         Instant now = loop.clock().wallTime();
         return resource.table().render(objects, media.include(), columns, metadata, now);
     }

@@ -31,8 +31,9 @@ record RequestInfo(String verb, String path, Optional<Target> resource) {
     }
 
     static RequestInfo of(String method, String path, boolean watch) {
-        List<String> parts =
-                List.of(path.split("/")).stream().filter(part -> !part.isEmpty()).toList();
+        List<String> parts = List.of(path.split("/")).stream()
+                .filter(part -> !part.isEmpty())
+                .toList();
         int root = parts.isEmpty()
                 ? -1
                 : switch (parts.getFirst()) {

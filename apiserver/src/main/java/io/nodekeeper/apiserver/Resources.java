@@ -17,7 +17,9 @@ final class Resources {
             List.of("no"),
             true,
             new NodeStrategy(),
-            Map.of("spec.unschedulable", node -> Boolean.toString(node.object("spec").bool("unschedulable"))),
+            Map.of(
+                    "spec.unschedulable",
+                    node -> Boolean.toString(node.object("spec").bool("unschedulable"))),
             Tables.NODES);
 
     static final Resource PODS = new Resource(

@@ -68,9 +68,8 @@ final class ServerMetrics {
         String subresource = target.map(RequestInfo.Target::subresource)
                 .filter(name -> name.equals("status"))
                 .orElse("");
-        String scope = target.map(known -> known.name().isEmpty()
-                        ? known.namespace().isEmpty() ? "cluster" : "namespace"
-                        : "resource")
+        String scope = target.map(known ->
+                        known.name().isEmpty() ? known.namespace().isEmpty() ? "cluster" : "namespace" : "resource")
                 .orElse("");
         requests.labelValues(
                         VERBS.getOrDefault(verb, "other"),
@@ -105,8 +104,22 @@ final class ServerMetrics {
     }
 
     private static final Map<String, String> VERBS = Map.of(
-            "GET", "GET", "LIST", "LIST", "WATCH", "WATCH", "CREATE", "POST", "UPDATE", "PUT", "PATCH", "PATCH", "DELETE",
-            "DELETE", "DELETECOLLECTION", "DELETECOLLECTION");
+            "GET",
+            "GET",
+            "LIST",
+            "LIST",
+            "WATCH",
+            "WATCH",
+            "CREATE",
+            "POST",
+            "UPDATE",
+            "PUT",
+            "PATCH",
+            "PATCH",
+            "DELETE",
+            "DELETE",
+            "DELETECOLLECTION",
+            "DELETECOLLECTION");
 
     private static String kind(RequestInfo info) {
         return switch (info.verb()) {

@@ -27,8 +27,7 @@ record Table(List<Column> columns) {
      */
     record Column(String name, String type, boolean wide, BiFunction<JsonObject, Instant, String> cell) {}
 
-    JsonObject render(
-            List<JsonObject> objects, String include, boolean withColumns, JsonObject metadata, Instant now) {
+    JsonObject render(List<JsonObject> objects, String include, boolean withColumns, JsonObject metadata, Instant now) {
         return JsonObject.builder()
                 .put("kind", "Table")
                 .put("apiVersion", "meta.k8s.io/v1")

@@ -29,11 +29,13 @@ final class Tables {
             name(),
             column("Ready", Tables::podReady),
             column("Status", Tables::podStatus),
-            column("Restarts", pod -> Long.toString(pod.object("status")
-                    .array("containerStatuses")
-                    .objects()
-                    .mapToLong(status -> status.number("restartCount").orElse(0L))
-                    .sum())),
+            column(
+                    "Restarts",
+                    pod -> Long.toString(pod.object("status")
+                            .array("containerStatuses")
+                            .objects()
+                            .mapToLong(status -> status.number("restartCount").orElse(0L))
+                            .sum())),
             age(),
             wide("IP", pod -> orNone(pod.object("status").text("podIP"))),
             wide("Node", pod -> orNone(pod.object("spec").text("nodeName"))),
@@ -50,13 +52,17 @@ final class Tables {
             column("Message", event -> event.text("message").strip()),
             at("First Seen", true, (event, now) -> since(firstSeen(event), now)),
             wide("Count", event -> Long.toString(event.number("count").orElse(1L))),
-            new Table.Column("Name", "string", true, (event, now) -> event.object("metadata").text("name"))));
+            new Table.Column(
+                    "Name",
+                    "string",
+                    true,
+                    (event, now) -> event.object("metadata").text("name"))));
 
-    static final Table NAMESPACES =
-            new Table(List.of(name(), column("Status", namespace -> namespace.object("status").text("phase")), age()));
+    static final Table NAMESPACES = new Table(List.of(
+            name(), column("Status", namespace -> namespace.object("status").text("phase")), age()));
 
-    static final Table LEASES =
-            new Table(List.of(name(), column("Holder", lease -> lease.object("spec").text("holderIdentity")), age()));
+    static final Table LEASES = new Table(
+            List.of(name(), column("Holder", lease -> lease.object("spec").text("holderIdentity")), age()));
 
     private Tables() {}
 
@@ -95,10 +101,7 @@ final class Tables {
     }
 
     private static Table.Column age() {
-        return at(
-                "Age",
-                false,
-                (object, now) -> since(object.object("metadata").text("creationTimestamp"), now));
+        return at("Age", false, (object, now) -> since(object.object("metadata").text("creationTimestamp"), now));
     }
 
     private static Table.Column column(String name, Function<JsonObject, String> cell) {

@@ -45,8 +45,7 @@ final class Watches {
         this.random = random;
     }
 
-    CompletableFuture<ApiResponse> open(
-            Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
+    CompletableFuture<ApiResponse> open(Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
         ListOptions options = ListOptions.of(resource, request);
         boolean initialEvents = request.parameter("sendInitialEvents").equals("true");
         if (initialEvents && !options.match().equals("NotOlderThan")) {
@@ -55,8 +54,9 @@ final class Watches {
                             + " NotOlderThan");
         }
         if (!initialEvents && !options.match().isEmpty()) {
-            throw ListOptions.invalid("resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless"
-                    + " sendInitialEvents is provided");
+            throw ListOptions.invalid(
+                    "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless"
+                            + " sendInitialEvents is provided");
         }
         long seconds = ListOptions.number("timeoutSeconds", request.parameter("timeoutSeconds"))
                 .filter(asked -> asked > 0)
@@ -80,9 +80,7 @@ final class Watches {
 
         private Rendered(Event event, Codec codec, boolean decode) {
             revision = event.revision();
-            String type = event.after().isEmpty()
-                    ? "DELETED"
-                    : event.before().isEmpty() ? "ADDED" : "MODIFIED";
+            String type = event.after().isEmpty() ? "DELETED" : event.before().isEmpty() ? "ADDED" : "MODIFIED";
             line = line(type, codec.show(event.after().or(event::before).orElseThrow(), revision));
             before = decode ? event.before().map(entry -> codec.decode(entry, revision)) : Optional.empty();
             after = decode ? event.after().map(codec::decode) : Optional.empty();
@@ -123,11 +121,7 @@ final class Watches {
         private long floor;
 
         private Stream(
-                Resource resource,
-                RequestInfo.Target target,
-                ListOptions options,
-                Media media,
-                StreamSink sink) {
+                Resource resource, RequestInfo.Target target, ListOptions options, Media media, StreamSink sink) {
             this.resource = resource;
             this.codec = resource.codec();
             this.target = target;
@@ -161,8 +155,7 @@ final class Watches {
                 }
             }
             floor = version;
-            Store.Watch watch =
-                    store.watch(key().orElseGet(() -> resource.prefix(target.namespace())), version, this);
+            Store.Watch watch = store.watch(key().orElseGet(() -> resource.prefix(target.namespace())), version, this);
             Loop.Timer end = loop.schedule(timeout, sink::end);
             Ticker ticker = new Ticker(bookmarks);
             sink.onClose(() -> {
@@ -195,8 +188,8 @@ final class Watches {
 
         @Override
         public void onCompacted(StoreException.Compacted why) {
-            ApiException expired = new ApiException(
-                    410, "Expired", "too old resource version: " + floor + " (" + why.oldest() + ")");
+            ApiException expired =
+                    new ApiException(410, "Expired", "too old resource version: " + floor + " (" + why.oldest() + ")");
             sink.write(Watches.line("ERROR", Json.writeBytes(expired.toStatus())));
             sink.end();
         }
@@ -217,13 +210,17 @@ final class Watches {
         private void bookmark(long revision, boolean initialEventsEnd) {
             JsonObject.Builder metadata = JsonObject.builder().put("resourceVersion", Long.toString(revision));
             if (initialEventsEnd) {
-                metadata.put("annotations", JsonObject.builder()
-                        .put("k8s.io/initial-events-end", "true")
-                        .build());
+                metadata.put(
+                        "annotations",
+                        JsonObject.builder()
+                                .put("k8s.io/initial-events-end", "true")
+                                .build());
             }
             JsonObject object = JsonObject.builder()
                     .put("kind", media.table() ? "Table" : resource.type().kind())
-                    .put("apiVersion", media.table() ? "meta.k8s.io/v1" : resource.type().apiVersion())
+                    .put(
+                            "apiVersion",
+                            media.table() ? "meta.k8s.io/v1" : resource.type().apiVersion())
                     .put("metadata", metadata.build())
                     .build();
             sink.write(Watches.line("BOOKMARK", Json.writeBytes(object)));

@@ -72,7 +72,8 @@ final class Writes {
         if (store.get(order.key()).isEmpty()
                 && strategy.createsOnUpdate()
                 && order.target().subresource().isEmpty()) {
-            return create(order, body.with("metadata", metadata.with("name", name).without("resourceVersion")));
+            return create(
+                    order, body.with("metadata", metadata.with("name", name).without("resourceVersion")));
         }
         if (metadata.text("resourceVersion").isEmpty() && strategy.needsResourceVersion()) {
             // Kubernetes names the resource instead of the kind in this one.
@@ -88,7 +89,9 @@ final class Writes {
             String uid = metadata.text("uid");
             if (!uid.isEmpty() && !uid.equals(known)) {
                 throw ApiException.conflict(
-                        type, name, "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + known);
+                        type,
+                        name,
+                        "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + known);
             }
             return body;
         });
@@ -113,7 +116,8 @@ final class Writes {
             JsonObject asked = change.apply(old);
             String version = asked.object("metadata").text("resourceVersion");
             if (!version.isEmpty() && !version.equals(Long.toString(entry.modRevision()))) {
-                throw ApiException.modified(order.resource().type(), order.target().name());
+                throw ApiException.modified(
+                        order.resource().type(), order.target().name());
             }
             return store(order, entry, old, next(order, old, asked));
         });
@@ -153,7 +157,8 @@ final class Writes {
                         .update(
                                 "metadata",
                                 metadata -> metadata.with(
-                                        "resourceVersion", old.object("metadata").text("resourceVersion"))),
+                                        "resourceVersion",
+                                        old.object("metadata").text("resourceVersion"))),
                 old);
         Strategy strategy = resource.strategy();
         JsonObject next = strategy.prepareUpdate(kept, old);

@@ -99,16 +99,17 @@ class AuthorizationTest {
     /** Asks an empty server, so that what is allowed is answered with anything but a refusal of the authorizer. */
     private static String cell(Row row, String verb) {
         TestServer server = new TestServer();
-        String method =
-                switch (verb) {
-                    case "get", "list", "watch" -> "GET";
-                    case "create" -> "POST";
-                    case "update" -> "PUT";
-                    case "patch" -> "PATCH";
-                    default -> "DELETE";
-                };
-        boolean collection = List.of("list", "watch", "create", "deletecollection").contains(verb);
-        String uri = row.collection + (collection ? "" : "/" + row.object) + (verb.equals("watch") ? "?watch=true" : "");
+        String method = switch (verb) {
+            case "get", "list", "watch" -> "GET";
+            case "create" -> "POST";
+            case "update" -> "PUT";
+            case "patch" -> "PATCH";
+            default -> "DELETE";
+        };
+        boolean collection =
+                List.of("list", "watch", "create", "deletecollection").contains(verb);
+        String uri =
+                row.collection + (collection ? "" : "/" + row.object) + (verb.equals("watch") ? "?watch=true" : "");
         var response = server.send(
                 USERS.getOrDefault(row.user, User.ANONYMOUS),
                 method,
@@ -126,7 +127,11 @@ class AuthorizationTest {
 
     private Answer as(User user, String method, String uri, String body) {
         return server.ask(
-                user, method, uri, method.equals("PATCH") ? Map.of("content-type", TestServer.STRATEGIC) : Map.of(), body);
+                user,
+                method,
+                uri,
+                method.equals("PATCH") ? Map.of("content-type", TestServer.STRATEGIC) : Map.of(),
+                body);
     }
 
     private String refusal(User user, String method, String uri, String body) {
@@ -141,18 +146,25 @@ class AuthorizationTest {
     @Test
     @Tag("W79")
     void aNodeMayWriteItsOwnNodeStatusAndLease() {
-        assertThat(as(TestServer.N1, "POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"kubernetes.io/hostname\":\"n1\",\"mine\":\"x\"}},\"spec\":{\"taints\":[{\"key\":\"a\",\"effect\":\"NoSchedule\"}]}}")
+        assertThat(as(
+                                TestServer.N1,
+                                "POST",
+                                "/api/v1/nodes",
+                                "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"kubernetes.io/hostname\":\"n1\",\"mine\":\"x\"}},\"spec\":{\"taints\":[{\"key\":\"a\",\"effect\":\"NoSchedule\"}]}}")
                         .status())
                 .isEqualTo(201);
-        assertThat(as(TestServer.N1, "PATCH", "/api/v1/nodes/n1/status", "{\"status\":{\"phase\":\"x\"}}").status())
+        assertThat(as(TestServer.N1, "PATCH", "/api/v1/nodes/n1/status", "{\"status\":{\"phase\":\"x\"}}")
+                        .status())
                 .isEqualTo(200);
         assertThat(as(TestServer.N1, "PATCH", "/api/v1/nodes/n1", "{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}")
                         .status())
                 .isEqualTo(200);
-        assertThat(as(TestServer.N1, "POST", NODE_LEASES, "{\"metadata\":{\"name\":\"n1\"}}").status())
+        assertThat(as(TestServer.N1, "POST", NODE_LEASES, "{\"metadata\":{\"name\":\"n1\"}}")
+                        .status())
                 .isEqualTo(201);
         assertThat(as(TestServer.N1, "GET", NODE_LEASES + "/n1", "").status()).isEqualTo(200);
-        assertThat(as(TestServer.N1, "DELETE", NODE_LEASES + "/n1", "").status()).isEqualTo(200);
+        assertThat(as(TestServer.N1, "DELETE", NODE_LEASES + "/n1", "").status())
+                .isEqualTo(200);
     }
 
     @Test
@@ -219,8 +231,7 @@ class AuthorizationTest {
                 "/api/v1/nodes/n1",
                 Map.of("content-type", TestServer.STRATEGIC),
                 "{\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoExecute\"}]}}");
-        var writing = server.send(
-                TestServer.N1, "PUT", "/api/v1/nodes/n1", Map.of(), read);
+        var writing = server.send(TestServer.N1, "PUT", "/api/v1/nodes/n1", Map.of(), read);
         server.settle();
         // then the node's write, which came second, cannot take the taint away
         assertThat(TestServer.answer(tainting).status()).isEqualTo(200);
@@ -255,13 +266,15 @@ class AuthorizationTest {
                         .status())
                 .isEqualTo(200);
         assertThat(refusal(TestServer.N1, "PATCH", PODS + "/other/status", "{\"status\":{\"phase\":\"Failed\"}}"))
-                .isEqualTo("pods \"other\" is forbidden: node \"n1\" can only change pods with spec.nodeName set to itself");
+                .isEqualTo(
+                        "pods \"other\" is forbidden: node \"n1\" can only change pods with spec.nodeName set to itself");
         assertThat(refusal(TestServer.N1, "DELETE", PODS + "/other", "{\"gracePeriodSeconds\":0}"))
                 .startsWith("pods \"other\" is forbidden: ");
         assertThat(refusal(TestServer.N1, "POST", PODS, TestServer.pod("new", "n1")))
                 .isEqualTo(
                         "pods \"new\" is forbidden: pod does not have \"kubernetes.io/config.mirror\" annotation, node \"n1\" can only create mirror pods");
-        assertThat(as(TestServer.N1, "DELETE", PODS + "/mine", "{\"gracePeriodSeconds\":0}").status())
+        assertThat(as(TestServer.N1, "DELETE", PODS + "/mine", "{\"gracePeriodSeconds\":0}")
+                        .status())
                 .isEqualTo(200);
     }
 
@@ -294,8 +307,8 @@ class AuthorizationTest {
 
     @Test
     void readsTokenFilesAndNamesFaultyLines() {
-        Map<String, User> tokens = Authenticator.readTokens(
-                List.of("# comment", "", "t1,alice,1", "t2,bob,2,\"system:masters, devs\""));
+        Map<String, User> tokens =
+                Authenticator.readTokens(List.of("# comment", "", "t1,alice,1", "t2,bob,2,\"system:masters, devs\""));
         assertThat(tokens)
                 .containsEntry("t1", User.authenticated("alice", List.of()))
                 .containsEntry("t2", User.authenticated("bob", List.of("system:masters", "devs")));

@@ -33,9 +33,11 @@ class DeleteTest {
     @Tag("W31")
     void aDryRunInTheBodyDeletesNothing() {
         server.node("n1");
-        assertThat(server.delete("/api/v1/nodes/n1", "{\"dryRun\":[\"All\"]}").status()).isEqualTo(200);
+        assertThat(server.delete("/api/v1/nodes/n1", "{\"dryRun\":[\"All\"]}").status())
+                .isEqualTo(200);
         assertThat(server.get("/api/v1/nodes/n1").status()).isEqualTo(200);
-        assertThat(server.delete("/api/v1/nodes/n1", "{\"dryRun\":[\"Some\"]}").status()).isEqualTo(422);
+        assertThat(server.delete("/api/v1/nodes/n1", "{\"dryRun\":[\"Some\"]}").status())
+                .isEqualTo(422);
         assertThat(server.get("/api/v1/nodes/n1").status()).isEqualTo(200);
     }
 
@@ -50,9 +52,13 @@ class DeleteTest {
                 "{\"kind\":\"Node\"}",
                 "[]",
                 "{")) {
-            assertThat(server.delete("/api/v1/nodes/n1", options).status()).as(options).isEqualTo(400);
+            assertThat(server.delete("/api/v1/nodes/n1", options).status())
+                    .as(options)
+                    .isEqualTo(400);
         }
-        assertThat(server.delete("/api/v1/nodes/n1", "{\"gracePeriodSeconds\":-1}").status()).isEqualTo(422);
+        assertThat(server.delete("/api/v1/nodes/n1", "{\"gracePeriodSeconds\":-1}")
+                        .status())
+                .isEqualTo(422);
         assertThat(server.get("/api/v1/nodes/n1").version()).isEqualTo("5");
     }
 
@@ -73,10 +79,7 @@ class DeleteTest {
                 .isEqualTo(
                         "Node \"n1\" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{\"x.y/z\"}");
         // A dry run of the last step leaves the object.
-        assertThat(server.patch(
-                                TestServer.MERGE,
-                                "/api/v1/nodes/n1?dryRun=All",
-                                "{\"metadata\":{\"finalizers\":null}}")
+        assertThat(server.patch(TestServer.MERGE, "/api/v1/nodes/n1?dryRun=All", "{\"metadata\":{\"finalizers\":null}}")
                         .status())
                 .isEqualTo(200);
         assertThat(server.get("/api/v1/nodes/n1").status()).isEqualTo(200);
@@ -95,8 +98,10 @@ class DeleteTest {
         Answer wrong = server.delete("/api/v1/nodes/n1", "{\"preconditions\":{\"uid\":\"zzz\"}}");
         assertThat(wrong.status()).isEqualTo(409);
         assertThat(wrong.message())
-                .isEqualTo("Operation cannot be fulfilled on Node \"n1\": the UID in the precondition (zzz) does not match the"
-                        + " UID in record (" + uid + "). The object might have been deleted and then recreated");
+                .isEqualTo(
+                        "Operation cannot be fulfilled on Node \"n1\": the UID in the precondition (zzz) does not match the"
+                                + " UID in record (" + uid
+                                + "). The object might have been deleted and then recreated");
         assertThat(wrong.json().object("details").text("kind")).isEqualTo("Node");
         assertThat(server.delete("/api/v1/nodes/n1", "{\"preconditions\":{\"resourceVersion\":\"1\"}}")
                         .message())
@@ -117,13 +122,16 @@ class DeleteTest {
         assertThat(pod.object("metadata").text("deletionTimestamp")).isEqualTo("2026-11-21T07:00:30Z");
         assertThat(pod.object("metadata").number("deletionGracePeriodSeconds")).contains(30L);
         // A longer grace is ignored, a shorter one counts.
-        assertThat(server.delete(PODS + "/p1", "{\"gracePeriodSeconds\":60}").version()).isEqualTo("6");
+        assertThat(server.delete(PODS + "/p1", "{\"gracePeriodSeconds\":60}").version())
+                .isEqualTo("6");
         assertThat(server.delete(PODS + "/p1?gracePeriodSeconds=10", "")
                         .json()
                         .object("metadata")
                         .text("deletionTimestamp"))
                 .isEqualTo("2026-11-21T07:00:10Z");
-        assertThat(server.delete(PODS + "/p1", "{\"gracePeriodSeconds\":0}").json().text("kind"))
+        assertThat(server.delete(PODS + "/p1", "{\"gracePeriodSeconds\":0}")
+                        .json()
+                        .text("kind"))
                 .isEqualTo("Pod");
         assertThat(server.get(PODS + "/p1").status()).isEqualTo(404);
     }
@@ -131,8 +139,8 @@ class DeleteTest {
     @Test
     void anEndlessGraceIsCutToWhatATimeCanSay() {
         server.post(PODS, TestServer.pod("p1", "n1"));
-        JsonObject pod =
-                server.delete(PODS + "/p1", "{\"gracePeriodSeconds\":9223372036854775807}").json();
+        JsonObject pod = server.delete(PODS + "/p1", "{\"gracePeriodSeconds\":9223372036854775807}")
+                .json();
         assertThat(pod.object("metadata").text("deletionTimestamp")).isEqualTo("2094-12-09T10:14:07Z");
     }
 
@@ -171,8 +179,7 @@ class DeleteTest {
         server.time.advance(Duration.ofSeconds(5));
         assertThat(server.get("/api/v1/namespaces/ns1").status()).isEqualTo(200);
         // and once the last finalizer is cleared the namespace goes too
-        server.patch(
-                TestServer.MERGE, "/api/v1/namespaces/ns1/pods/p2", "{\"metadata\":{\"finalizers\":null}}");
+        server.patch(TestServer.MERGE, "/api/v1/namespaces/ns1/pods/p2", "{\"metadata\":{\"finalizers\":null}}");
         server.time.advance(Duration.ofSeconds(2));
         assertThat(server.get("/api/v1/namespaces/ns1").status()).isEqualTo(404);
         assertThat(server.get("/api/v1/namespaces/ns1/pods").names()).isEmpty();
@@ -237,7 +244,8 @@ class DeleteTest {
         }
         TestServer.Lines watch = server.watch(events + "?watch=true&resourceVersion=6&timeoutSeconds=86400");
         server.time.advance(Duration.ofMinutes(59));
-        assertThat(server.patch(TestServer.MERGE, events + "/e2", "{\"count\":2}").status())
+        assertThat(server.patch(TestServer.MERGE, events + "/e2", "{\"count\":2}")
+                        .status())
                 .isEqualTo(200);
         server.time.advance(Duration.ofSeconds(70));
         assertThat(server.get(events).names()).containsExactly("e2");

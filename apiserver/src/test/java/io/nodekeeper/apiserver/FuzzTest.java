@@ -55,7 +55,9 @@ class FuzzTest {
             }
             if (full.headers().getOrDefault("content-type", "").equals("application/json")) {
                 JsonObject answer = Json.parseObject(full.body());
-                assertThat(answer.has("message") || full.status() < 400).as(text).isTrue();
+                assertThat(answer.has("message") || full.status() < 400)
+                        .as(text)
+                        .isTrue();
             }
             full.headers().values().forEach(value -> assertThat(value).doesNotContain("\n", "\r"));
         }
@@ -65,12 +67,35 @@ class FuzzTest {
     @Provide
     Arbitrary<String> mutated() {
         Arbitrary<String> tokens = Arbitraries.of(
-                "null", "{}", "[]", "\"\"", "7", "-1", "1e9999", "true", "\"\\ud800\"", "\"\\u0000\"", "{\"$patch\":\"delete\"}",
-                "\"9999-12-31T23:59:59-23:00\"", "9223372036854775808", "\"../x\"", "[[[[]]]]", "{\"type\":null}", ",", "}", "\"");
-        Arbitrary<String> originals = Arbitraries.of(NODE, PATCHES.get(0), PATCHES.get(1), PATCHES.get(2), PATCHES.get(3), PATCHES.get(4));
+                "null",
+                "{}",
+                "[]",
+                "\"\"",
+                "7",
+                "-1",
+                "1e9999",
+                "true",
+                "\"\\ud800\"",
+                "\"\\u0000\"",
+                "{\"$patch\":\"delete\"}",
+                "\"9999-12-31T23:59:59-23:00\"",
+                "9223372036854775808",
+                "\"../x\"",
+                "[[[[]]]]",
+                "{\"type\":null}",
+                ",",
+                "}",
+                "\"");
+        Arbitrary<String> originals =
+                Arbitraries.of(NODE, PATCHES.get(0), PATCHES.get(1), PATCHES.get(2), PATCHES.get(3), PATCHES.get(4));
         return Combinators.combine(
-                        originals, tokens, Arbitraries.integers().between(0, 2), Arbitraries.doubles().between(0, 1), Arbitraries.integers().between(0, 30))
-                .as((text, token, how, where, length) -> mutate(text, token, how, (int) (where * text.length()), length));
+                        originals,
+                        tokens,
+                        Arbitraries.integers().between(0, 2),
+                        Arbitraries.doubles().between(0, 1),
+                        Arbitraries.integers().between(0, 30))
+                .as((text, token, how, where, length) ->
+                        mutate(text, token, how, (int) (where * text.length()), length));
     }
 
     private static String mutate(String text, String token, int how, int at, int length) {
@@ -99,7 +124,12 @@ class FuzzTest {
     @Provide
     Arbitrary<String> types() {
         return Arbitraries.of(
-                "", "application/json", "application/yaml", TestServer.MERGE, TestServer.STRATEGIC, TestServer.JSON_PATCH);
+                "",
+                "application/json",
+                "application/yaml",
+                TestServer.MERGE,
+                TestServer.STRATEGIC,
+                TestServer.JSON_PATCH);
     }
 
     @Provide
@@ -137,8 +167,26 @@ class FuzzTest {
     Arbitrary<String> paths() {
         Arbitrary<String> segments = Arbitraries.oneOf(
                 Arbitraries.of(
-                        "api", "apis", "v1", "namespaces", "default", "nodes", "n1", "status", "pods", "events", "leases",
-                        "coordination.k8s.io", "healthz", "metrics", "version", "watch", "..", "", "%", "finalize"),
+                        "api",
+                        "apis",
+                        "v1",
+                        "namespaces",
+                        "default",
+                        "nodes",
+                        "n1",
+                        "status",
+                        "pods",
+                        "events",
+                        "leases",
+                        "coordination.k8s.io",
+                        "healthz",
+                        "metrics",
+                        "version",
+                        "watch",
+                        "..",
+                        "",
+                        "%",
+                        "finalize"),
                 Arbitraries.strings().ofMaxLength(6).excludeChars('?'));
         return segments.list().ofMaxSize(8).map(list -> "/" + String.join("/", list));
     }
@@ -146,15 +194,49 @@ class FuzzTest {
     @Provide
     Arbitrary<String> queries() {
         Arbitrary<String> names = Arbitraries.of(
-                "watch", "limit", "continue", "resourceVersion", "resourceVersionMatch", "labelSelector", "fieldSelector",
-                "timeoutSeconds", "sendInitialEvents", "allowWatchBookmarks", "dryRun", "fieldValidation", "includeObject",
-                "gracePeriodSeconds", "verbose", "exclude");
+                "watch",
+                "limit",
+                "continue",
+                "resourceVersion",
+                "resourceVersionMatch",
+                "labelSelector",
+                "fieldSelector",
+                "timeoutSeconds",
+                "sendInitialEvents",
+                "allowWatchBookmarks",
+                "dryRun",
+                "fieldValidation",
+                "includeObject",
+                "gracePeriodSeconds",
+                "verbose",
+                "exclude");
         Arbitrary<String> values = Arbitraries.oneOf(
                 Arbitraries.of(
-                        "true", "1", "0", "-1", "9223372036854775807", "99999999999999999999", "All", "Strict", "Exact",
-                        "NotOlderThan", "a%3Db", "metadata.name%3Dn1", "a+in+(b", "!a", "eyJydiI6MSwic3RhcnQiOiJhIn0", "Object"),
-                Arbitraries.strings().alpha().numeric().withChars("=!,()<>.\\-_/").ofMaxLength(12));
-        return Combinators.combine(names, values).as((name, value) -> name + "=" + value).list().ofMaxSize(4)
+                        "true",
+                        "1",
+                        "0",
+                        "-1",
+                        "9223372036854775807",
+                        "99999999999999999999",
+                        "All",
+                        "Strict",
+                        "Exact",
+                        "NotOlderThan",
+                        "a%3Db",
+                        "metadata.name%3Dn1",
+                        "a+in+(b",
+                        "!a",
+                        "eyJydiI6MSwic3RhcnQiOiJhIn0",
+                        "Object"),
+                Arbitraries.strings()
+                        .alpha()
+                        .numeric()
+                        .withChars("=!,()<>.\\-_/")
+                        .ofMaxLength(12));
+        return Combinators.combine(names, values)
+                .as((name, value) -> name + "=" + value)
+                .list()
+                .ofMaxSize(4)
                 .map(list -> String.join("&", list));
     }
 

@@ -49,8 +49,7 @@ class ReadTest {
         Answer answer = server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("accept", accept), "");
         assertThat(answer.status()).isEqualTo(406);
         assertThat(answer.reason()).isEqualTo("NotAcceptable");
-        assertThat(answer.message())
-                .isEqualTo("only the following media types are accepted: application/json");
+        assertThat(answer.message()).isEqualTo("only the following media types are accepted: application/json");
     }
 
     @ParameterizedTest
@@ -77,8 +76,9 @@ class ReadTest {
         Answer resource = server.get("/api/v1/foos");
         assertThat(resource.status()).isEqualTo(404);
         assertThat(resource.json())
-                .hasToString("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
-                        + "\"message\":\"the server could not find the requested resource\",\"reason\":\"NotFound\",\"code\":404}");
+                .hasToString(
+                        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
+                                + "\"message\":\"the server could not find the requested resource\",\"reason\":\"NotFound\",\"code\":404}");
     }
 
     @Test
@@ -95,13 +95,7 @@ class ReadTest {
                         "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"coordination.k8s.io/v1\",\"resources\":[{\"name\":\"leases\",\"singularName\":\"lease\",\"namespaced\":true,\"kind\":\"Lease\",\"verbs\":[\"create\",\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\",\"update\",\"watch\"]}]}");
         assertThat(server.get("/api/v1").json().array("resources").objects().map(entry -> entry.text("name")))
                 .containsExactly(
-                        "nodes",
-                        "nodes/status",
-                        "pods",
-                        "pods/status",
-                        "events",
-                        "namespaces",
-                        "namespaces/status");
+                        "nodes", "nodes/status", "pods", "pods/status", "events", "namespaces", "namespaces/status");
         assertThat(server.get("/version").json().text("major")).isEqualTo("1");
         assertThat(server.get("/").json().array("paths").strings()).contains("/api/v1", "/readyz");
     }
@@ -130,20 +124,14 @@ class ReadTest {
                 assertThat(wrong.message()).isEqualTo("Unauthorized");
             }
         }
-        assertThat(server.ask(
-                                User.ANONYMOUS,
-                                "GET",
-                                "/api/v1/nodes",
-                                Map.of("authorization", "bearer good-token"),
-                                "")
+        assertThat(server.ask(User.ANONYMOUS, "GET", "/api/v1/nodes", Map.of("authorization", "bearer good-token"), "")
                         .status())
                 .isEqualTo(200);
     }
 
     @Test
     void nobodyIsServedInPlaceOfWhomTheyWantedToBe() {
-        Answer answer =
-                server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("impersonate-user", "bob"), "");
+        Answer answer = server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("impersonate-user", "bob"), "");
         assertThat(answer.status()).isEqualTo(403);
         assertThat(answer.message())
                 .startsWith(
@@ -241,8 +229,12 @@ class ReadTest {
     @Test
     void itemsOfAListHaveNoKindOfTheirOwn() {
         server.node("n1");
-        JsonObject item =
-                server.get("/api/v1/nodes").json().array("items").objects().findFirst().orElseThrow();
+        JsonObject item = server.get("/api/v1/nodes")
+                .json()
+                .array("items")
+                .objects()
+                .findFirst()
+                .orElseThrow();
         assertThat(item.fields().keySet()).containsExactly("metadata", "spec");
         assertThat(item.object("metadata").text("resourceVersion")).isEqualTo("5");
     }
@@ -262,7 +254,8 @@ class ReadTest {
         server.delete("/api/v1/nodes/c", "");
         Answer second = server.get("/api/v1/nodes?limit=1&continue=" + metadata.text("continue"));
         assertThat(second.names()).containsExactly("b");
-        assertThat(second.json().object("metadata").number("remainingItemCount")).contains(1L);
+        assertThat(second.json().object("metadata").number("remainingItemCount"))
+                .contains(1L);
         Answer third = server.get("/api/v1/nodes?limit=1&continue="
                 + second.json().object("metadata").text("continue"));
         assertThat(third.names()).containsExactly("c");
@@ -282,7 +275,8 @@ class ReadTest {
         Answer first = server.get(uri);
         assertThat(first.names()).containsExactly("n1", "n3");
         assertThat(first.json().object("metadata").has("remainingItemCount")).isFalse();
-        Answer second = server.get(uri + "&continue=" + first.json().object("metadata").text("continue"));
+        Answer second =
+                server.get(uri + "&continue=" + first.json().object("metadata").text("continue"));
         assertThat(second.names()).containsExactly("n5", "n7");
     }
 
@@ -383,9 +377,7 @@ class ReadTest {
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("p2", "n1"));
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("p3", "n2"));
         server.patch(
-                TestServer.MERGE,
-                "/api/v1/namespaces/default/pods/p2/status",
-                "{\"status\":{\"phase\":\"Failed\"}}");
+                TestServer.MERGE, "/api/v1/namespaces/default/pods/p2/status", "{\"status\":{\"phase\":\"Failed\"}}");
         assertThat(server.get("/api/v1/pods?fieldSelector=spec.nodeName%3Dn1,status.phase!%3DFailed")
                         .names())
                 .containsExactly("p1");

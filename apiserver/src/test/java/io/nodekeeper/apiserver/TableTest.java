@@ -28,14 +28,15 @@ class TableTest {
     }
 
     private static List<String> columns(JsonObject table) {
-        return table.array("columnDefinitions").objects()
-                .map(column -> column.text("name")
-                        + (column.number("priority").orElse(0L) == 1 ? "*" : ""))
+        return table.array("columnDefinitions")
+                .objects()
+                .map(column -> column.text("name") + (column.number("priority").orElse(0L) == 1 ? "*" : ""))
                 .toList();
     }
 
     private static List<String> cells(JsonObject table) {
-        return table.array("rows").objects()
+        return table.array("rows")
+                .objects()
                 .map(row -> row.array("cells").toString())
                 .toList();
     }
@@ -43,9 +44,7 @@ class TableTest {
     @Test
     @Tag("W72")
     void nodes() {
-        server.post(
-                "/api/v1/nodes",
-                """
+        server.post("/api/v1/nodes", """
                 {"metadata":{"name":"n1","labels":{"node-role.kubernetes.io/worker":"","kubernetes.io/role":"edge"}},
                  "spec":{"unschedulable":true},
                  "status":{"conditions":[{"type":"Ready","status":"True"}],
@@ -135,12 +134,20 @@ class TableTest {
     @Test
     void aRowHoldsAsMuchOfTheObjectAsAskedFor() {
         server.node("n1");
-        assertThat(table("/api/v1/nodes").array("rows").objects().map(row -> row.object("object").text("kind")))
+        assertThat(table("/api/v1/nodes")
+                        .array("rows")
+                        .objects()
+                        .map(row -> row.object("object").text("kind")))
                 .containsExactly("PartialObjectMetadata");
-        assertThat(table("/api/v1/nodes?includeObject=Object").array("rows").objects()
+        assertThat(table("/api/v1/nodes?includeObject=Object")
+                        .array("rows")
+                        .objects()
                         .map(row -> row.object("object").text("kind")))
                 .containsExactly("Node");
-        assertThat(table("/api/v1/nodes?includeObject=None").array("rows").objects().map(row -> row.has("object")))
+        assertThat(table("/api/v1/nodes?includeObject=None")
+                        .array("rows")
+                        .objects()
+                        .map(row -> row.has("object")))
                 .containsExactly(false);
         assertThat(table("/api/v1/nodes?includeObject=All").text("reason")).isEqualTo("BadRequest");
         assertThat(table("/api/v1/nodes/nope").text("kind")).isEqualTo("Status");

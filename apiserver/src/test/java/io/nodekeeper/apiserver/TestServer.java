@@ -77,7 +77,8 @@ final class TestServer {
         }
 
         List<String> names() {
-            return json().array("items").objects()
+            return json().array("items")
+                    .objects()
                     .map(item -> item.object("metadata").text("name"))
                     .toList();
         }

@@ -29,12 +29,18 @@ class WatchTest {
     @Tag("W61")
     void hearsEveryChangeAfterAListOnce() {
         server.node("n1");
-        Lines watch = server.watch(NODES + "&resourceVersion=" + server.get("/api/v1/nodes").version());
+        Lines watch = server.watch(
+                NODES + "&resourceVersion=" + server.get("/api/v1/nodes").version());
         server.node("n2");
         label("n1", "a", "\"b\"");
         server.delete("/api/v1/nodes/n2", "");
         assertThat(watch.brief()).containsExactly("ADDED n2@6", "MODIFIED n1@7", "DELETED n2@8");
-        assertThat(watch.events.getLast().object("object").object("spec").array("taints").isEmpty())
+        assertThat(watch.events
+                        .getLast()
+                        .object("object")
+                        .object("spec")
+                        .array("taints")
+                        .isEmpty())
                 .isFalse();
     }
 
@@ -67,7 +73,8 @@ class WatchTest {
     void aPageThatIsGoneIsToldWithATokenForTheRest() {
         server.node("a");
         server.node("b");
-        String token = server.get("/api/v1/nodes?limit=1").json().object("metadata").text("continue");
+        String token =
+                server.get("/api/v1/nodes?limit=1").json().object("metadata").text("continue");
         server.time.advance(Duration.ofMinutes(6));
         label("a", "x", "\"y\"");
         TestServer.Answer expired = server.get("/api/v1/nodes?limit=1&continue=" + token);
@@ -84,7 +91,8 @@ class WatchTest {
         TestServer.Answer going = server.get("/api/v1/nodes?limit=1&continue=" + rest);
         assertThat(going.names()).containsExactly("b");
         assertThat(going.version()).isEqualTo("8");
-        assertThat(server.get("/api/v1/nodes?resourceVersionMatch=Exact&resourceVersion=5").message())
+        assertThat(server.get("/api/v1/nodes?resourceVersionMatch=Exact&resourceVersion=5")
+                        .message())
                 .isEqualTo("The resourceVersion for the provided list is too old.");
     }
 
@@ -116,8 +124,7 @@ class WatchTest {
         server.time.advance(Duration.ofSeconds(61));
         label("n1", "a", "\"b\"");
         server.time.advance(Duration.ofSeconds(60));
-        assertThat(watch.brief())
-                .containsExactly("ADDED n1@5", "BOOKMARK @7", "MODIFIED n1@8", "BOOKMARK @8");
+        assertThat(watch.brief()).containsExactly("ADDED n1@5", "BOOKMARK @7", "MODIFIED n1@8", "BOOKMARK @8");
         assertThat(watch.events.get(1).object("object"))
                 .hasToString("{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"7\"}}");
     }
@@ -166,7 +173,8 @@ class WatchTest {
                 .hasToString("{\"k8s.io/initial-events-end\":\"true\"}");
         TestServer.Answer refused = server.get(NODES + "&sendInitialEvents=true");
         assertThat(refused.status()).isEqualTo(422);
-        assertThat(server.get(NODES + "&resourceVersionMatch=NotOlderThan&resourceVersion=1").status())
+        assertThat(server.get(NODES + "&resourceVersionMatch=NotOlderThan&resourceVersion=1")
+                        .status())
                 .isEqualTo(422);
     }
 
@@ -185,22 +193,24 @@ class WatchTest {
     @Tag("W72")
     void tablesAreWatchedRowByRowWithColumnsOnce() {
         server.node("n1");
-        Lines watch = server.watch(
-                TestServer.ADMIN, NODES, Map.of("accept", "application/json;as=Table;v=v1;g=meta.k8s.io"));
+        Lines watch =
+                server.watch(TestServer.ADMIN, NODES, Map.of("accept", "application/json;as=Table;v=v1;g=meta.k8s.io"));
         label("n1", "a", "\"b\"");
         server.delete("/api/v1/nodes/n1", "");
         assertThat(watch.events.stream().map(event -> event.text("type")))
                 .containsExactly("ADDED", "MODIFIED", "DELETED");
         List<JsonObject> tables =
                 watch.events.stream().map(event -> event.object("object")).toList();
-        assertThat(tables.stream().map(table -> table.array("columnDefinitions").items().size()))
+        assertThat(tables.stream()
+                        .map(table -> table.array("columnDefinitions").items().size()))
                 .containsExactly(10, 0, 0);
-        assertThat(tables.stream().map(table -> table.array("rows")
-                        .objects()
-                        .findFirst()
-                        .orElseThrow()
-                        .array("cells")
-                        .toString()))
+        assertThat(tables.stream()
+                        .map(table -> table.array("rows")
+                                .objects()
+                                .findFirst()
+                                .orElseThrow()
+                                .array("cells")
+                                .toString()))
                 .containsOnly(
                         "[\"n1\",\"Unknown\",\"<none>\",\"0s\",\"\",\"<none>\",\"<none>\",\"<unknown>\",\"<unknown>\",\"<unknown>\"]");
         assertThat(tables.getFirst().object("metadata").text("resourceVersion")).isEqualTo("5");

@@ -38,7 +38,8 @@ class WriteTest {
                                 body)
                         .status())
                 .isEqualTo(201);
-        assertThat(server.post(NODES, "{\"metadata\":{\"name\":\"n2\"}}").status()).isEqualTo(201);
+        assertThat(server.post(NODES, "{\"metadata\":{\"name\":\"n2\"}}").status())
+                .isEqualTo(201);
         assertThat(server.ask(
                                 TestServer.ADMIN,
                                 "POST",
@@ -64,7 +65,8 @@ class WriteTest {
     @Test
     @Tag("W15")
     void completesANewNode() {
-        JsonObject node = server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"creationTimestamp\":null}}").json();
+        JsonObject node = server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"creationTimestamp\":null}}")
+                .json();
         JsonObject metadata = node.object("metadata");
         assertThat(node.text("kind")).isEqualTo("Node");
         assertThat(node.text("apiVersion")).isEqualTo("v1");
@@ -72,8 +74,7 @@ class WriteTest {
         assertThat(metadata.text("creationTimestamp")).isEqualTo("2026-11-21T07:00:00Z");
         assertThat(metadata.text("resourceVersion")).isEqualTo("5");
         assertThat(node.object("spec"))
-                .hasToString(
-                        "{\"taints\":[{\"key\":\"node.kubernetes.io/not-ready\",\"effect\":\"NoSchedule\"}]}");
+                .hasToString("{\"taints\":[{\"key\":\"node.kubernetes.io/not-ready\",\"effect\":\"NoSchedule\"}]}");
         assertThat(server.get(NODES + "/n1").json()).isEqualTo(node);
     }
 
@@ -96,7 +97,12 @@ class WriteTest {
         assertThat(answer.message())
                 .startsWith("Node \"Bad_Name\" is invalid: metadata.name: Invalid value: \"Bad_Name\": a lowercase RFC"
                         + " 1123 subdomain must");
-        JsonObject cause = answer.json().object("details").array("causes").objects().findFirst().orElseThrow();
+        JsonObject cause = answer.json()
+                .object("details")
+                .array("causes")
+                .objects()
+                .findFirst()
+                .orElseThrow();
         assertThat(cause.text("reason")).isEqualTo("FieldValueInvalid");
         assertThat(cause.text("field")).isEqualTo("metadata.name");
         assertThat(server.get(NODES).names()).isEmpty();
@@ -115,8 +121,7 @@ class WriteTest {
     @Tag("W19")
     void generatesANameAndNeedsOneOrItsBeginning() {
         Answer answer = server.post(NODES, "{\"metadata\":{\"generateName\":\"x-\"}}");
-        assertThat(answer.json().object("metadata").text("name"))
-                .matches("^x-[bcdfghjklmnpqrstvwxz2456789]{5}$");
+        assertThat(answer.json().object("metadata").text("name")).matches("^x-[bcdfghjklmnpqrstvwxz2456789]{5}$");
         String longName = server.post(NODES, "{\"metadata\":{\"generateName\":\"" + "y".repeat(80) + "\"}}")
                 .json()
                 .object("metadata")
@@ -146,9 +151,11 @@ class WriteTest {
     @Tag("W20")
     @Tag("W21")
     void aLeaseIsCreatedByAnUpdateButNeverOverwrittenBlindly() {
-        Answer created = server.put(LEASES + "/n1", "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"a\"}}");
+        Answer created =
+                server.put(LEASES + "/n1", "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"a\"}}");
         assertThat(created.status()).isEqualTo(201);
-        Answer blind = server.put(LEASES + "/n1", "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"b\"}}");
+        Answer blind =
+                server.put(LEASES + "/n1", "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"b\"}}");
         assertThat(blind.status()).isEqualTo(422);
         assertThat(blind.message())
                 .isEqualTo(
@@ -162,7 +169,8 @@ class WriteTest {
     @Tag("W22")
     void refusesABodyAboutSomethingElse() {
         server.node("n1");
-        assertThat(server.put(NODES + "/n1", "{\"metadata\":{\"name\":\"nope\"}}").message())
+        assertThat(server.put(NODES + "/n1", "{\"metadata\":{\"name\":\"nope\"}}")
+                        .message())
                 .isEqualTo("the name of the object (nope) does not match the name on the URL (n1)");
         Answer pod = server.post(NODES, "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"n2\"}}");
         assertThat(pod.status()).isEqualTo(400);
@@ -176,8 +184,10 @@ class WriteTest {
         Answer version = server.post(NODES, "{\"metadata\":{\"name\":\"n2\",\"resourceVersion\":\"1\"}}");
         assertThat(version.status()).isEqualTo(400);
         assertThat(version.message()).isEqualTo("resourceVersion should not be set on objects to be created");
-        assertThat(server.put(NODES + "/n1", "{\"metadata\":{\"name\":\"n1\",\"uid\":\"other\"}}").message())
-                .startsWith("Operation cannot be fulfilled on nodes \"n1\": Precondition failed: UID in precondition: other, UID in object meta: ");
+        assertThat(server.put(NODES + "/n1", "{\"metadata\":{\"name\":\"n1\",\"uid\":\"other\"}}")
+                        .message())
+                .startsWith(
+                        "Operation cannot be fulfilled on nodes \"n1\": Precondition failed: UID in precondition: other, UID in object meta: ");
     }
 
     @Test
@@ -206,8 +216,10 @@ class WriteTest {
         JsonObject node = server.node("n1");
         TestServer.Lines watch = server.watch(NODES + "?watch=true&resourceVersion=5");
         assertThat(server.put(NODES + "/n1", node.toString()).version()).isEqualTo("5");
-        assertThat(server.patch(TestServer.MERGE, NODES + "/n1", "{}").version()).isEqualTo("5");
-        assertThat(server.patch(TestServer.STRATEGIC, NODES + "/n1/status", "{}").version())
+        assertThat(server.patch(TestServer.MERGE, NODES + "/n1", "{}").version())
+                .isEqualTo("5");
+        assertThat(server.patch(TestServer.STRATEGIC, NODES + "/n1/status", "{}")
+                        .version())
                 .isEqualTo("5");
         assertThat(server.patch(TestServer.JSON_PATCH, NODES + "/n1", "[]").version())
                 .isEqualTo("5");
@@ -221,8 +233,7 @@ class WriteTest {
                         NODES,
                         "{\"metadata\":{\"name\":\"n1\"},\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}")
                 .json();
-        assertThat(node.object("status"))
-                .hasToString("{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}");
+        assertThat(node.object("status")).hasToString("{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}");
         JsonObject pod = server.post(
                         "/api/v1/namespaces/default/pods",
                         "{\"metadata\":{\"name\":\"p1\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]},\"status\":{\"phase\":\"Running\"}}")
@@ -281,8 +292,7 @@ class WriteTest {
             })
     void refusesBadTaints(String taints, String fault) {
         server.node("n1");
-        Answer answer =
-                server.patch(TestServer.STRATEGIC, NODES + "/n1", "{\"spec\":{\"taints\":[" + taints + "]}}");
+        Answer answer = server.patch(TestServer.STRATEGIC, NODES + "/n1", "{\"spec\":{\"taints\":[" + taints + "]}}");
         assertThat(answer.status()).isEqualTo(422);
         assertThat(answer.message()).isEqualTo("Node \"n1\" is invalid: " + fault);
     }
@@ -307,8 +317,7 @@ class WriteTest {
                 server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"annotations\":{\"a\":\"" + large + "\"}}}");
         assertThat(annotations.status()).isEqualTo(422);
         assertThat(annotations.message())
-                .isEqualTo(
-                        "Node \"n1\" is invalid: metadata.annotations: Too long: must have at most 262144 bytes");
+                .isEqualTo("Node \"n1\" is invalid: metadata.annotations: Too long: must have at most 262144 bytes");
         Answer object = server.post(
                 NODES, "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"externalID\":\"" + "x".repeat(1_600_000) + "\"}}");
         assertThat(object.status()).isEqualTo(413);
@@ -324,7 +333,8 @@ class WriteTest {
         assertThat(created.status()).isEqualTo(201);
         assertThat(created.json().object("metadata").has("uid")).isTrue();
         assertThat(created.version()).isEmpty();
-        assertThat(server.post(NODES + "?dryRun=All", "{\"metadata\":{\"name\":\"n1\"}}").status())
+        assertThat(server.post(NODES + "?dryRun=All", "{\"metadata\":{\"name\":\"n1\"}}")
+                        .status())
                 .isEqualTo(409);
         assertThat(server.put(NODES + "/n1?dryRun=All", "{\"spec\":{\"unschedulable\":true}}")
                         .json()
@@ -336,8 +346,7 @@ class WriteTest {
         assertThat(server.delete(NODES + "/n1?dryRun=All", "").status()).isEqualTo(200);
         Answer bad = server.post(NODES + "?dryRun=Bad", "{\"metadata\":{\"name\":\"n2\"}}");
         assertThat(bad.status()).isEqualTo(422);
-        assertThat(bad.message())
-                .isEqualTo("dryRun: Unsupported value: []string{\"Bad\"}: supported values: \"All\"");
+        assertThat(bad.message()).isEqualTo("dryRun: Unsupported value: []string{\"Bad\"}: supported values: \"All\"");
         assertThat(server.store.revision()).isEqualTo(revision);
     }
 
@@ -345,8 +354,8 @@ class WriteTest {
     @Tag("W32")
     void aMergePatchRemovesALabel() {
         server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"a\":\"1\",\"b\":\"2\"}}}");
-        JsonObject node =
-                server.patch(TestServer.MERGE, NODES + "/n1", "{\"metadata\":{\"labels\":{\"a\":null}}}").json();
+        JsonObject node = server.patch(TestServer.MERGE, NODES + "/n1", "{\"metadata\":{\"labels\":{\"a\":null}}}")
+                .json();
         assertThat(node.object("metadata").object("labels")).hasToString("{\"b\":\"2\"}");
     }
 
@@ -401,8 +410,10 @@ class WriteTest {
         assertThat(server.patch(TestServer.JSON_PATCH, NODES + "/n1", "[{\"op\":\"remove\",\"path\":\"/spec/nope\"}]")
                         .status())
                 .isEqualTo(422);
-        for (String malformed : List.of("", "{}", "[1]", "[{\"op\":\"fly\",\"path\":\"/a\"}]", "[{\"op\":\"add\"}]", "[")) {
-            assertThat(server.patch(TestServer.JSON_PATCH, NODES + "/n1", malformed).status())
+        for (String malformed :
+                List.of("", "{}", "[1]", "[{\"op\":\"fly\",\"path\":\"/a\"}]", "[{\"op\":\"add\"}]", "[")) {
+            assertThat(server.patch(TestServer.JSON_PATCH, NODES + "/n1", malformed)
+                            .status())
                     .as(malformed)
                     .isEqualTo(400);
         }
@@ -424,12 +435,13 @@ class WriteTest {
     @Test
     void copiesOfCopiesInAJsonPatchEnd() {
         server.node("n1");
-        StringBuilder patch = new StringBuilder("[{\"op\":\"add\",\"path\":\"/metadata/annotations\",\"value\":{\"a\":\""
-                + "x".repeat(1_000) + "\"}}");
+        StringBuilder patch = new StringBuilder(
+                "[{\"op\":\"add\",\"path\":\"/metadata/annotations\",\"value\":{\"a\":\"" + "x".repeat(1_000) + "\"}}");
         for (int i = 0; i < 40; i++) {
             patch.append(",{\"op\":\"copy\",\"from\":\"/metadata\",\"path\":\"/metadata/c" + i + "\"}");
         }
-        assertThat(server.patch(TestServer.JSON_PATCH, NODES + "/n1", patch + "]").status())
+        assertThat(server.patch(TestServer.JSON_PATCH, NODES + "/n1", patch + "]")
+                        .status())
                 .isEqualTo(413);
     }
 
@@ -448,7 +460,11 @@ class WriteTest {
         }
         server.settle();
         patches.forEach(patch -> assertThat(TestServer.answer(patch).status()).isEqualTo(200));
-        assertThat(server.get(NODES + "/n1").json().object("metadata").object("labels").fields())
+        assertThat(server.get(NODES + "/n1")
+                        .json()
+                        .object("metadata")
+                        .object("labels")
+                        .fields())
                 .hasSize(20);
         assertThat(server.patch(
                                 TestServer.MERGE,
@@ -463,7 +479,9 @@ class WriteTest {
     void aPatchMustSayWhichKindItIs() {
         server.node("n1");
         for (String type : List.of("application/json", "text/plain", "")) {
-            assertThat(server.patch(type, NODES + "/n1", "{}").status()).as(type).isEqualTo(415);
+            assertThat(server.patch(type, NODES + "/n1", "{}").status())
+                    .as(type)
+                    .isEqualTo(415);
         }
     }
 
@@ -482,9 +500,7 @@ class WriteTest {
         assertThat(warned.json().object("spec").number("foo")).contains(1L);
         // A field that is there already is not this patch's doing.
         Answer patched = server.patch(
-                TestServer.MERGE,
-                NODES + "/n1?fieldValidation=Strict",
-                "{\"spec\":{\"unschedulable\":true}}");
+                TestServer.MERGE, NODES + "/n1?fieldValidation=Strict", "{\"spec\":{\"unschedulable\":true}}");
         assertThat(patched.status()).isEqualTo(200);
         assertThat(server.patch(TestServer.MERGE, NODES + "/n1?fieldValidation=Strict", "{\"spec\":{\"bar\":1}}")
                         .status())
@@ -492,7 +508,8 @@ class WriteTest {
         Answer ignored = server.patch(TestServer.MERGE, NODES + "/n1?fieldValidation=Ignore", "{\"spec\":{\"bar\":1}}");
         assertThat(ignored.status()).isEqualTo(200);
         assertThat(ignored.headers()).doesNotContainKey("warning");
-        assertThat(server.patch(TestServer.MERGE, NODES + "/n1?fieldValidation=Maybe", "{}").status())
+        assertThat(server.patch(TestServer.MERGE, NODES + "/n1?fieldValidation=Maybe", "{}")
+                        .status())
                 .isEqualTo(422);
     }
 
@@ -561,9 +578,8 @@ class WriteTest {
 
     @Test
     void refusesAnObjectNestedTooDeeplyForItsReaders() {
-        Answer answer = server.post(
-                NODES,
-                "{\"metadata\":{\"name\":\"a\"},\"x\":" + "[".repeat(150) + "]".repeat(150) + "}");
+        Answer answer =
+                server.post(NODES, "{\"metadata\":{\"name\":\"a\"},\"x\":" + "[".repeat(150) + "]".repeat(150) + "}");
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.message()).isEqualTo("the object is nested deeper than 100 levels");
     }

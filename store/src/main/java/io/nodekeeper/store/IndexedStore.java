@@ -214,7 +214,8 @@ public final class IndexedStore implements Store {
         if (!events.isEmpty()) {
             Map<String, List<Event>> stale = stale(events);
             try {
-                journal.append(events, stale.values().stream().flatMap(List::stream).toList());
+                journal.append(
+                        events, stale.values().stream().flatMap(List::stream).toList());
             } catch (RuntimeException e) {
                 refuse(accepted, losses, e);
                 return;
@@ -260,8 +261,7 @@ public final class IndexedStore implements Store {
             stale.forEach((resource, gone) -> history(resource).drop(gone.size()));
             long now = loop.clock().nanoTime();
             for (Event event : events) {
-                event.after()
-                        .ifPresentOrElse(entry -> index.put(event.key(), entry), () -> index.remove(event.key()));
+                event.after().ifPresentOrElse(entry -> index.put(event.key(), entry), () -> index.remove(event.key()));
                 history(resource(event.key())).add(event, now);
             }
             revision = events.getLast().revision();
@@ -282,8 +282,7 @@ public final class IndexedStore implements Store {
         }
         for (Event event : history.since(at).reversed()) {
             if (event.key().startsWith(prefix)) {
-                event.before()
-                        .ifPresentOrElse(entry -> state.put(event.key(), entry), () -> state.remove(event.key()));
+                event.before().ifPresentOrElse(entry -> state.put(event.key(), entry), () -> state.remove(event.key()));
             }
         }
     }

@@ -119,7 +119,8 @@ public final class RocksJournal implements Journal {
             }
             List<Event> events = new ArrayList<>();
             for (Row row : rows) {
-                Optional<Entry> before = row.before == 0 ? Optional.empty() : Optional.of(version(versions, row.before));
+                Optional<Entry> before =
+                        row.before == 0 ? Optional.empty() : Optional.of(version(versions, row.before));
                 Optional<Entry> after =
                         row.kind == DELETE ? Optional.empty() : Optional.of(version(versions, row.revision));
                 events.add(new Event(row.revision, row.key, before, after));

@@ -61,8 +61,7 @@ class RocksStoreTest extends StoreContract {
         }
         reopen();
         put(N1, "v4", 4);
-        assertThat(watch(NODES, 0).heard)
-                .containsExactly("compacted: revision 0 is gone; the oldest kept is 1");
+        assertThat(watch(NODES, 0).heard).containsExactly("compacted: revision 0 is gone; the oldest kept is 1");
         reopen();
         assertThat(watch(NODES, 1).heard).hasSize(4);
         assertThat(list(1)).containsExactly("n1=v0@1/1");

@@ -152,7 +152,8 @@ abstract class StoreContract {
                 .cause()
                 .isInstanceOfSatisfying(
                         StoreException.Conflict.class,
-                        conflict -> assertThat(conflict.actual().map(StoreContract::text)).contains("n1=b@1/2"));
+                        conflict -> assertThat(conflict.actual().map(StoreContract::text))
+                                .contains("n1=b@1/2"));
     }
 
     @Test
@@ -237,8 +238,7 @@ abstract class StoreContract {
                         StoreException.Compacted.class,
                         compacted -> assertThat(compacted.oldest()).isEqualTo(2));
         assertThat(watch(NODES, 2).heard).hasSize(4);
-        assertThat(watch(NODES, 1).heard)
-                .containsExactly("compacted: revision 1 is gone; the oldest kept is 2");
+        assertThat(watch(NODES, 1).heard).containsExactly("compacted: revision 1 is gone; the oldest kept is 2");
     }
 
     @Test
@@ -270,9 +270,7 @@ abstract class StoreContract {
         store.put(LEASE, bytes("x"), 0);
         store.delete(N2, 2);
         settle();
-        assertThat(listener.heard)
-                .containsExactly(
-                        "2: - -> n2=b@2/2", "3: n1=a@1/1 -> n1=c@1/3", "5: n2=b@2/2 -> -");
+        assertThat(listener.heard).containsExactly("2: - -> n2=b@2/2", "3: n1=a@1/1 -> n1=c@1/3", "5: n2=b@2/2 -> -");
     }
 
     @Test

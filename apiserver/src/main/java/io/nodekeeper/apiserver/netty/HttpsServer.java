@@ -22,6 +22,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import org.slf4j.Logger;
@@ -32,6 +33,10 @@ public final class HttpsServer {
     private static final Logger log = LoggerFactory.getLogger(HttpsServer.class);
     /** A connection on which nothing was asked for so long is closed. Chosen; kubectl and agents come back sooner. */
     private static final int IDLE_SECONDS = 600;
+
+    /** How long answers under way may take to end when the server closes. Chosen. */
+    private static final int DRAIN_SECONDS = 2;
+
     private static final int BACKLOG = 4_096;
     /** Query strings with long selectors and continue tokens need more than the usual 4 KiB. Chosen. */
     private static final int LINE_BYTES = 64 << 10;
@@ -42,6 +47,7 @@ public final class HttpsServer {
     static final Object STOP = new Object();
 
     private final Channel channel;
+    private final AtomicBoolean closed = new AtomicBoolean();
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     private HttpsServer(ApiServer server, SSLContext tls, InetSocketAddress address) {
@@ -99,10 +105,15 @@ public final class HttpsServer {
         return ((InetSocketAddress) channel.localAddress()).getPort();
     }
 
-    /** Stops listening, lets requests under way end for a short while, and closes what is left. */
+    /** Stops listening, ends watches, lets requests under way end for a short while, and closes what is left. Idempotent. */
     public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
         channel.close().syncUninterruptibly();
         connections.forEach(connection -> connection.pipeline().fireUserEventTriggered(STOP));
+        // The loops close their connections as soon as they are told to stop: let these end by themselves before.
+        connections.newCloseFuture().awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
         acceptors.shutdownGracefully(0, 1, TimeUnit.SECONDS);
         workers.shutdownGracefully(100, 2_000, TimeUnit.MILLISECONDS).awaitUninterruptibly(3, TimeUnit.SECONDS);
         log.debug("HTTPS is closed");

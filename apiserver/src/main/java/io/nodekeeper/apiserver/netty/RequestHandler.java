@@ -76,7 +76,9 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             ahead.add(message);
         } else {
             ReferenceCountUtil.release(message);
-            log.debug("{} sends on without waiting for its answers", context.channel().remoteAddress());
+            log.debug(
+                    "{} sends on without waiting for its answers",
+                    context.channel().remoteAddress());
             context.close();
         }
     }
@@ -153,14 +155,15 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         // One request at a time: pipelined ones wait, here or in the socket, until the answer is out.
         busy = true;
         context.channel().config().setAutoRead(false);
-        server.handle(asked).whenComplete((response, error) -> context.executor().execute(() -> {
-            if (error != null) {
-                log.error("{} {} was not answered", asked.method(), asked.path(), error);
-                context.close();
-            } else {
-                answer(context, response);
-            }
-        }));
+        server.handle(asked)
+                .whenComplete((response, error) -> context.executor().execute(() -> {
+                    if (error != null) {
+                        log.error("{} {} was not answered", asked.method(), asked.path(), error);
+                        context.close();
+                    } else {
+                        answer(context, response);
+                    }
+                }));
     }
 
     private void answer(ChannelHandlerContext context, ApiResponse response) {
@@ -248,8 +251,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private static Optional<User> peer(ChannelHandlerContext context) {
         SslHandler tls = context.pipeline().get(SslHandler.class);
         try {
-            X500Principal subject =
-                    (X500Principal) tls.engine().getSession().getPeerPrincipal();
+            X500Principal subject = (X500Principal) tls.engine().getSession().getPeerPrincipal();
             String name = "";
             List<String> groups = new ArrayList<>();
             for (Rdn part : new LdapName(subject.getName()).getRdns()) {

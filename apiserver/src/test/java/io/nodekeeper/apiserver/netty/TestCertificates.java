@@ -2,14 +2,20 @@ package io.nodekeeper.apiserver.netty;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.security.Principal;
+import java.security.PrivateKey;
 import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509ExtendedKeyManager;
 
 /** Self-signed identities made by the JDK's keytool, each its own authority. */
 final class TestCertificates {
@@ -21,7 +27,8 @@ final class TestCertificates {
     static KeyStore make(Path directory, String file, String name) throws Exception {
         Path path = directory.resolve(file + ".p12");
         Process keytool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
                         "-genkeypair",
                         "-alias",
                         "it",
@@ -68,6 +75,62 @@ final class TestCertificates {
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
         return context;
+    }
+
+    /** As {@link #context}, but shows its identity even to a server that does not list its authority. */
+    static SSLContext pushy(KeyStore own, KeyStore trusted) throws Exception {
+        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(own, PASSWORD);
+        X509ExtendedKeyManager honest = (X509ExtendedKeyManager) keys.getKeyManagers()[0];
+        KeyStore all = empty();
+        all.setCertificateEntry("trusted", trusted.getCertificate("it"));
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(all);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(new KeyManager[] {new Pushy(honest)}, trust.getTrustManagers(), null);
+        return context;
+    }
+
+    private static final class Pushy extends X509ExtendedKeyManager {
+        private final X509ExtendedKeyManager honest;
+
+        private Pushy(X509ExtendedKeyManager honest) {
+            this.honest = honest;
+        }
+
+        private String only() {
+            return honest.getClientAliases("EC", null)[0];
+        }
+
+        @Override
+        public String chooseClientAlias(String[] types, Principal[] issuers, Socket socket) {
+            return only();
+        }
+
+        @Override
+        public String[] getClientAliases(String type, Principal[] issuers) {
+            return new String[] {only()};
+        }
+
+        @Override
+        public String[] getServerAliases(String type, Principal[] issuers) {
+            return new String[0];
+        }
+
+        @Override
+        public String chooseServerAlias(String type, Principal[] issuers, Socket socket) {
+            throw new UnsupportedOperationException("this is a client");
+        }
+
+        @Override
+        public X509Certificate[] getCertificateChain(String alias) {
+            return honest.getCertificateChain(alias);
+        }
+
+        @Override
+        public PrivateKey getPrivateKey(String alias) {
+            return honest.getPrivateKey(alias);
+        }
     }
 
     /** No identity. */
