@@ -33,7 +33,10 @@ class NodeCacheTest {
 
         List<String> heard = new ArrayList<>();
         cache.listen("n1", seen -> heard.add(seen.resourceVersion()));
-        cluster.transport.watches().getFirst().event("MODIFIED", Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"7\"}}"));
+        cluster.transport
+                .watches()
+                .getFirst()
+                .event("MODIFIED", Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"7\"}}"));
         cluster.advance(Duration.ZERO);
         assertThat(heard).containsExactly("7");
 

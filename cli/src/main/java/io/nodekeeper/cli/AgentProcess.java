@@ -122,7 +122,9 @@ final class AgentProcess {
                     + ", but this version watches no container runtime; expected none");
         }
         if (options.runtimeEndpoint.isEmpty() && Files.exists(CONTAINERD)) {
-            log.warn("containerd listens on {}, but this version watches no container runtime; running as none", CONTAINERD);
+            log.warn(
+                    "containerd listens on {}, but this version watches no container runtime; running as none",
+                    CONTAINERD);
         }
     }
 
@@ -146,7 +148,8 @@ final class AgentProcess {
                     try {
                         return InetAddress.getByName(address);
                     } catch (UnknownHostException e) {
-                        throw new IllegalArgumentException("--node-ip has \"" + address + "\", which is no IP address", e);
+                        throw new IllegalArgumentException(
+                                "--node-ip has \"" + address + "\", which is no IP address", e);
                     }
                 })
                 .toList();

@@ -6,7 +6,8 @@ import picocli.CommandLine.Mixin;
 /** A controller, as flags say. */
 @Command(
         name = "controller",
-        description = "Decides which nodes are alive and taints those that are not. Works with any Kubernetes API server.",
+        description =
+                "Decides which nodes are alive and taints those that are not. Works with any Kubernetes API server.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper controller --kubeconfig nodekeeper-data/controller.kubeconfig",

@@ -10,8 +10,9 @@ final class ControllerOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "5s",
             converter = DurationConverter.class,
-            description = "How often the controller proves to itself that it sees the API. Silence of a node is noticed at its"
-                    + " deadline, not by looking around. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "How often the controller proves to itself that it sees the API. Silence of a node is noticed at its"
+                            + " deadline, not by looking around. Default: ${DEFAULT-VALUE}.")
     Duration monitorPeriod = Duration.ofSeconds(5);
 
     @Option(

@@ -79,10 +79,7 @@ final class ServerProcess {
         starters.close();
         String host = reachable(options.bindAddress);
         core = new ApiServer(store, loop, random, new Authenticator(tokens), host + ":" + options.securePort);
-        https = HttpsServer.start(
-                core,
-                tls,
-                new InetSocketAddress(options.bindAddress, options.securePort));
+        https = HttpsServer.start(core, tls, new InetSocketAddress(options.bindAddress, options.securePort));
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);
     }
@@ -123,7 +120,8 @@ final class ServerProcess {
         https.close();
         ThreadLoop timer = new ThreadLoop("close");
         try {
-            Deadlines.within(timer, CLOSE_TIMEOUT, "closing the store", store.close()).join();
+            Deadlines.within(timer, CLOSE_TIMEOUT, "closing the store", store.close())
+                    .join();
         } catch (RuntimeException e) {
             log.error("the store did not close: {}", e.getMessage());
         } finally {
@@ -179,12 +177,10 @@ final class ServerProcess {
 
     private static Identity read(Path certificate, Path key) throws IOException {
         try {
-            return new Identity(
-                    Pem.privateKey(Files.readString(key)), Pem.certificates(Files.readString(certificate)));
+            return new Identity(Pem.privateKey(Files.readString(key)), Pem.certificates(Files.readString(certificate)));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "--tls-cert-file " + certificate + ", --tls-private-key-file " + key + ": " + e.getMessage(),
-                    e);
+                    "--tls-cert-file " + certificate + ", --tls-private-key-file " + key + ": " + e.getMessage(), e);
         }
     }
 }

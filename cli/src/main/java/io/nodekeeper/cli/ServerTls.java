@@ -21,7 +21,8 @@ final class ServerTls {
     static SSLContext context(Identity identity, List<X509Certificate> clientAuthorities) throws IOException {
         try {
             KeyStore keys = empty();
-            keys.setKeyEntry("server", identity.key(), NO_PASSWORD, identity.chain().toArray(Certificate[]::new));
+            keys.setKeyEntry(
+                    "server", identity.key(), NO_PASSWORD, identity.chain().toArray(Certificate[]::new));
             KeyManagerFactory keyManagers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             keyManagers.init(keys, NO_PASSWORD);
             KeyStore trusted = empty();

@@ -97,7 +97,8 @@ public final class KubeClient {
 
     private CompletableFuture<JsonObject> call(Call call) {
         CompletableFuture<JsonObject> result = new CompletableFuture<>();
-        transport.send(call, loop, timeout)
+        transport
+                .send(call, loop, timeout)
                 .thenApply(KubeClient::object)
                 .whenComplete((object, error) -> loop.execute(() -> {
                     if (error != null) {

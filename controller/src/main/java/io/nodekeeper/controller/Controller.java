@@ -75,8 +75,7 @@ public final class Controller {
         this.origin = loop.clock().nanoTime();
         this.events = new NodeEvents(recorder);
         this.heartbeats = new Heartbeats(config, wheel);
-        this.sight =
-                new Sight(config.lookPeriod().multipliedBy(BLIND_PERIODS).toNanos(), now());
+        this.sight = new Sight(config.lookPeriod().multipliedBy(BLIND_PERIODS).toNanos(), now());
         this.tainter = new Tainter(this.client, random, heartbeats, lanes, this::wrote);
         this.judge = new Judge(this.client, heartbeats, lanes, events, new FromJudge(), this::now);
         // Lists of all nodes may take longer than single calls: they keep the caller's deadline.
@@ -235,8 +234,7 @@ public final class Controller {
             if (!nodesListed) {
                 nodesListed = true;
                 sight.answered(now());
-                probe = Periodic.start(
-                        "node monitor", loop, config.lookPeriod(), 0, random, Controller.this::look);
+                probe = Periodic.start("node monitor", loop, config.lookPeriod(), 0, random, Controller.this::look);
                 log.info("following {} nodes", listed.size());
             }
             sleep();

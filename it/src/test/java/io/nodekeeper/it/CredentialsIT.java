@@ -115,25 +115,36 @@ class CredentialsIT {
     void badInputIsRefusedAsKubernetesDoesAndNothingIsStored() throws Exception {
         long before = nodes();
         Map<String, Integer> bad = Map.of(
-                "{\"metadata\":{\"name\":\"x\"", 400,
-                "[]", 400,
-                "{\"metadata\":{\"name\":7}}", 400,
-                "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"x\"}}", 400,
-                "{\"metadata\":{\"name\":\"Bad_Name\"}}", 422,
-                "{\"metadata\":{}}", 422,
-                "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"Never\"}]}}", 422,
-                "{\"metadata\":{\"name\":\"x\"},\"status\":{\"conditions\":{}}}", 400,
-                "{\"metadata\":{\"name\":\"x\",\"annotations\":{\"a\":\"" + "x".repeat(270_000) + "\"}}}", 422);
+                "{\"metadata\":{\"name\":\"x\"",
+                400,
+                "[]",
+                400,
+                "{\"metadata\":{\"name\":7}}",
+                400,
+                "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"x\"}}",
+                400,
+                "{\"metadata\":{\"name\":\"Bad_Name\"}}",
+                422,
+                "{\"metadata\":{}}",
+                422,
+                "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"Never\"}]}}",
+                422,
+                "{\"metadata\":{\"name\":\"x\"},\"status\":{\"conditions\":{}}}",
+                400,
+                "{\"metadata\":{\"name\":\"x\",\"annotations\":{\"a\":\"" + "x".repeat(270_000) + "\"}}}",
+                422);
         for (Map.Entry<String, Integer> body : bad.entrySet()) {
             HttpResponse<String> answer = send("POST", "/api/v1/nodes", TOKEN, body.getKey());
             assertThat(answer.statusCode()).as(answer.body()).isEqualTo(body.getValue());
             assertThat(answer.body()).contains("\"kind\":\"Status\"").contains("\"status\":\"Failure\"");
         }
-        assertThat(send("POST", "/api/v1/nodes", TOKEN, "x".repeat(4 << 20)).statusCode()).isEqualTo(413);
+        assertThat(send("POST", "/api/v1/nodes", TOKEN, "x".repeat(4 << 20)).statusCode())
+                .isEqualTo(413);
         assertThat(send("GET", "/api/v1/foos", TOKEN, "").statusCode()).isEqualTo(404);
         assertThat(send("GET", "/nothing/here", TOKEN, "").statusCode()).isEqualTo(404);
         assertThat(send("POST", "/api/v1/nodes/n9", TOKEN, "{}").statusCode()).isEqualTo(405);
-        assertThat(send("GET", "/api/v1/nodes?limit=many", TOKEN, "").statusCode()).isEqualTo(400);
+        assertThat(send("GET", "/api/v1/nodes?limit=many", TOKEN, "").statusCode())
+                .isEqualTo(400);
         assertThat(nodes()).isEqualTo(before);
     }
 

@@ -69,9 +69,12 @@ class DurabilityIT {
                 assertThat(Long.parseLong(list.object("metadata").text("resourceVersion")))
                         .isGreaterThanOrEqualTo(revision);
                 Map<String, Long> stored = new ConcurrentHashMap<>();
-                list.array("items").objects().map(KubeObject::new).forEach(lease -> stored.put(lease.name(), count(lease)));
-                promised.forEach((name, count) ->
-                        assertThat(stored.get(name)).as(name).isGreaterThanOrEqualTo(count));
+                list.array("items")
+                        .objects()
+                        .map(KubeObject::new)
+                        .forEach(lease -> stored.put(lease.name(), count(lease)));
+                promised.forEach(
+                        (name, count) -> assertThat(stored.get(name)).as(name).isGreaterThanOrEqualTo(count));
             }
             writing = false;
 
@@ -83,7 +86,8 @@ class DurabilityIT {
                         .map(KubeObject::new)
                         .allMatch(lease -> Long.valueOf(count(lease)).equals(watched.get(lease.name())));
             });
-            System.out.println("durability: " + KILLS + " kills, " + acknowledged.get() + " writes acknowledged, none lost");
+            System.out.println(
+                    "durability: " + KILLS + " kills, " + acknowledged.get() + " writes acknowledged, none lost");
             transport.close();
         } finally {
             server.close();
@@ -92,8 +96,7 @@ class DurabilityIT {
     }
 
     private Running start(Path data, String port) throws Exception {
-        return Running.start(
-                directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", port);
+        return Running.start(directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", port);
     }
 
     private static void watch(KubeClient client, Map<String, Long> watched) {
@@ -145,7 +148,9 @@ class DurabilityIT {
         }
         JsonObject next = stored.update(
                 "spec",
-                spec -> spec.toBuilder().put("leaseTransitions", count(lease) + 1).build());
+                spec -> spec.toBuilder()
+                        .put("leaseTransitions", count(lease) + 1)
+                        .build());
         client.update(ResourceType.LEASES, "default", lease.name(), next).whenComplete((updated, error) -> {
             if (error == null) {
                 done(client, updated);
@@ -157,16 +162,18 @@ class DurabilityIT {
 
     /** Goes on from what is stored: a write without an answer may have landed or not. */
     private void again(KubeClient client, String name) {
-        client.loop().schedule(Duration.ofMillis(20), () -> client.get(ResourceType.LEASES, "default", name)
-                .whenComplete((stored, error) -> {
-                    if (error == null) {
-                        done(client, stored);
-                    } else if (io.nodekeeper.client.Failures.isCode(error, 404)) {
-                        create(client, name);
-                    } else {
-                        again(client, name);
-                    }
-                }));
+        client.loop()
+                .schedule(
+                        Duration.ofMillis(20),
+                        () -> client.get(ResourceType.LEASES, "default", name).whenComplete((stored, error) -> {
+                            if (error == null) {
+                                done(client, stored);
+                            } else if (io.nodekeeper.client.Failures.isCode(error, 404)) {
+                                create(client, name);
+                            } else {
+                                again(client, name);
+                            }
+                        }));
     }
 
     private static long count(KubeObject lease) {

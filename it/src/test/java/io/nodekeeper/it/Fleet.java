@@ -18,8 +18,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -68,7 +68,9 @@ final class Fleet implements AutoCloseable {
 
     /** How many nodes are Ready. */
     long ready() {
-        return nodes.values().stream().filter(seen -> seen.ready.equals(Condition.TRUE)).count();
+        return nodes.values().stream()
+                .filter(seen -> seen.ready.equals(Condition.TRUE))
+                .count();
     }
 
     static <T> T await(CompletableFuture<T> future) throws Exception {

@@ -71,8 +71,7 @@ class FreezeIT {
                         // And when it goes on, it is Ready within a status period, and the taint goes.
                         long continued = System.nanoTime();
                         agent.signal("CONT");
-                        Eventually.within(
-                                STATUS_PERIOD.plusSeconds(1), () -> seen.ready.equals(Condition.TRUE));
+                        Eventually.within(STATUS_PERIOD.plusSeconds(1), () -> seen.ready.equals(Condition.TRUE));
                         returns.add((seen.readySince - continued) / 1e9);
                         Eventually.within(
                                 Duration.ofSeconds(1),

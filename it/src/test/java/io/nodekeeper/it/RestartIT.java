@@ -54,7 +54,8 @@ class RestartIT {
             assertThat(fleet.nodes().entrySet())
                     .filteredOn(node -> node.getKey().startsWith("living-"))
                     .hasSize(10)
-                    .allMatch(node -> node.getValue().marked == 0 && node.getValue().ready.equals(Condition.TRUE));
+                    .allMatch(node ->
+                            node.getValue().marked == 0 && node.getValue().ready.equals(Condition.TRUE));
         } finally {
             controller.close();
             server.close();
@@ -62,8 +63,7 @@ class RestartIT {
     }
 
     private Running server(Path data, String port) throws Exception {
-        return Running.start(
-                directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", port);
+        return Running.start(directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", port);
     }
 
     private Running controller(Path data) throws Exception {

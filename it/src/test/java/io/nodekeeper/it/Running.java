@@ -75,7 +75,9 @@ final class Running implements AutoCloseable {
 
     /** Sends a signal: STOP, CONT, KILL, TERM. */
     void signal(String name) throws Exception {
-        new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
+        new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                .start()
+                .waitFor();
     }
 
     /** Ends it without giving it a chance. */

@@ -55,7 +55,8 @@ class UpIT {
     @Test
     @Tag("W1")
     void getShowsTheMachineReadyInTheUsualColumns() throws Exception {
-        Eventually.within(Duration.ofSeconds(10), () -> kubectl.ok("get", "nodes").contains(" Ready "));
+        Eventually.within(
+                Duration.ofSeconds(10), () -> kubectl.ok("get", "nodes").contains(" Ready "));
         String[] lines = kubectl.ok("get", "nodes").split("\n");
 
         assertThat(lines[0]).matches("NAME +STATUS +ROLES +AGE +VERSION *");
@@ -79,9 +80,11 @@ class UpIT {
                 .isEqualTo(Integer.toString(Runtime.getRuntime().availableProcessors()));
         assertThat(node.status().object("capacity").text("memory")).isEqualTo(memory + "Ki");
         assertThat(info.text("bootID"))
-                .isEqualTo(Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip());
+                .isEqualTo(Files.readString(Path.of("/proc/sys/kernel/random/boot_id"))
+                        .strip());
         assertThat(info.text("kernelVersion"))
-                .isEqualTo(Files.readString(Path.of("/proc/sys/kernel/osrelease")).strip());
+                .isEqualTo(
+                        Files.readString(Path.of("/proc/sys/kernel/osrelease")).strip());
         assertThat(info.text("containerRuntimeVersion")).isEqualTo("none");
         assertThat(node.conditions().stream().map(condition -> condition.type()))
                 .containsExactly("MemoryPressure", "DiskPressure", "PIDPressure", "Ready");
@@ -92,7 +95,9 @@ class UpIT {
         assertThat(kubectl.ok("get", "node", "here", "-o", "yaml"))
                 .startsWith("apiVersion: v1\nkind: Node\nmetadata:\n")
                 .contains("reason: KubeletReady");
-        Eventually.within(Duration.ofSeconds(10), () -> kubectl.ok("describe", "node", "here").contains("Starting kubelet."));
+        Eventually.within(
+                Duration.ofSeconds(10),
+                () -> kubectl.ok("describe", "node", "here").contains("Starting kubelet."));
         assertThat(kubectl.ok("describe", "node", "here"))
                 .contains("HolderIdentity:  here")
                 .contains("KubeletReady                 kubelet is posting ready status")
@@ -125,19 +130,23 @@ class UpIT {
         assertThat(kubectl.ok("cordon", "here")).isEqualTo("node/here cordoned\n");
         assertThat(kubectl.ok("get", "nodes")).contains("Ready,SchedulingDisabled");
         Eventually.within(
-                Duration.ofSeconds(5),
-                () -> node().hasTaint("node.kubernetes.io/unschedulable", "NoSchedule"));
+                Duration.ofSeconds(5), () -> node().hasTaint("node.kubernetes.io/unschedulable", "NoSchedule"));
         assertThat(kubectl.ok("uncordon", "here")).isEqualTo("node/here uncordoned\n");
         Eventually.within(
-                Duration.ofSeconds(5),
-                () -> !node().hasTaint("node.kubernetes.io/unschedulable", "NoSchedule"));
+                Duration.ofSeconds(5), () -> !node().hasTaint("node.kubernetes.io/unschedulable", "NoSchedule"));
     }
 
     @Test
     @Tag("W32")
     @Tag("W36")
     void allKindsOfPatchesWork() throws Exception {
-        kubectl.ok("patch", "node", "here", "--type=json", "-p", "[{\"op\":\"add\",\"path\":\"/metadata/labels/p\",\"value\":\"1\"}]");
+        kubectl.ok(
+                "patch",
+                "node",
+                "here",
+                "--type=json",
+                "-p",
+                "[{\"op\":\"add\",\"path\":\"/metadata/labels/p\",\"value\":\"1\"}]");
         assertThat(node().labels()).containsEntry("p", "1");
         kubectl.ok("patch", "node", "here", "--type=merge", "-p", "{\"metadata\":{\"labels\":{\"p\":\"2\"}}}");
         assertThat(node().labels()).containsEntry("p", "2");
@@ -151,7 +160,8 @@ class UpIT {
         Path out = directory.resolve("watch.out");
         Process watch = kubectl.start(out, directory.resolve("watch.err"), "get", "nodes", "-w");
         try {
-            Eventually.within(Duration.ofSeconds(10), () -> Files.readString(out).contains("here"));
+            Eventually.within(
+                    Duration.ofSeconds(10), () -> Files.readString(out).contains("here"));
             kubectl.ok("cordon", "here");
             Eventually.within(
                     Duration.ofSeconds(10), () -> Files.readString(out).contains("SchedulingDisabled"));
@@ -176,17 +186,22 @@ class UpIT {
         });
         Eventually.within(
                 Duration.ofSeconds(10), () -> kubectl.ok("get", "events").contains("RemovingNode"));
-        Eventually.within(Duration.ofSeconds(10), () -> kubectl.ok("get", "nodes").contains(" Ready "));
+        Eventually.within(
+                Duration.ofSeconds(10), () -> kubectl.ok("get", "nodes").contains(" Ready "));
     }
 
     @Test
     @Tag("W14")
     void healthVersionAndMetricsAnswer() throws Exception {
         assertThat(kubectl.ok("get", "--raw", "/readyz")).isEqualTo("ok");
-        assertThat(kubectl.ok("get", "--raw", "/livez?verbose")).contains("[+]store ok").endsWith("livez check passed\n");
+        assertThat(kubectl.ok("get", "--raw", "/livez?verbose"))
+                .contains("[+]store ok")
+                .endsWith("livez check passed\n");
         assertThat(kubectl.ok("version")).contains("v1.32");
         assertThat(kubectl.ok("get", "--raw", "/metrics")).contains("apiserver_request_total{");
-        assertThat(kubectl.ok("api-resources")).contains("coordination.k8s.io/v1").contains("nodes");
+        assertThat(kubectl.ok("api-resources"))
+                .contains("coordination.k8s.io/v1")
+                .contains("nodes");
     }
 
     private Node node() throws Exception {
