@@ -6,6 +6,8 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.Schemas;
+import io.nodekeeper.api.StrategicMergePatch;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
@@ -133,7 +135,8 @@ final class FakeCluster implements NodeSource {
             }
             case "GET " + NODE -> existing().json();
             case "PATCH " + STATUS -> {
-                node = Optional.of(new Node(StrategicMerge.apply(existing().json(), Json.parseObject(call.body()))));
+                node = Optional.of(new Node(
+                        StrategicMergePatch.apply(existing().json(), Json.parseObject(call.body()), Schemas.NODE)));
                 yield node.get().json();
             }
             case "POST " + LEASES -> version(Json.parseObject(call.body()), "1");

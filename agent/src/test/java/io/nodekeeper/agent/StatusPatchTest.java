@@ -7,6 +7,8 @@ import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonNull;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.Schemas;
+import io.nodekeeper.api.StrategicMergePatch;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -65,7 +67,7 @@ class StatusPatchTest {
         Node before = Fixtures.addresses(Fixtures.bare(), "InternalIP", "10.0.0.1", "InternalIP", "10.0.0.2");
         Node after = Fixtures.addresses(Fixtures.bare(), "InternalIP", "10.0.0.3", "InternalIP", "10.0.0.4");
 
-        assertThat(StrategicMerge.apply(before.json(), StatusPatch.between(before, after)))
+        assertThat(StrategicMergePatch.apply(before.json(), StatusPatch.between(before, after), Schemas.NODE))
                 .isEqualTo(after.json());
     }
 
