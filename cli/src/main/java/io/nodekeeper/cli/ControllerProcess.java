@@ -6,6 +6,9 @@ import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.ServerAccess;
 import io.nodekeeper.controller.Controller;
 import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.controller.ControllerPorts;
+import io.nodekeeper.controller.history.History;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import java.time.Duration;
@@ -27,7 +30,14 @@ final class ControllerProcess {
         ControllerConfig config =
                 new ControllerConfig(options.monitorPeriod, options.gracePeriod, options.startupGracePeriod);
         controller = new Controller(
-                config, client, loop, new ApiEventRecorder(client, "node-controller", "", random), random);
+                config,
+                new ControllerPorts(
+                        client,
+                        loop,
+                        component -> new ApiEventRecorder(client, component, "", random),
+                        random,
+                        new ControllerMetrics(),
+                        History.NONE));
     }
 
     static ControllerProcess start(ServerAccess access, ControllerOptions options) {

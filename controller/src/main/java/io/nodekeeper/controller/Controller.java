@@ -5,11 +5,12 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
+import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import java.time.Duration;
@@ -59,29 +60,26 @@ public final class Controller {
     /**
      * A controller at rest.
      *
-     * @param client its results come on {@code loop}
-     * @param recorder writes events as component {@code node-controller}
      * @throws IllegalArgumentException naming all faults of {@code config}
      */
-    public Controller(
-            ControllerConfig config, KubeClient client, Loop loop, EventRecorder recorder, RandomGenerator random) {
+    public Controller(ControllerConfig config, ControllerPorts ports) {
         if (!config.faults().isEmpty()) {
             throw new IllegalArgumentException(String.join("; ", config.faults()));
         }
         this.config = config;
-        this.client = client.withTimeout(CALL_TIMEOUT);
-        this.loop = loop;
-        this.random = random;
+        this.client = ports.client().withTimeout(CALL_TIMEOUT);
+        this.loop = ports.loop();
+        this.random = ports.random();
         this.origin = loop.clock().nanoTime();
-        this.events = new NodeEvents(recorder);
+        this.events = new NodeEvents(ports.recorders().apply("node-controller"));
         this.heartbeats = new Heartbeats(config, wheel);
         this.sight = new Sight(config.lookPeriod().multipliedBy(BLIND_PERIODS).toNanos(), now());
         this.tainter = new Tainter(this.client, random, heartbeats, lanes, this::wrote);
         this.judge = new Judge(this.client, heartbeats, lanes, events, new FromJudge(), this::now);
         // Lists of all nodes may take longer than single calls: they keep the caller's deadline.
         this.leases = new Reflector(
-                client, Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE), random, new Leases());
-        this.nodes = new Reflector(client, Selection.all(ResourceType.NODES), random, new Nodes());
+                ports.client(), Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE), random, new Leases());
+        this.nodes = new Reflector(ports.client(), Selection.all(ResourceType.NODES), random, new Nodes());
     }
 
     /** Begins to follow leases and nodes; judges from the moment on at which both are known. */

@@ -11,13 +11,35 @@ import java.util.List;
  * @param nodeMonitorPeriod how often the controller proves to itself that it can see the API at all
  * @param nodeMonitorGracePeriod the silence after which a node that has reported counts as unreachable
  * @param nodeStartupGracePeriod the same for a node that has never reported
+ * @param zones how fast nodes are tainted
+ * @param gates which improvements over the reference are on
  */
 public record ControllerConfig(
-        Duration nodeMonitorPeriod, Duration nodeMonitorGracePeriod, Duration nodeStartupGracePeriod) {
+        Duration nodeMonitorPeriod,
+        Duration nodeMonitorGracePeriod,
+        Duration nodeStartupGracePeriod,
+        ZoneConfig zones,
+        FeatureGates gates) {
 
     /** Kubernetes' defaults since 1.32. */
     public static final ControllerConfig DEFAULT =
             new ControllerConfig(Duration.ofSeconds(5), Duration.ofSeconds(50), Duration.ofSeconds(60));
+
+    /** These periods, all else by default. */
+    public ControllerConfig(
+            Duration nodeMonitorPeriod, Duration nodeMonitorGracePeriod, Duration nodeStartupGracePeriod) {
+        this(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, ZoneConfig.DEFAULT, FeatureGates.ALL);
+    }
+
+    /** The same with other rates. */
+    public ControllerConfig with(ZoneConfig others) {
+        return new ControllerConfig(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, others, gates);
+    }
+
+    /** The same with other gates. */
+    public ControllerConfig with(FeatureGates others) {
+        return new ControllerConfig(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, others);
+    }
 
     /** The time in which an HTTP/2 client finds out that its connection is dead: 30 s idle and 15 s without an answer. */
     private static final Duration CONNECTION_LOSS = Duration.ofSeconds(45);
@@ -28,6 +50,7 @@ public record ControllerConfig(
         positive(faults, "--node-monitor-period", nodeMonitorPeriod);
         positive(faults, "--node-monitor-grace-period", nodeMonitorGracePeriod);
         positive(faults, "--node-startup-grace-period", nodeStartupGracePeriod);
+        faults.addAll(zones.faults());
         return List.copyOf(faults);
     }
 

@@ -5,6 +5,7 @@ import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.time.Instant;

@@ -8,6 +8,7 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Lanes;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.time.DeadlineWheel;
 import org.jspecify.annotations.Nullable;
 
 /**

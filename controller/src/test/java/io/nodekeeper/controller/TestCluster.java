@@ -15,6 +15,8 @@ import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.TransportException;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
@@ -46,6 +48,7 @@ final class TestCluster {
     final VirtualTime.VirtualLoop loop = time.loop("controller");
     final FakeTransport transport = new FakeTransport();
     final List<String> events = new ArrayList<>();
+    final List<Decision> decisions = new ArrayList<>();
     final Controller controller;
 
     /** Called before each answer; a value is the answer. */
@@ -72,11 +75,14 @@ final class TestCluster {
         transport.answer(this::serve);
         controller = new Controller(
                 config,
-                new KubeClient(transport, loop, Duration.ofSeconds(10)),
-                loop,
-                (about, type, reason, message) ->
-                        events.add(type + " " + reason + " " + about.kind() + " " + about.uid() + ": " + message),
-                Randoms.seeded(1));
+                new ControllerPorts(
+                        new KubeClient(transport, loop, Duration.ofSeconds(10)),
+                        loop,
+                        component -> (about, type, reason, message) -> events.add(
+                                type + " " + reason + " " + about.kind() + " " + about.uid() + ": " + message),
+                        Randoms.seeded(1),
+                        new ControllerMetrics(),
+                        decisions::add));
     }
 
     TestCluster start() {

@@ -5,6 +5,9 @@ import io.nodekeeper.client.ApiEventRecorder;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.controller.Controller;
 import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.controller.ControllerPorts;
+import io.nodekeeper.controller.history.History;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
@@ -37,10 +40,13 @@ final class SimController extends SimProcess {
         KubeClient client = new KubeClient(connected, loop, LIST_TIMEOUT);
         new Controller(
                         ControllerConfig.DEFAULT,
-                        client,
-                        loop,
-                        new ApiEventRecorder(client, "node-controller", "", random),
-                        random)
+                        new ControllerPorts(
+                                client,
+                                loop,
+                                component -> new ApiEventRecorder(client, component, "", random),
+                                random,
+                                new ControllerMetrics(),
+                                History.NONE))
                 .start();
     }
 

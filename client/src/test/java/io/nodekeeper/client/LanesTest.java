@@ -1,4 +1,4 @@
-package io.nodekeeper.controller;
+package io.nodekeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

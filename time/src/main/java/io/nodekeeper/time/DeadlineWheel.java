@@ -1,4 +1,4 @@
-package io.nodekeeper.controller;
+package io.nodekeeper.time;
 
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -19,30 +19,30 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Time is nanoseconds, passed in, from an origin of the caller's. Not thread-safe.
  */
-final class DeadlineWheel<T> {
+public final class DeadlineWheel<T> {
     /** What {@link #nextWake} answers when there is nothing to wait for. */
-    static final long NEVER = Long.MAX_VALUE;
+    public static final long NEVER = Long.MAX_VALUE;
 
     private static final int TICK_SHIFT = 20;
     /** About 1 ms: how late a deadline may be noticed. Chosen. */
-    static final long TICK_NANOS = 1L << TICK_SHIFT;
+    public static final long TICK_NANOS = 1L << TICK_SHIFT;
     /** About 69 s, more than the default graces; what lies further away fires early and is armed again. Chosen. */
     private static final int TICKS = 1 << 16;
 
     private static final long UNARMED = -1;
 
     /** The deadline of one owner; belongs to one wheel. */
-    static final class Deadline<T> {
+    public static final class Deadline<T> {
         private final T owner;
         private long at = NEVER;
         private long armedTick = UNARMED;
 
-        Deadline(T owner) {
+        public Deadline(T owner) {
             this.owner = owner;
         }
 
         /** When it is; {@link #NEVER} if it is not set. */
-        long at() {
+        public long at() {
             return at;
         }
     }
@@ -57,7 +57,7 @@ final class DeadlineWheel<T> {
     private long nextWake = NEVER;
 
     /** Sets or moves a deadline; it expires strictly after {@code at}. {@link #nextWake} may be sooner then. */
-    void set(Deadline<T> deadline, long at) {
+    public void set(Deadline<T> deadline, long at) {
         deadline.at = at;
         long tick = Math.floorDiv(at, TICK_NANOS) + 1;
         if (deadline.armedTick == UNARMED || deadline.armedTick > tick) {
@@ -66,12 +66,12 @@ final class DeadlineWheel<T> {
     }
 
     /** Unsets a deadline. */
-    void cancel(Deadline<T> deadline) {
+    public void cancel(Deadline<T> deadline) {
         deadline.at = NEVER;
     }
 
     /** Unsets the deadlines that lie before {@code now} and hands over their owners. Idle before {@link #nextWake}. */
-    void poll(long now, Consumer<T> expired) {
+    public void poll(long now, Consumer<T> expired) {
         while (nextWake <= now) {
             wheel.currentTickTime(nextWake);
             wheel.poll(now, this::fire, Integer.MAX_VALUE);
@@ -87,7 +87,7 @@ final class DeadlineWheel<T> {
     }
 
     /** When to poll next; {@link #NEVER} if nothing is armed. */
-    long nextWake() {
+    public long nextWake() {
         return nextWake;
     }
 

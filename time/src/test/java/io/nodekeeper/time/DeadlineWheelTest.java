@@ -1,4 +1,4 @@
-package io.nodekeeper.controller;
+package io.nodekeeper.time;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
