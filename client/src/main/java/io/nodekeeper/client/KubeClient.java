@@ -89,6 +89,11 @@ public final class KubeClient {
         return call(json("DELETE", type.path(namespace, name), options));
     }
 
+    /** The status that a GET of {@code path} is answered with, whichever it is: whether there is somebody at all. */
+    public CompletableFuture<Integer> probe(String path) {
+        return onLoop(transport.send(Call.get(path), loop, timeout).thenApply(Reply::status));
+    }
+
     /** Opens a watch; the handler is called on this client's loop. */
     Transport.Stream watch(ResourceType type, String namespace, String query, Transport.StreamHandler handler) {
         return transport.open(
@@ -96,17 +101,18 @@ public final class KubeClient {
     }
 
     private CompletableFuture<JsonObject> call(Call call) {
-        CompletableFuture<JsonObject> result = new CompletableFuture<>();
-        transport
-                .send(call, loop, timeout)
-                .thenApply(KubeClient::object)
-                .whenComplete((object, error) -> loop.execute(() -> {
-                    if (error != null) {
-                        result.completeExceptionally(Failures.cause(error));
-                    } else {
-                        result.complete(object);
-                    }
-                }));
+        return onLoop(transport.send(call, loop, timeout).thenApply(KubeClient::object));
+    }
+
+    private <T> CompletableFuture<T> onLoop(CompletableFuture<T> answer) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        answer.whenComplete((value, error) -> loop.execute(() -> {
+            if (error != null) {
+                result.completeExceptionally(Failures.cause(error));
+            } else {
+                result.complete(value);
+            }
+        }));
         return result;
     }
 

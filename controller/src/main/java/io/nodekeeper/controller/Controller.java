@@ -1,21 +1,20 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Loop;
-import io.nodekeeper.time.Periodic;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,23 +27,21 @@ import org.slf4j.LoggerFactory;
  */
 public final class Controller {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
-    /** The deadline of each single call; a slow answer means that nothing can be judged yet. Chosen. */
-    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
     /** Calls under way at once, so that a mass failure does not drown the API server. Chosen. */
     private static final int CALLS_UNDER_WAY = 64;
-    /** Monitor periods without any answer after which silence is nobody's fault. Chosen: one call may get lost. */
-    private static final int BLIND_PERIODS = 2;
 
     private final ControllerConfig config;
-    private final KubeClient client;
     private final Loop loop;
-    private final RandomGenerator random;
     private final long origin;
     private final NodeEvents events;
     private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
     private final Heartbeats heartbeats;
     private final Lanes lanes = new Lanes(CALLS_UNDER_WAY);
-    private final Sight sight;
+    private final ObserverGuard guard;
+    private final Canary canary;
+    private final Proofs proofs;
+    private final List<NodeHealth> parked = new ArrayList<>();
+    private final Explanations explanations;
     private final Judge judge;
     private final Tainter tainter;
     private final Reflector leases;
@@ -55,7 +52,6 @@ public final class Controller {
     private boolean stopped;
     private Loop.@Nullable Timer wakeTimer;
     private long wakeAt = DeadlineWheel.NEVER;
-    private @Nullable Periodic probe;
 
     /**
      * A controller at rest.
@@ -67,15 +63,27 @@ public final class Controller {
             throw new IllegalArgumentException(String.join("; ", config.faults()));
         }
         this.config = config;
-        this.client = ports.client().withTimeout(CALL_TIMEOUT);
+        KubeClient client = ports.client().withTimeout(ControllerConfig.CALL_TIMEOUT);
+        RandomGenerator random = ports.random();
         this.loop = ports.loop();
-        this.random = ports.random();
         this.origin = loop.clock().nanoTime();
         this.events = new NodeEvents(ports.recorders().apply("node-controller"));
-        this.heartbeats = new Heartbeats(config, wheel);
-        this.sight = new Sight(config.lookPeriod().multipliedBy(BLIND_PERIODS).toNanos(), now());
-        this.tainter = new Tainter(this.client, random, heartbeats, lanes, this::wrote);
-        this.judge = new Judge(this.client, heartbeats, lanes, events, new FromJudge(), this::now);
+        this.guard = config.gates().has(FeatureGate.OBSERVER_GUARD)
+                ? ObserverGuard.watching(config.canaryPeriod(), config.canaryTolerance(), now())
+                : ObserverGuard.off();
+        this.proofs = new Proofs(guard);
+        this.explanations = new Explanations(config.gates(), ports.history(), loop.clock());
+        this.heartbeats = new Heartbeats(config, guard, wheel, explanations);
+        this.canary = new Canary(
+                client,
+                guard,
+                config.canaryPeriod(),
+                "nodekeeper-" + Long.toHexString(random.nextLong()),
+                true,
+                this::now,
+                new FromCanary(random));
+        this.tainter = new Tainter(client, random, heartbeats, lanes, this::wrote);
+        this.judge = new Judge(client, heartbeats, guard, lanes, new Bench(), this::now);
         // Lists of all nodes may take longer than single calls: they keep the caller's deadline.
         this.leases = new Reflector(
                 ports.client(), Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE), random, new Leases());
@@ -95,9 +103,7 @@ public final class Controller {
             lanes.close();
             leases.stop();
             nodes.stop();
-            if (probe != null) {
-                probe.stop();
-            }
+            canary.stop();
             if (wakeTimer != null) {
                 wakeTimer.cancel();
             }
@@ -129,25 +135,6 @@ public final class Controller {
         wakeTimer = loop.schedule(Duration.ofNanos(next - now()), this::wake);
     }
 
-    private CompletableFuture<Void> look() {
-        return client.list(ResourceType.LEASES, Lease.NODE_NAMESPACE, "limit=1").handle((list, error) -> {
-            if (error == null || (Failures.cause(error) instanceof ApiException refused && refused.code() < 500)) {
-                answered();
-            } else {
-                log.info("the API server does not answer, nothing can be judged: {}", Failures.text(error));
-            }
-            return null;
-        });
-    }
-
-    private void answered() {
-        long blind = sight.blindFor(now());
-        if (sight.answered(now())) {
-            heartbeats.forgiveUntil(now());
-            log.warn("saw nothing for {}; all nodes get a fresh grace period", Heartbeats.age(blind));
-        }
-    }
-
     private void saw(NodeHealth health, Node node, Heartbeats.Source source) {
         if (heartbeats.saw(health, node, source, now())) {
             tainter.saw(health, node);
@@ -161,6 +148,7 @@ public final class Controller {
     private void add(Node node, Duration silentFor) {
         NodeHealth health = heartbeats.add(node, now(), silentFor);
         log.info("Node {} is followed (uid {})", health.name, health.uid);
+        explanations.registered(health);
         events.registered(health.name, health.uid);
         tainter.saw(health, node);
     }
@@ -168,10 +156,24 @@ public final class Controller {
     private void remove(NodeHealth health) {
         heartbeats.remove(health);
         log.info("Node {} is gone (uid {})", health.name, health.uid);
+        explanations.removed(health);
         events.removing(health.name, health.uid);
     }
 
-    private final class FromJudge implements Judge.Sightings {
+    private final class Bench implements Judge.Court {
+        @Override
+        public CompletionStage<Boolean> proof(long nodeTime) {
+            if (guard.isOn()) {
+                canary.demand(guard.whenNodeTime(nodeTime));
+            }
+            return proofs.of(nodeTime, now());
+        }
+
+        @Override
+        public void park(NodeHealth health) {
+            parked.add(health);
+        }
+
         @Override
         public void read(NodeHealth health, Node node) {
             saw(health, node, Heartbeats.Source.LIVE);
@@ -183,21 +185,80 @@ public final class Controller {
         }
 
         @Override
-        public void answered() {
-            Controller.this.answered();
-        }
-
-        @Override
         public void rearm(NodeHealth health) {
             heartbeats.arm(health);
             sleep();
+        }
+
+        @Override
+        public void silenced(NodeHealth health, boolean wasReady, JsonObject facts) {
+            explanations.silenced(health, wasReady, facts);
+            if (wasReady) {
+                events.notReady(health.name, health.uid);
+            }
+        }
+
+        @Override
+        public void spared(NodeHealth health, JsonObject facts) {
+            explanations.spared(health, facts);
+        }
+    }
+
+    private final class FromCanary implements Canary.Listener {
+        private final RandomGenerator random;
+
+        private FromCanary(RandomGenerator random) {
+            this.random = random;
+        }
+
+        @Override
+        public void proven() {
+            proofs.proven();
+        }
+
+        @Override
+        public void changed(ObserverGuard.Change change) {
+            String text = explanations.sight(change, now());
+            canary.condition(explanations.condition(change, text));
+            switch (change) {
+                case ObserverGuard.Change.Blind blind -> {
+                    log.warn("{}", text);
+                    events.blind(text);
+                    proofs.blind();
+                }
+                case ObserverGuard.Change.Renamed renamed -> log.warn("{}", text);
+                case ObserverGuard.Change.Sees sees -> {
+                    log.warn("{}", text);
+                    events.sees(text);
+                    List<NodeHealth> waiting = List.copyOf(parked);
+                    parked.clear();
+                    waiting.stream().filter(heartbeats::isCurrent).forEach(heartbeats::arm);
+                    sleep();
+                }
+            }
+        }
+
+        @Override
+        public Optional<String> anyLease() {
+            return heartbeats.anyLease(random);
+        }
+
+        @Override
+        public String versionSeen(String lease) {
+            return heartbeats.leaseVersion(lease);
         }
     }
 
     private final class Leases implements Reflector.Handler {
         @Override
         public void onReplace(List<JsonObject> objects) {
-            heartbeats.sawAllLeases(objects, now());
+            heartbeats.sawAllLeases(
+                    objects.stream()
+                            .map(Lease::new)
+                            .filter(lease -> !canary.saw(lease))
+                            .toList(),
+                    now());
+            canary.sawVersions();
             if (!leasesListed) {
                 leasesListed = true;
                 // Only now, so that a node's first sight is the start of its grace and nothing is left to wait for.
@@ -208,8 +269,12 @@ public final class Controller {
 
         @Override
         public void onChange(JsonObject object) {
-            heartbeats.saw(new Lease(object), Heartbeats.Source.LATE, now());
-            sleep();
+            Lease lease = new Lease(object);
+            if (!canary.saw(lease)) {
+                heartbeats.saw(lease, Heartbeats.Source.LATE, now());
+                canary.sawVersions();
+                sleep();
+            }
         }
 
         @Override
@@ -231,8 +296,9 @@ public final class Controller {
             }
             if (!nodesListed) {
                 nodesListed = true;
-                sight.answered(now());
-                probe = Periodic.start("node monitor", loop, config.lookPeriod(), 0, random, Controller.this::look);
+                if (guard.isOn()) {
+                    canary.start();
+                }
                 log.info("following {} nodes", listed.size());
             }
             sleep();

@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * How patient the controller is. Any values can be held; {@link #faults} tells which of them cannot be worked with.
  *
- * @param nodeMonitorPeriod how often the controller proves to itself that it can see the API at all
+ * @param nodeMonitorPeriod how often the reference looks at all nodes; of no effect with {@code WatchDrivenDeadlines}
  * @param nodeMonitorGracePeriod the silence after which a node that has reported counts as unreachable
  * @param nodeStartupGracePeriod the same for a node that has never reported
  * @param zones how fast nodes are tainted
@@ -41,6 +41,13 @@ public record ControllerConfig(
         return new ControllerConfig(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, others);
     }
 
+    /** The deadline of each single call; a slow answer means that nothing can be judged yet. Chosen. */
+    static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
+    /** How often the controller proves that it sees, and how long it may not. Chosen. */
+    private static final Duration CANARY_PERIOD = Duration.ofSeconds(1);
+    /** See {@link #CANARY_PERIOD}. */
+    private static final int CANARIES_MISSED = 3;
+
     /** The time in which an HTTP/2 client finds out that its connection is dead: 30 s idle and 15 s without an answer. */
     private static final Duration CONNECTION_LOSS = Duration.ofSeconds(45);
 
@@ -54,10 +61,15 @@ public record ControllerConfig(
         return List.copyOf(faults);
     }
 
-    /** How often to look whether the API answers: several times a grace period, however short that is. */
-    Duration lookPeriod() {
-        Duration quarter = nodeMonitorGracePeriod.dividedBy(4);
-        return quarter.compareTo(nodeMonitorPeriod) < 0 ? quarter : nodeMonitorPeriod;
+    /** How often to send a canary: each second, or several times a short grace period. */
+    Duration canaryPeriod() {
+        Duration part = nodeMonitorGracePeriod.dividedBy(16);
+        return part.compareTo(CANARY_PERIOD) < 0 ? part : CANARY_PERIOD;
+    }
+
+    /** For how long a proof of sight may be missing before the controller counts as blind. */
+    Duration canaryTolerance() {
+        return canaryPeriod().multipliedBy(CANARIES_MISSED);
     }
 
     /** What works, but is likely to be regretted; empty if nothing is. */

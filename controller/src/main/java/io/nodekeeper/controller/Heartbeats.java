@@ -2,7 +2,7 @@ package io.nodekeeper.controller;
 
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.time.DeadlineWheel;
@@ -15,13 +15,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.random.RandomGenerator;
 
 /**
  * The signs of life of all nodes. A sign of life is a reported value that differs from the one seen before, in whichever
  * direction; reported times are never compared with a clock, as nodes' clocks are wrong now and then. Ages run by the
- * controller's own monotonic clock from when it noticed.
+ * controller's own monotonic clock from when it noticed, less the time that it could not see ({@link ObserverGuard}).
  *
  * <p>Reports come from lists, watches and single reads, and a watch may lag behind the others: what it tells of a version
  * that was seen already is ignored, lest an old renewal count twice. Confined to the loop.
@@ -35,7 +34,6 @@ final class Heartbeats {
         LATE
     }
 
-    private static final Logger log = LoggerFactory.getLogger(Heartbeats.class);
     /** Keeps sums of times from overflowing: 73 years. */
     private static final long MAX_GRACE = Long.MAX_VALUE / 4;
 
@@ -43,11 +41,21 @@ final class Heartbeats {
     private final DeadlineWheel<NodeHealth> wheel;
     private final long grace;
     private final long startupGrace;
-    /** Silence before this moment is no node's fault. */
-    private long clearSince = Long.MIN_VALUE / 2;
+    private final ObserverGuard guard;
+    private final FeatureGates gates;
+    private final Explanations explanations;
+    /** When a node of that name was last heard, for those that are gone; only without {@code StateByUid}. */
+    private final Map<String, Long> heirs = new HashMap<>();
 
-    Heartbeats(ControllerConfig config, DeadlineWheel<NodeHealth> wheel) {
+    Heartbeats(
+            ControllerConfig config,
+            ObserverGuard guard,
+            DeadlineWheel<NodeHealth> wheel,
+            Explanations explanations) {
+        this.explanations = explanations;
         this.wheel = wheel;
+        this.guard = guard;
+        this.gates = config.gates();
         this.grace = Math.min(MAX_GRACE, config.nodeMonitorGracePeriod().toNanos());
         this.startupGrace = Math.min(MAX_GRACE, config.nodeStartupGracePeriod().toNanos());
     }
@@ -78,9 +86,16 @@ final class Heartbeats {
         health.version = node.resourceVersion();
         remember(health, node);
         health.signal = NodeHealth.Signal.FIRST_SIGHT;
-        health.heardAt = now - Math.min(silentFor.toNanos(), startupGrace + DeadlineWheel.TICK_NANOS);
+        health.arrivedAt = now;
+        health.heardAt = inherited(health)
+                .orElse(guard.nodeTime(now)
+                        - Math.min(silentFor.toNanos(), startupGrace + DeadlineWheel.TICK_NANOS));
         arm(health);
         return health;
+    }
+
+    private Optional<Long> inherited(NodeHealth health) {
+        return Optional.ofNullable(heirs.get(health.name)).filter(heard -> !health.reported());
     }
 
     /** For how long a node without a report has existed, by the API server's clock: the one place where clocks are compared. */
@@ -97,6 +112,9 @@ final class Heartbeats {
     void remove(NodeHealth health) {
         wheel.cancel(health.deadline);
         byName.remove(health.name);
+        if (!gates.has(FeatureGate.STATE_BY_UID)) {
+            heirs.put(health.name, health.heardAt);
+        }
         if (health.hasLease) {
             NodeHealth rest = new NodeHealth(health.name);
             rest.hasLease = true;
@@ -139,14 +157,23 @@ final class Heartbeats {
             return;
         }
         String renewTime = lease.spec().text("renewTime");
-        boolean changed =
-                !health.hasLease || !version.equals(health.leaseVersion) || !renewTime.equals(health.renewTime);
+        boolean changed = !health.hasLease
+                || (gates.has(FeatureGate.CLOCK_IMMUNITY)
+                        ? !version.equals(health.leaseVersion) || !renewTime.equals(health.renewTime)
+                        : isLater(renewTime, health.renewTime));
         health.hasLease = true;
         health.leaseVersion = version;
         health.renewTime = renewTime;
         if (changed && health.known()) {
             heard(health, NodeHealth.Signal.LEASE, now);
         }
+    }
+
+    /** As the reference compares: by the nodes' own clocks. */
+    private static boolean isLater(String renewTime, String seen) {
+        return KubeTime.parse(renewTime)
+                .filter(time -> KubeTime.parse(seen).map(time::isAfter).orElse(true))
+                .isPresent();
     }
 
     /** A lease is gone, which is no sign of life. */
@@ -164,18 +191,30 @@ final class Heartbeats {
     }
 
     /** These leases are all there are. */
-    void sawAllLeases(Collection<JsonObject> leases, long now) {
+    void sawAllLeases(Collection<Lease> leases, long now) {
         Map<String, Lease> listed = new HashMap<>();
-        for (JsonObject json : leases) {
-            Lease lease = new Lease(json);
-            listed.put(lease.name(), lease);
-        }
+        leases.forEach(lease -> listed.put(lease.name(), lease));
         for (NodeHealth health : new ArrayList<>(byName.values())) {
             if (health.hasLease && !listed.containsKey(health.name)) {
                 leaseGone(health.name);
             }
         }
         listed.values().forEach(lease -> saw(lease, Source.LIVE, now));
+    }
+
+    /** Some lease that was seen, if there is one. */
+    Optional<String> anyLease(RandomGenerator random) {
+        List<String> names = byName.values().stream()
+                .filter(health -> health.hasLease)
+                .map(health -> health.name)
+                .toList();
+        return names.isEmpty() ? Optional.empty() : Optional.of(names.get(random.nextInt(names.size())));
+    }
+
+    /** The version of that lease that was seen last; empty if there is none. */
+    String leaseVersion(String name) {
+        NodeHealth health = byName.get(name);
+        return health == null ? "" : health.leaseVersion;
     }
 
     /** The known nodes that are none of {@code listed}, by UID. */
@@ -191,14 +230,19 @@ final class Heartbeats {
         return missing;
     }
 
-    /** From now on silence before {@code moment} is held against nobody. */
-    void forgiveUntil(long moment) {
-        clearSince = moment;
+    /** The last moment on the nodes' clock at which the node's silence is still excused. */
+    long deadline(NodeHealth health) {
+        return health.heardAt + grace(health);
     }
 
-    /** The last moment at which the node's silence is still excused. */
-    long deadline(NodeHealth health) {
-        return Math.max(health.heardAt, clearSince) + (health.reported() ? grace : startupGrace);
+    /** The silence that the node is allowed, nanoseconds. */
+    long grace(NodeHealth health) {
+        return health.reported() ? grace : startupGrace;
+    }
+
+    /** Whether the node's silence is no longer excused. */
+    boolean isOverdue(NodeHealth health, long now) {
+        return isCurrent(health) && now > guard.whenNodeTime(deadline(health));
     }
 
     /** Sets the node's deadline, unless nothing is left to be said about it: a node that is Unknown stays so. */
@@ -206,24 +250,21 @@ final class Heartbeats {
         if (health.ready.equals(Condition.UNKNOWN)) {
             wheel.cancel(health.deadline);
         } else {
-            wheel.set(health.deadline, deadline(health));
+            wheel.set(health.deadline, guard.whenNodeTime(deadline(health)));
         }
     }
 
     private void heard(NodeHealth health, NodeHealth.Signal signal, long now) {
-        if (health.silenced) {
-            health.silenced = false;
-            log.info(
-                    "Node {} is heard of again: not updated for {} (last signal {}), now {}, Ready={}",
-                    health.name,
-                    age(now - health.heardAt),
-                    health.signal,
-                    signal,
-                    health.ready);
-        }
+        long silence = now - health.arrivedAt;
+        boolean returned = health.silenced;
+        health.silenced = false;
         health.signal = signal;
-        health.heardAt = now;
+        health.heardAt = guard.nodeTime(now);
+        health.arrivedAt = now;
         arm(health);
+        if (returned) {
+            explanations.returned(health, silence);
+        }
     }
 
     /** Takes in the Ready condition; true if it shows a sign of life. */

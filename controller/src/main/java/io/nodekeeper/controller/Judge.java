@@ -18,23 +18,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out verdicts: no node is blamed before its lease and its status were read live, and nothing is written unless
- * the object is still the one that was judged. What fails is tried again, from the first look on. Confined to the loop.
+ * Carries out verdicts: no node is blamed before it is proved that all was seen up to its deadline, and its lease and its
+ * status were read live; and nothing is written unless the object is still the one that was judged. What fails is tried
+ * again, from the first look on. Confined to the loop.
  */
 final class Judge {
-    /** Where the state of a node that the API returned goes. */
-    interface Sightings {
+    /** What a judge needs to know, and whom it tells. */
+    interface Court {
+        /**
+         * Completes with true once all is seen that was stored before the nodes' clock showed {@code nodeTime}, with
+         * false if nothing can be seen at present.
+         */
+        CompletionStage<Boolean> proof(long nodeTime);
+
+        /** The node is judged when something can be seen again. */
+        void park(NodeHealth health);
+
         /** A known node was read; whatever follows from its state follows. */
         void read(NodeHealth health, Node node);
 
         /** A known node was written; whatever follows from its state follows, unless a newer one was seen. */
         void wrote(NodeHealth health, Node node);
 
-        /** The API answered. */
-        void answered();
-
         /** Everything about the node's deadline may have changed: it has to be armed. */
         void rearm(NodeHealth health);
+
+        /** This controller declared a node Unknown; {@code wasReady} says whether it was Ready. */
+        void silenced(NodeHealth health, boolean wasReady, JsonObject facts);
+
+        /** A node was late, but the API knew of a newer sign of life than the watch had told of. */
+        void spared(NodeHealth health, JsonObject facts);
     }
 
     private static final Logger log = LoggerFactory.getLogger(Judge.class);
@@ -44,18 +57,18 @@ final class Judge {
     private final KubeClient client;
     private final Loop loop;
     private final Heartbeats heartbeats;
+    private final ObserverGuard guard;
     private final Lanes lanes;
-    private final NodeEvents events;
-    private final Sightings sightings;
+    private final Court court;
     private final Now now;
 
-    Judge(KubeClient client, Heartbeats heartbeats, Lanes lanes, NodeEvents events, Sightings sightings, Now now) {
+    Judge(KubeClient client, Heartbeats heartbeats, ObserverGuard guard, Lanes lanes, Court court, Now now) {
         this.client = client;
         this.loop = client.loop();
         this.heartbeats = heartbeats;
+        this.guard = guard;
         this.lanes = lanes;
-        this.events = events;
-        this.sightings = sightings;
+        this.court = court;
         this.now = now;
     }
 
@@ -64,13 +77,14 @@ final class Judge {
         if (!health.judging) {
             health.judging = true;
             Case open = new Case(health);
-            lanes.urgent(() -> open.look());
+            lanes.urgent(open::look);
         }
     }
 
     /** One node under judgement, over all tries. */
     private final class Case {
         private final NodeHealth health;
+        private final VerdictFacts facts;
         private int failures;
         /** Whether a write was sent whose outcome is not known. */
         private boolean sent;
@@ -79,15 +93,30 @@ final class Judge {
 
         private Case(NodeHealth health) {
             this.health = health;
+            this.facts = new VerdictFacts(now.nanos());
         }
 
         private CompletionStage<?> look() {
             // A write without an answer is followed up in any case.
-            if (!isOverdue() && !sent) {
+            if (!heartbeats.isOverdue(health, now.nanos()) && !sent) {
                 return close();
             }
-            CompletableFuture<JsonObject> lease =
-                    absentIfNotFound(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, health.name));
+            return court.proof(heartbeats.deadline(health)).thenCompose(proven -> {
+                if (!proven && !sent) {
+                    health.judging = false;
+                    court.park(health);
+                    return CompletableFuture.completedStage(null);
+                }
+                facts.proven(now.nanos());
+                return read();
+            });
+        }
+
+        private CompletionStage<?> read() {
+            // The reference believes its cache; only the node is read here, as no cache holds it.
+            CompletableFuture<JsonObject> lease = guard.isOn()
+                    ? absentIfNotFound(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, health.name))
+                    : CompletableFuture.completedFuture(JsonObject.EMPTY);
             CompletableFuture<JsonObject> node = absentIfNotFound(client.get(ResourceType.NODES, "", health.name));
             return CompletableFuture.allOf(lease, node)
                     .handle((looked, error) -> error == null ? judge(lease.join(), node.join()) : tryAgain(error))
@@ -95,7 +124,6 @@ final class Judge {
         }
 
         private CompletionStage<?> judge(JsonObject leaseNow, JsonObject nodeNow) {
-            sightings.answered();
             if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
                 return close();
             }
@@ -104,38 +132,47 @@ final class Judge {
                 // Deleted, perhaps recreated: the watch is about to tell. If it does not, there is another look later.
                 return postpone();
             }
+            facts.before(health);
             if (!leaseNow.isEmpty()) {
                 heartbeats.saw(new Lease(leaseNow), Heartbeats.Source.LIVE, now.nanos());
             }
-            sightings.read(health, node);
+            court.read(health, node);
+            facts.read(leaseNow, node, now.nanos());
             if (sent && health.ready.equals(Condition.UNKNOWN)) {
                 settled();
             }
             Verdict verdict = Verdict.of(
-                    node, heartbeats.deadline(health), now.nanos(), loop.clock().wallTime());
+                    node,
+                    guard.whenNodeTime(heartbeats.deadline(health)),
+                    now.nanos(),
+                    loop.clock().wallTime());
             return switch (verdict) {
                 case Verdict.Alive() -> {
                     log.debug("Node {} is late, but the API knows of a newer {}", health.name, health.signal);
+                    court.spared(health, facts.json(health, heartbeats, guard, loop.clock(), now.nanos()));
                     yield close();
                 }
                 case Verdict.AlreadyUnknown() -> close();
-                case Verdict.MarkUnknown mark -> write(mark);
+                case Verdict.MarkUnknown mark -> guard.proves(heartbeats.deadline(health)) ? write(mark) : postpone();
             };
         }
 
         private CompletionStage<?> write(Verdict.MarkUnknown mark) {
             sent = true;
             wasReady = mark.wasReady();
+            facts.sent(now.nanos());
             return client.updateStatus(
                             ResourceType.NODES, "", health.name, mark.node().json())
                     .handle((written, error) -> {
                         if (error != null) {
+                            facts.answered(Failures.text(error), now.nanos());
                             sent = !isRefusal(error);
                             return tryAgain(error);
                         }
+                        facts.answered("200", now.nanos());
                         if (heartbeats.isCurrent(health)) {
                             settled();
-                            sightings.wrote(health, new Node(written));
+                            court.wrote(health, new Node(written));
                         }
                         return close();
                     })
@@ -146,24 +183,19 @@ final class Judge {
         private void settled() {
             sent = false;
             health.silenced = true;
-            long silence = now.nanos() - health.heardAt;
+            long at = now.nanos();
             log.info(
                     "Node {} is now Unknown: last signal {} {} ago, deadline missed by {};"
                             + " wrote Ready and the pressure conditions as Unknown{}",
                     health.name,
                     health.signal,
-                    Heartbeats.age(silence),
-                    Heartbeats.age(now.nanos() - heartbeats.deadline(health)),
+                    Heartbeats.age(at - health.arrivedAt),
+                    Heartbeats.age(at - guard.whenNodeTime(heartbeats.deadline(health))),
                     wasReady ? ", was Ready" : ", was not Ready");
-            if (wasReady) {
-                events.notReady(health.name, health.uid);
-            }
+            court.silenced(health, wasReady, facts.json(health, heartbeats, guard, loop.clock(), at));
         }
 
         private CompletionStage<?> tryAgain(Throwable error) {
-            if (isRefusal(error)) {
-                sightings.answered();
-            }
             Duration wait = RETRY.delay(failures++);
             log.debug(
                     "Node {} is late, but cannot be judged: {}; again in {}", health.name, Failures.text(error), wait);
@@ -181,7 +213,7 @@ final class Judge {
         private CompletionStage<?> close() {
             health.judging = false;
             if (heartbeats.isCurrent(health)) {
-                sightings.rearm(health);
+                court.rearm(health);
             }
             return CompletableFuture.completedStage(null);
         }
@@ -189,10 +221,6 @@ final class Judge {
         private CompletionStage<?> postpone() {
             loop.schedule(RETRY.cap(), () -> lanes.urgent(this::look));
             return CompletableFuture.completedStage(null);
-        }
-
-        private boolean isOverdue() {
-            return heartbeats.isCurrent(health) && now.nanos() > heartbeats.deadline(health);
         }
     }
 

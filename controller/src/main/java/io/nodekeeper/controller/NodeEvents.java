@@ -1,10 +1,15 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.client.ObjectRef;
 
 /** What the controller tells people about nodes, in Kubernetes' words. Confined to the loop. */
 final class NodeEvents {
+    private static final ObjectRef CANARY = new ObjectRef(
+            ResourceType.LEASES.apiVersion(), ResourceType.LEASES.kind(), Lease.NODE_NAMESPACE, Canary.NAME, "");
+
     private final EventRecorder recorder;
 
     NodeEvents(EventRecorder recorder) {
@@ -24,6 +29,16 @@ final class NodeEvents {
     /** This controller declared a node Unknown that was Ready. */
     void notReady(String name, String uid) {
         record(name, uid, "NodeNotReady", "Node " + name + " status is now: NodeNotReady");
+    }
+
+    /** The controller cannot see, so nobody is judged. */
+    void blind(String message) {
+        recorder.record(CANARY, EventRecorder.WARNING, "ObserverBlind", message);
+    }
+
+    /** The controller sees again. */
+    void sees(String message) {
+        recorder.record(CANARY, EventRecorder.NORMAL, "ObserverSees", message);
     }
 
     private void record(String name, String uid, String reason, String message) {

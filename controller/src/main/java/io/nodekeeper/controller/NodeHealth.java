@@ -47,8 +47,10 @@ final class NodeHealth {
     String readyHeartbeat = "";
 
     Signal signal = Signal.FIRST_SIGHT;
-    /** When {@link #signal} was seen, by the controller's monotonic clock. */
+    /** When {@link #signal} was seen, on the nodes' clock, which stands still while the controller is blind. */
     long heardAt;
+    /** The same by the controller's monotonic clock. */
+    long arrivedAt;
     /** Whether this controller declared it Unknown and has not heard of it since. */
     boolean silenced;
     /** Whether its deadline has passed and is being looked into. */

@@ -36,8 +36,8 @@ class ControllerConfigTest {
                 new ControllerConfig(Duration.ofSeconds(5), Duration.ofSeconds(4), Duration.ofSeconds(60));
 
         assertThat(config.faults()).isEmpty();
-        assertThat(config.lookPeriod()).isEqualTo(Duration.ofSeconds(1));
-        assertThat(ControllerConfig.DEFAULT.lookPeriod()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(config.canaryPeriod()).isEqualTo(Duration.ofMillis(250));
+        assertThat(ControllerConfig.DEFAULT.canaryPeriod()).isEqualTo(Duration.ofSeconds(1));
     }
 
     @Test

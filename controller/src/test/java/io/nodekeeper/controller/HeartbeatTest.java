@@ -357,13 +357,13 @@ class HeartbeatTest {
         assertThat(shortGrace.taints("n1")).containsExactly("node.kubernetes.io/unreachable:NoSchedule");
         assertThat(cluster.ready("n1")).isEqualTo("True");
 
-        LogLines log = LogLines.of(Heartbeats.class);
+        LogLines log = LogLines.of(Explanations.class);
         shortGrace.post("n1", ready("True", B.plusSeconds(41)));
         shortGrace.advance(Duration.ofSeconds(1));
 
         assertThat(log.lines())
                 .containsExactly(
-                        "Node n1 is heard of again: not updated for 41s (last signal first sight), now status, Ready=True");
+                        "Node n1 is heard of again: not updated for 41s, now status, Ready=True");
         assertThat(shortGrace.taints("n1")).isEmpty();
         assertThat(shortGrace.events("NodeNotReady")).hasSize(1);
     }

@@ -204,6 +204,6 @@ class TaintTest {
     }
 
     private static boolean isPatch(Call call) {
-        return call.method().equals("PATCH");
+        return call.method().equals("PATCH") && call.target().contains("/nodes/");
     }
 }

@@ -59,6 +59,8 @@ final class TestCluster {
     boolean down;
     /** The server takes requests and never answers. */
     boolean hung;
+    /** Renewals are not told of, canaries are. */
+    boolean renewalsUntold;
     /** Lease events are not sent. */
     boolean leaseWatchFrozen;
 
@@ -156,7 +158,7 @@ final class TestCluster {
                 .put("spec", JsonObject.EMPTY.with("renewTime", KubeTime.formatMicro(renewTime)))
                 .build());
         leases.put(name, lease);
-        if (!leaseWatchFrozen) {
+        if (!leaseWatchFrozen && !renewalsUntold) {
             broadcast(ResourceType.LEASES, there ? "MODIFIED" : "ADDED", lease);
         }
     }
@@ -245,13 +247,19 @@ final class TestCluster {
     private JsonObject answer(Call call) {
         String path = call.target().split("\\?")[0];
         String leasesPath = ResourceType.LEASES.path("kube-node-lease");
+        if (path.equals("/version")) {
+            return JsonObject.EMPTY;
+        }
         if (path.equals(ResourceType.NODES.path())) {
             return list(nodes);
         }
+        String[] parts = path.split("/");
         if (path.equals(leasesPath)) {
             return list(leases);
         }
-        String[] parts = path.split("/");
+        if (path.startsWith(leasesPath) && call.method().equals("PATCH")) {
+            return canary(call);
+        }
         if (path.startsWith(leasesPath)) {
             return found(leases, ResourceType.LEASES, parts[parts.length - 1]);
         }
@@ -274,6 +282,16 @@ final class TestCluster {
                                 spec -> spec.with("taints", body.object("spec").array("taints"))));
             default -> throw ApiException.badRequest(call.toString());
         };
+    }
+
+    /** The canary is written, and told of by the watch unless that is frozen; it is no node's lease. */
+    private JsonObject canary(Call call) {
+        JsonObject lease = versioned(
+                Json.parseObject(call.body()).update("metadata", metadata -> metadata.with("name", Canary.NAME)));
+        if (!leaseWatchFrozen) {
+            broadcast(ResourceType.LEASES, "MODIFIED", lease);
+        }
+        return lease;
     }
 
     private static JsonObject found(Map<String, JsonObject> all, ResourceType type, String name) {

@@ -1,0 +1,125 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.History;
+import io.nodekeeper.time.Clock;
+import java.time.Instant;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Puts what was decided, and why, into the history, in words. Confined to the loop. */
+final class Explanations {
+    private static final Logger log = LoggerFactory.getLogger(Explanations.class);
+
+    private final History history;
+    private final Clock clock;
+
+    Explanations(FeatureGates gates, History history, Clock clock) {
+        this.history = gates.has(FeatureGate.EXPLAIN_VERDICTS) ? history : History.NONE;
+        this.clock = clock;
+    }
+
+    /** This process sees the node for the first time. */
+    void registered(NodeHealth health) {
+        add(health, "Registered", "the controller follows this node", JsonObject.EMPTY.with("ready", health.ready));
+    }
+
+    /** The node object is gone. */
+    void removed(NodeHealth health) {
+        add(health, "Removed", "the node object was deleted", JsonObject.EMPTY);
+    }
+
+    /** The node was declared Unknown. */
+    void silenced(NodeHealth health, boolean wasReady, JsonObject facts) {
+        JsonObject signal = facts.object("lastSignal");
+        add(
+                health,
+                "Unknown",
+                "no sign of life for " + seconds(signal, "ageMs") + ", the grace is "
+                        + seconds(facts.object("deadline"), "graceMs") + "; last heard by " + signal.text("kind")
+                        + (wasReady ? "; it was Ready" : "; it was not Ready"),
+                facts);
+    }
+
+    /** The node was late, but the API knew better than the watch. */
+    void spared(NodeHealth health, JsonObject facts) {
+        add(
+                health,
+                "Spared",
+                "late by what the watch told, but a live look found a newer " + health.signal,
+                facts);
+    }
+
+    /** The node is heard of again after it was declared Unknown. */
+    void returned(NodeHealth health, long silence) {
+        log.info(
+                "Node {} is heard of again: not updated for {}, now {}, Ready={}",
+                health.name,
+                Heartbeats.age(silence),
+                health.signal,
+                health.ready);
+        add(
+                health,
+                "Returned",
+                "heard of again by " + health.signal + " after " + Heartbeats.age(silence),
+                JsonObject.EMPTY.with("ready", health.ready));
+    }
+
+    /** What became of the controller's own sight; the sentence is for log and event, too. */
+    String sight(ObserverGuard.Change change, long now) {
+        String text =
+                switch (change) {
+                    case ObserverGuard.Change.Blind(ObserverGuard.Hop hop, long since) ->
+                        "nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop
+                                + "); no node is judged, and their clocks stand still";
+                    case ObserverGuard.Change.Renamed(ObserverGuard.Hop hop, long since) ->
+                        "still nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop
+                                + ")";
+                    case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted) ->
+                        "sees again; for " + Heartbeats.age(lasted) + " it did not, because " + hop.meaning() + " ("
+                                + hop + "); every node gets that time back";
+                };
+        String kind =
+                switch (change) {
+                    case ObserverGuard.Change.Blind blind -> "ObserverBlind";
+                    case ObserverGuard.Change.Renamed renamed -> "ObserverBlind";
+                    case ObserverGuard.Change.Sees sees -> "ObserverSees";
+                };
+        history.add(new Decision(
+                clock.wallTime(), "", "", kind, text, JsonObject.EMPTY.with("hop", hop(change).label())));
+        return text;
+    }
+
+    /** The same as a condition. */
+    String condition(ObserverGuard.Change change, String text) {
+        Instant time = clock.wallTime();
+        boolean sees = change instanceof ObserverGuard.Change.Sees;
+        return JsonObject.builder()
+                .put("type", "ObserverSees")
+                .put("status", sees ? "True" : "False")
+                .put("reason", sees ? "CanarySeen" : "CanaryLate")
+                .put("hop", hop(change).label())
+                .put("message", text)
+                .put("lastTransitionTime", KubeTime.format(time))
+                .build()
+                .toString();
+    }
+
+    static ObserverGuard.Hop hop(ObserverGuard.Change change) {
+        return switch (change) {
+            case ObserverGuard.Change.Blind blind -> blind.hop();
+            case ObserverGuard.Change.Renamed renamed -> renamed.hop();
+            case ObserverGuard.Change.Sees sees -> sees.hop();
+        };
+    }
+
+    private void add(NodeHealth health, String kind, String text, JsonObject details) {
+        history.add(new Decision(clock.wallTime(), health.name, health.uid, kind, text, details));
+    }
+
+    private static String seconds(JsonObject object, String field) {
+        return Heartbeats.age(object.number(field).orElse(0L) * 1_000_000);
+    }
+}
