@@ -69,6 +69,9 @@ final class ClockSkew {
      * @param atMost the same at most, as long as one in 32 renewals takes no longer than {@link #LEAST_DELAY}
      */
     record Skew(long atLeast, long atMost) {
+        /** What a duration in Go's form can say: 292 years. */
+        private static final long LONGEST_MILLIS = Long.MAX_VALUE / 1_000_000;
+
         /** For people, such as {@code clock ahead by 2h0m0s to 2h0m1s}. */
         String text() {
             if (atLeast <= 0 && atMost >= 0) {
@@ -80,7 +83,7 @@ final class ClockSkew {
         }
 
         private static String format(long micros) {
-            return GoDuration.format(Duration.ofMillis(micros / 1_000));
+            return GoDuration.format(Duration.ofMillis(Math.min(LONGEST_MILLIS, micros / 1_000)));
         }
     }
 

@@ -15,7 +15,8 @@ import java.util.List;
  * @param reuse the points below which it is not any more
  * @param maxSuppress the longest time for which a node that is calm again stays damped, whatever it did
  */
-public record FlapDampingConfig(double penalty, Duration halfLife, double suppress, double reuse, Duration maxSuppress) {
+public record FlapDampingConfig(
+        double penalty, Duration halfLife, double suppress, double reuse, Duration maxSuppress) {
     /**
      * Chosen. Two falls are nobody's business, however close together: 2000 points are less than 2200. Three within eight
      * minutes are flapping: PLEG's cycle of 3 min Ready and 1 min not makes 2332 points at its third fall. It is let go

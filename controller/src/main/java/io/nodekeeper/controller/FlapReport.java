@@ -70,8 +70,8 @@ final class FlapReport {
 
     /** The message of the condition, and of the event {@link #ENDED}. */
     String endedText(FlapDamping.State state, long now) {
-        Duration calm = Duration.ofSeconds(
-                Duration.ofNanos(now - damping.fellAt(state)).toSeconds());
+        Duration calm =
+                Duration.ofSeconds(Duration.ofNanos(now - damping.fellAt(state)).toSeconds());
         return "Ready was not lost again for " + GoDuration.format(calm) + "; taints follow it as usual";
     }
 

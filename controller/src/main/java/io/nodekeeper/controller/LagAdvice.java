@@ -43,11 +43,13 @@ public record LagAdvice(LagSummary gaps, LagSummary lags, Duration grace) {
                 + " gaps, longest " + format(gaps.max()) + " of node " + gaps.worst() + "), grace " + format(grace)
                 + ": " + times(grace) + " times");
         if (lags.count() > 0) {
-            sentences.add("renewals took up to " + format(lags.p999()) + " longer than usual on their way (p99.9, longest "
-                    + format(lags.max()) + " of node " + lags.worst() + ")");
+            sentences.add(
+                    "renewals took up to " + format(lags.p999()) + " longer than usual on their way (p99.9, longest "
+                            + format(lags.max()) + " of node " + lags.worst() + ")");
         }
         if (grace.compareTo(gaps.max()) <= 0) {
-            sentences.add("a node that was alive exceeded this grace, so its verdict was false unless a live look prevented it");
+            sentences.add(
+                    "a node that was alive exceeded this grace, so its verdict was false unless a live look prevented it");
         }
         if (gaps.count() < ENOUGH) {
             sentences.add("fewer than " + ENOUGH + " gaps are too few for advice");

@@ -39,7 +39,7 @@ final class Suspicion {
     private static final float LEAST_PATIENCE = 2;
 
     private static final long NEVER = Long.MIN_VALUE;
-    /** Seconds: what a gap counts at most before the node's own are known: longer than any grace in use, harmless when squared. */
+    /** Seconds: what a gap counts at most, even before the node's own are known: longer than any grace in use, harmless when squared. */
     private static final float LONGEST_GAP = 86_400;
 
     /** What is remembered of one node: 32 bytes. */
@@ -84,7 +84,8 @@ final class Suspicion {
         // The difference of two doubles cannot overflow.
         float gap = (float) (Math.max(0.0, (double) now - state.heardAt) / 1e9);
         state.heardAt = Math.max(state.heardAt, now);
-        learn(state, Math.min(gap, state.isWarm() ? 2 * usual(state) : LONGEST_GAP));
+        float limit = state.isWarm() ? 2 * usual(state) : LONGEST_GAP;
+        learn(state, Math.min(gap, Math.min(limit, LONGEST_GAP)));
     }
 
     /** The node was away for a reason, such as a reboot: the time until its next sign is no usual gap. */

@@ -111,12 +111,14 @@ class ClockSkewTest {
         assertThat(clock.check(1_000 * SECOND * 1_000, START + 1_000 * SECOND)).isZero();
 
         // Somebody sets this machine's clock back by an hour.
-        assertThat(clock.check(1_001 * SECOND * 1_000, START + 1_001 * SECOND - HOUR)).isEqualTo(-HOUR);
+        assertThat(clock.check(1_001 * SECOND * 1_000, START + 1_001 * SECOND - HOUR))
+                .isEqualTo(-HOUR);
 
         assertThat(clock.micros(1_001 * SECOND * 1_000)).isEqualTo(START + 1_001 * SECOND);
         assertThat(renew(0, 30 * MILLI, 10)).doesNotContain(true);
         assertThat(ClockSkew.skew(state, clock.shift()).text()).isEqualTo("clock ahead by 59m59.97s to 1h0m0.97s");
-        assertThat(clock.check(1_002 * SECOND * 1_000, START + 1_002 * SECOND - HOUR)).isZero();
+        assertThat(clock.check(1_002 * SECOND * 1_000, START + 1_002 * SECOND - HOUR))
+                .isZero();
     }
 
     @Property(tries = 300)
@@ -134,9 +136,8 @@ class ClockSkewTest {
                 long error = skew - ClockSkew.skew(any, 0).atLeast();
                 List<Integer> last = heard.subList(Math.max(0, heard.size() - 32), heard.size());
                 assertThat(error)
-                        .isBetween(
-                                (long) heard.stream().min(Integer::compare).orElseThrow(),
-                                (long) last.stream().min(Integer::compare).orElseThrow());
+                        .isBetween((long) heard.stream().min(Integer::compare).orElseThrow(), (long)
+                                last.stream().min(Integer::compare).orElseThrow());
                 assertThat(ClockSkew.lag(any, time + skew, time + delay)).isEqualTo(delay - error);
             }
         }
@@ -178,7 +179,8 @@ class ClockSkewTest {
                 .list()
                 .ofSize(6)
                 .map(n -> String.format(
-                        "20%02d-%02d-%02dT%02d:%02d:%02d.123456Z", n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5)));
+                        "20%02d-%02d-%02dT%02d:%02d:%02d.123456Z",
+                        n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5)));
         return Arbitraries.oneOf(times, digits, Arbitraries.strings(), Arbitraries.of("", "2015-01-01T12:00:00Z"));
     }
 
