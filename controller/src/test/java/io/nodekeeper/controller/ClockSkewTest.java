@@ -61,8 +61,6 @@ class ClockSkewTest {
     }
 
     @Test
-    @Tag("L14")
-    @Tag("W12")
     void clockSetBackIsTakenForThatAfterThreeRenewals() {
         renew(0, 30 * MILLI, 100);
 
