@@ -1,0 +1,79 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.time.GoDuration;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How much flapping is too much, in the terms of RFC 2439. Any values can be held; {@link #faults} tells which of them
+ * cannot be worked with.
+ *
+ * @param penalty what one fall from Ready costs, in points
+ * @param halfLife the time in which half of the points are forgiven
+ * @param suppress the points from which on a node is damped
+ * @param reuse the points below which it is not any more
+ * @param maxSuppress the longest time for which a node that is calm again stays damped, whatever it did
+ */
+public record FlapDampingConfig(
+        double penalty, Duration halfLife, double suppress, double reuse, Duration maxSuppress) {
+    /**
+     * Chosen. Two falls are nobody's business, however close together: 2000 points are less than 2200. Three within eight
+     * minutes are flapping: PLEG's cycle of 3 min Ready and 1 min not makes 2332 points at its third fall. It is let go
+     * 16 min after that, or 30 min after many of them. Penalty and reuse limit are those that routers commonly use.
+     */
+    public static final FlapDampingConfig DEFAULT =
+            new FlapDampingConfig(1000, Duration.ofMinutes(10), 2200, 750, Duration.ofMinutes(30));
+
+    /** All that is wrong with the values, each naming its flag, its value and what is expected; empty if nothing is. */
+    public List<String> faults() {
+        List<String> faults = new ArrayList<>();
+        positive(faults, "--flap-penalty", penalty);
+        positive(faults, "--flap-suppress", suppress);
+        positive(faults, "--flap-reuse", reuse);
+        positive(faults, "--flap-half-life", halfLife);
+        positive(faults, "--flap-max-suppress", maxSuppress);
+        if (!faults.isEmpty()) {
+            return List.copyOf(faults);
+        }
+        if (reuse >= suppress) {
+            faults.add("--flap-reuse: must be less than --flap-suppress (" + suppress + "), got " + reuse);
+        } else if (ceiling() <= suppress) {
+            faults.add("--flap-max-suppress: must be long enough for the penalty to decay from --flap-suppress ("
+                    + suppress + ") to --flap-reuse (" + reuse + "), else no node is ever damped; got "
+                    + GoDuration.format(maxSuppress));
+        }
+        return List.copyOf(faults);
+    }
+
+    /** The most points that a node can have: those that decay to the reuse limit in the longest time. */
+    double ceiling() {
+        return reuse * Math.pow(2, seconds(maxSuppress) / seconds(halfLife));
+    }
+
+    /** {@code points} after a time; time that runs backwards forgives nothing. */
+    double decayed(double points, double seconds) {
+        return points * Math.pow(2, -Math.max(0, seconds) / seconds(halfLife));
+    }
+
+    /** In how many seconds {@code points} have decayed to the reuse limit. */
+    double secondsToReuse(double points) {
+        return points <= reuse ? 0 : seconds(halfLife) * Math.log(points / reuse) / Math.log(2);
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toNanos() / 1e9;
+    }
+
+    private static void positive(List<String> faults, String flag, double value) {
+        if (!(value > 0) || Double.isInfinite(value)) {
+            faults.add(flag + ": must be greater than 0, got " + value);
+        }
+    }
+
+    private static void positive(List<String> faults, String flag, Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            faults.add(flag + ": must be greater than 0, got " + GoDuration.format(value));
+        }
+    }
+}
