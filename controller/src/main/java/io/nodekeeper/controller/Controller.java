@@ -46,7 +46,11 @@ public final class Controller {
     private final Lanes lanes = new Lanes(CALLS_UNDER_WAY);
     private final Sight sight;
     private final Judge judge;
+    private final Zones zones;
     private final Tainter tainter;
+    /** Zones before taints, as they say what may be done about those. */
+    private final List<NodeFollower> followers;
+
     private final Reflector leases;
     private final Reflector nodes;
 
@@ -74,7 +78,19 @@ public final class Controller {
         this.events = new NodeEvents(ports.recorders().apply("node-controller"));
         this.heartbeats = new Heartbeats(config, wheel);
         this.sight = new Sight(config.lookPeriod().multipliedBy(BLIND_PERIODS).toNanos(), now());
-        this.tainter = new Tainter(this.client, random, heartbeats, lanes, this::wrote);
+        this.zones = Zones.of(
+                config, ports, heartbeats::nodes, this::recheck, () -> heartbeats.forgiveUntil(now()));
+        this.tainter = new Tainter(
+                this.client,
+                random,
+                heartbeats,
+                lanes,
+                config.gates(),
+                zones,
+                Damping.NONE,
+                ports.history(),
+                this::wrote);
+        this.followers = List.of(zones, tainter, new Labels(this.client, lanes));
         this.judge = new Judge(this.client, heartbeats, lanes, events, new FromJudge(), this::now);
         // Lists of all nodes may take longer than single calls: they keep the caller's deadline.
         this.leases = new Reflector(
@@ -93,6 +109,7 @@ public final class Controller {
         loop.execute(() -> {
             stopped = true;
             lanes.close();
+            zones.stop();
             leases.stop();
             nodes.stop();
             if (probe != null) {
@@ -150,8 +167,12 @@ public final class Controller {
 
     private void saw(NodeHealth health, Node node, Heartbeats.Source source) {
         if (heartbeats.saw(health, node, source, now())) {
-            tainter.saw(health, node);
+            followers.forEach(follower -> follower.seen(health, node));
         }
+    }
+
+    private void recheck(NodeHealth health) {
+        tainter.recheck(health);
     }
 
     private void wrote(NodeHealth health, Node node) {
@@ -162,11 +183,12 @@ public final class Controller {
         NodeHealth health = heartbeats.add(node, now(), silentFor);
         log.info("Node {} is followed (uid {})", health.name, health.uid);
         events.registered(health.name, health.uid);
-        tainter.saw(health, node);
+        followers.forEach(follower -> follower.seen(health, node));
     }
 
     private void remove(NodeHealth health) {
         heartbeats.remove(health);
+        followers.forEach(follower -> follower.gone(health));
         log.info("Node {} is gone (uid {})", health.name, health.uid);
         events.removing(health.name, health.uid);
     }
@@ -222,6 +244,7 @@ public final class Controller {
         @Override
         public void onReplace(List<JsonObject> objects) {
             List<Node> listed = objects.stream().map(Node::new).toList();
+            zones.listing();
             heartbeats.missingFrom(listed).forEach(Controller.this::remove);
             for (Node node : listed) {
                 heartbeats
@@ -229,6 +252,7 @@ public final class Controller {
                         .ifPresentOrElse(
                                 health -> saw(health, node, Heartbeats.Source.LIVE), () -> add(node, age(node)));
             }
+            zones.listed();
             if (!nodesListed) {
                 nodesListed = true;
                 sight.answered(now());
