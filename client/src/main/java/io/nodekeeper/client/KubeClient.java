@@ -39,7 +39,12 @@ public final class KubeClient {
 
     /** Reads one object. */
     public CompletableFuture<JsonObject> get(ResourceType type, String namespace, String name) {
-        return call(Call.get(type.path(namespace, name)));
+        return get(type, namespace, name, "");
+    }
+
+    /** Reads one object; {@code query} is percent-encoded and may be empty. */
+    public CompletableFuture<JsonObject> get(ResourceType type, String namespace, String name, String query) {
+        return call(Call.get(type.path(namespace, name) + (query.isEmpty() ? "" : "?" + query)));
     }
 
     /**

@@ -8,6 +8,7 @@ import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
+import io.nodekeeper.controller.pods.Workload;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -43,7 +44,12 @@ public final class Controller {
     private final List<NodeHealth> parked = new ArrayList<>();
     private final Explanations explanations;
     private final Judge judge;
+    private final Zones zones;
     private final Tainter tainter;
+    private final Workload workload;
+    /** Zones before taints, as they say what may be done about those. */
+    private final List<NodeFollower> followers;
+
     private final Reflector leases;
     private final Reflector nodes;
 
@@ -82,7 +88,20 @@ public final class Controller {
                 true,
                 this::now,
                 new FromCanary(random));
-        this.tainter = new Tainter(client, random, heartbeats, lanes, this::wrote);
+        this.zones = Zones.of(config, ports, heartbeats::nodes, this::recheck, () -> heartbeats.forgive(now()));
+        this.tainter = new Tainter(
+                client,
+                random,
+                heartbeats,
+                lanes,
+                config.gates(),
+                zones,
+                Damping.NONE,
+                ports.history(),
+                this::wrote);
+        this.workload = new Workload(
+                config.workload(), ports.client(), lanes, ports.recorders(), random, ports.metrics(), ports.history());
+        this.followers = List.of(zones, tainter, new Labels(client, lanes), new ToWorkload());
         this.judge = new Judge(client, heartbeats, guard, lanes, new Bench(), this::now);
         // Lists of all nodes may take longer than single calls: they keep the caller's deadline.
         this.leases = new Reflector(
@@ -94,6 +113,7 @@ public final class Controller {
     public void start() {
         config.warnings().forEach(warning -> log.warn("{}", warning));
         leases.start();
+        workload.start();
     }
 
     /** Writes nothing more and follows no more; calls under way are not waited for. */
@@ -101,6 +121,8 @@ public final class Controller {
         loop.execute(() -> {
             stopped = true;
             lanes.close();
+            zones.stop();
+            workload.stop();
             leases.stop();
             nodes.stop();
             canary.stop();
@@ -137,8 +159,12 @@ public final class Controller {
 
     private void saw(NodeHealth health, Node node, Heartbeats.Source source) {
         if (heartbeats.saw(health, node, source, now())) {
-            tainter.saw(health, node);
+            followers.forEach(follower -> follower.seen(health, node));
         }
+    }
+
+    private void recheck(NodeHealth health) {
+        tainter.recheck(health);
     }
 
     private void wrote(NodeHealth health, Node node) {
@@ -150,14 +176,36 @@ public final class Controller {
         log.info("Node {} is followed (uid {})", health.name, health.uid);
         explanations.registered(health);
         events.registered(health.name, health.uid);
-        tainter.saw(health, node);
+        followers.forEach(follower -> follower.seen(health, node));
     }
 
     private void remove(NodeHealth health) {
         heartbeats.remove(health);
+        followers.forEach(follower -> follower.gone(health));
         log.info("Node {} is gone (uid {})", health.name, health.uid);
         explanations.removed(health);
         events.removing(health.name, health.uid);
+    }
+
+    private void orphaned(String lease) {
+        if (nodesListed && heartbeats.find(lease).isEmpty()) {
+            workload.leaseSeen(lease);
+        }
+    }
+
+    private final class ToWorkload implements NodeFollower {
+        @Override
+        public void seen(NodeHealth health, Node node) {
+            workload.nodeSeen(node);
+        }
+
+        @Override
+        public void gone(NodeHealth health) {
+            workload.nodeGone(health.name, health.uid);
+            if (health.hasLease) {
+                workload.leaseSeen(health.name);
+            }
+        }
     }
 
     private final class Bench implements Judge.Court {
@@ -194,6 +242,7 @@ public final class Controller {
         public void silenced(NodeHealth health, boolean wasReady, JsonObject facts) {
             explanations.silenced(health, wasReady, facts);
             if (wasReady) {
+                workload.nodeWentSilent(health.name, health.uid);
                 events.notReady(health.name, health.uid);
             }
         }
@@ -272,6 +321,7 @@ public final class Controller {
             Lease lease = new Lease(object);
             if (!canary.saw(lease)) {
                 heartbeats.saw(lease, Heartbeats.Source.LATE, now());
+                orphaned(lease.name());
                 canary.sawVersions();
                 sleep();
             }
@@ -279,7 +329,9 @@ public final class Controller {
 
         @Override
         public void onDelete(JsonObject object) {
-            heartbeats.leaseGone(new Lease(object).name());
+            String name = new Lease(object).name();
+            heartbeats.leaseGone(name);
+            workload.leaseGone(name);
         }
     }
 
@@ -287,6 +339,7 @@ public final class Controller {
         @Override
         public void onReplace(List<JsonObject> objects) {
             List<Node> listed = objects.stream().map(Node::new).toList();
+            zones.listing();
             heartbeats.missingFrom(listed).forEach(Controller.this::remove);
             for (Node node : listed) {
                 heartbeats
@@ -294,8 +347,10 @@ public final class Controller {
                         .ifPresentOrElse(
                                 health -> saw(health, node, Heartbeats.Source.LIVE), () -> add(node, age(node)));
             }
+            zones.listed();
             if (!nodesListed) {
                 nodesListed = true;
+                workload.nodesListed();
                 if (guard.isOn()) {
                     canary.start();
                 }

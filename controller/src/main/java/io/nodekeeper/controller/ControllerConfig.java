@@ -1,5 +1,6 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.controller.pods.WorkloadConfig;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,6 +30,18 @@ public record ControllerConfig(
     public ControllerConfig(
             Duration nodeMonitorPeriod, Duration nodeMonitorGracePeriod, Duration nodeStartupGracePeriod) {
         this(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, ZoneConfig.DEFAULT, FeatureGates.ALL);
+    }
+
+    /** What of this concerns pods. */
+    WorkloadConfig workload() {
+        return new WorkloadConfig(
+                gates.has(FeatureGate.OBSERVER_GUARD),
+                gates.has(FeatureGate.LEVEL_POD_MARKING),
+                gates.has(FeatureGate.TIME_ADDED_EVICTION),
+                gates.has(FeatureGate.DURABLE_EVICTION),
+                gates.has(FeatureGate.ORPHAN_LEASES),
+                WorkloadConfig.TERMINATED_POD_GC_THRESHOLD,
+                nodeMonitorPeriod);
     }
 
     /** The same with other rates. */

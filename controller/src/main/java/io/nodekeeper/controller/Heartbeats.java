@@ -42,6 +42,8 @@ final class Heartbeats {
     private final long grace;
     private final long startupGrace;
     private final ObserverGuard guard;
+    /** Silence before this moment on the nodes' clock is held against nobody. */
+    private long clearSince = Long.MIN_VALUE / 2;
     private final FeatureGates gates;
     private final Explanations explanations;
     /** When a node of that name was last heard, for those that are gone; only without {@code StateByUid}. */
@@ -232,7 +234,12 @@ final class Heartbeats {
 
     /** The last moment on the nodes' clock at which the node's silence is still excused. */
     long deadline(NodeHealth health) {
-        return health.heardAt + grace(health);
+        return Math.max(health.heardAt, clearSince) + grace(health);
+    }
+
+    /** Every node's silence counts from now on only. */
+    void forgive(long now) {
+        clearSince = guard.nodeTime(now);
     }
 
     /** The silence that the node is allowed, nanoseconds. */

@@ -57,6 +57,8 @@ final class NodeHealth {
     boolean judging;
 
     Tainter.@Nullable Work taintWork;
+    /** What its zone knows of it. */
+    @Nullable ZoneMember zone;
 
     NodeHealth(String name) {
         this.name = name;

@@ -16,15 +16,29 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * How a node's NoSchedule taints have to change to tell what its conditions tell. Other effects and foreign keys are left
- * alone, and so are taints that are right already, their {@code timeAdded} included.
+ * How a node's taints have to change to tell what its conditions tell. Foreign ones are left alone, and so are those that
+ * are right already, their {@code timeAdded} included.
  *
  * @param version the version of the node that this was made for
  * @param taints all of the node's taints as they shall be
- * @param added the keys that come
- * @param removed the keys that go
+ * @param added what comes, as {@code key:effect}
+ * @param removed what goes, as {@code key:effect}
+ * @param tainted whether the node gets a NoExecute taint that had none
+ * @param more whether something is left to be removed by another write
  */
-record TaintPlan(String version, List<Taint> taints, Set<String> added, Set<String> removed) {
+record TaintPlan(
+        String version, List<Taint> taints, Set<String> added, Set<String> removed, boolean tainted, boolean more) {
+
+    /**
+     * How to go about it.
+     *
+     * @param rule what may be done about NoExecute
+     * @param held whether what tells that a node is not ready has to stay when it is ready again
+     * @param oneWrite whether to add and to remove in one write; if not, what comes is written first. In one write a
+     *     NoExecute taint that replaces the other keeps its {@code timeAdded}: the node has been away since then,
+     *     whatever it is called now, and the clocks of evictions go on
+     */
+    record Manner(NoExecute rule, boolean held, boolean oneWrite) {}
 
     private static final Map<String, String> PRESSURE = Map.of(
             Condition.MEMORY_PRESSURE, Taint.MEMORY_PRESSURE,
@@ -41,28 +55,45 @@ record TaintPlan(String version, List<Taint> taints, Set<String> added, Set<Stri
             Taint.PID_PRESSURE,
             Taint.NETWORK_UNAVAILABLE);
 
+    private static final Set<String> READINESS = Set.of(Taint.NOT_READY, Taint.UNREACHABLE);
+
     /** What has to change, if anything. */
-    static Optional<TaintPlan> of(Node node, Instant wallTime) {
-        Set<String> desired = desired(node);
-        Set<String> added = new LinkedHashSet<>(desired);
-        Set<String> removed = new LinkedHashSet<>();
-        List<Taint> taints = new ArrayList<>();
+    static Optional<TaintPlan> of(Node node, Manner manner, Instant wallTime) {
+        String ready = node.ready().map(Condition::status).orElse("");
+        boolean held = manner.held && ready.equals(Condition.TRUE);
+        List<Taint> come = new ArrayList<>();
+        List<Taint> go = new ArrayList<>();
+        Set<String> missing = desired(node);
+        List<Taint> noExecute = new ArrayList<>();
         for (Taint taint : node.taints()) {
-            boolean ours = taint.effect().equals(Taint.NO_SCHEDULE) && OURS.contains(taint.key());
-            if (ours && !desired.contains(taint.key())) {
-                removed.add(taint.key());
-            } else {
-                taints.add(taint);
-                if (ours) {
-                    added.remove(taint.key());
+            boolean readiness = READINESS.contains(taint.key());
+            if (taint.effect().equals(Taint.NO_EXECUTE) && readiness) {
+                noExecute.add(taint);
+            } else if (taint.effect().equals(Taint.NO_SCHEDULE) && OURS.contains(taint.key())) {
+                boolean right = missing.remove(taint.key());
+                if (!right && !(held && readiness)) {
+                    go.add(taint);
                 }
             }
         }
-        if (added.isEmpty() && removed.isEmpty()) {
+        missing.forEach(key -> come.add(Taint.of(key, Taint.NO_SCHEDULE, wallTime)));
+        Set<String> wanted = wantedNoExecute(ready, noExecute, manner.rule, held);
+        noExecute.stream().filter(taint -> !wanted.remove(taint.key())).forEach(go::add);
+        wanted.forEach(key -> come.add(
+                manner.oneWrite && !noExecute.isEmpty()
+                        ? new Taint(noExecute.getFirst().json().with("key", key))
+                        : Taint.of(key, Taint.NO_EXECUTE, wallTime)));
+        if (come.isEmpty() && go.isEmpty()) {
             return Optional.empty();
         }
-        added.forEach(key -> taints.add(Taint.of(key, Taint.NO_SCHEDULE, wallTime)));
-        return Optional.of(new TaintPlan(node.resourceVersion(), List.copyOf(taints), added, removed));
+        boolean more = !manner.oneWrite && !come.isEmpty() && !go.isEmpty();
+        List<Taint> removed = more ? List.of() : go;
+        List<Taint> taints = new ArrayList<>(node.taints());
+        taints.removeAll(removed);
+        taints.addAll(come);
+        boolean tainted = noExecute.isEmpty() && !wanted.isEmpty();
+        return Optional.of(new TaintPlan(
+                node.resourceVersion(), List.copyOf(taints), texts(come), texts(removed), tainted, more));
     }
 
     /** The strategic merge patch that does it; it carries the version, so that it fails if anything changed meanwhile. */
@@ -76,6 +107,25 @@ record TaintPlan(String version, List<Taint> taints, Set<String> added, Set<Stri
                 .build();
     }
 
+    /** The keys of the NoExecute taints that the node shall have of the two. */
+    private static Set<String> wantedNoExecute(String ready, List<Taint> there, NoExecute rule, boolean held) {
+        Set<String> unchanged = new LinkedHashSet<>();
+        there.forEach(taint -> unchanged.add(taint.key()));
+        if (rule == NoExecute.STRIP) {
+            return new LinkedHashSet<>();
+        }
+        if (rule == NoExecute.LEAVE || held || (there.isEmpty() && rule != NoExecute.ADD)) {
+            return unchanged;
+        }
+        return switch (ready) {
+            case Condition.TRUE -> new LinkedHashSet<>();
+            case Condition.FALSE -> new LinkedHashSet<>(List.of(Taint.NOT_READY));
+            case Condition.UNKNOWN -> new LinkedHashSet<>(List.of(Taint.UNREACHABLE));
+            default -> unchanged;
+        };
+    }
+
+    /** The keys of the NoSchedule taints that the node shall have. */
     private static Set<String> desired(Node node) {
         Set<String> desired = new LinkedHashSet<>();
         for (Condition condition : node.conditions()) {
@@ -93,5 +143,11 @@ record TaintPlan(String version, List<Taint> taints, Set<String> added, Set<Stri
             desired.add(Taint.UNSCHEDULABLE);
         }
         return desired;
+    }
+
+    private static Set<String> texts(List<Taint> taints) {
+        Set<String> texts = new LinkedHashSet<>();
+        taints.forEach(taint -> texts.add(taint.key() + ":" + taint.effect()));
+        return texts;
     }
 }

@@ -94,20 +94,20 @@ class TaintTest {
         cluster.change(
                 "n1",
                 node -> cordon(
-                        taint(taint(node, "dedicated", "NoSchedule"), "node.kubernetes.io/unreachable", "NoExecute"),
+                        taint(taint(node, "dedicated", "NoSchedule"), "maintenance", "NoExecute"),
                         true));
         cluster.start().advance(Duration.ofMillis(1));
         assertThat(cluster.taints("n1"))
                 .containsExactly(
                         "dedicated:NoSchedule",
-                        "node.kubernetes.io/unreachable:NoExecute",
+                        "maintenance:NoExecute",
                         "node.kubernetes.io/unschedulable:NoSchedule");
 
         cluster.change("n1", node -> cordon(node, false));
         cluster.advance(Duration.ofMillis(1));
 
         assertThat(cluster.taints("n1"))
-                .containsExactly("dedicated:NoSchedule", "node.kubernetes.io/unreachable:NoExecute");
+                .containsExactly("dedicated:NoSchedule", "maintenance:NoExecute");
     }
 
     @Test

@@ -269,6 +269,10 @@ final class TestCluster {
             return stored;
         }
         JsonObject body = Json.parseObject(call.body());
+        if (body.object("metadata").has("labels")) {
+            JsonObject labels = body.object("metadata").object("labels");
+            return storeNode("MODIFIED", label(stored, labels.texts()));
+        }
         if (!body.object("metadata").text("resourceVersion").equals(node(name).resourceVersion())) {
             throw ApiException.modified(ResourceType.NODES, name);
         }
@@ -335,6 +339,14 @@ final class TestCluster {
                 spec -> unschedulable
                         ? spec.toBuilder().put("unschedulable", true).build()
                         : spec.without("unschedulable"));
+    }
+
+    static JsonObject label(JsonObject node, Map<String, String> labels) {
+        return node.update("metadata", metadata -> metadata.update("labels", old -> {
+            JsonObject.Builder all = old.toBuilder();
+            labels.forEach(all::put);
+            return all.build();
+        }));
     }
 
     static JsonObject taint(JsonObject node, String key, String effect) {

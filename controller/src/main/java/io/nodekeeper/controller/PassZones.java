@@ -1,0 +1,268 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.Periodic;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Zones as Kubernetes has them: whatever is decided is decided in a pass over all nodes, and a tick each 100 ms taints
+ * whom the queues let go. Where the controller makes no passes for heartbeats, these zones make their own.
+ */
+final class PassZones implements Zones {
+    private static final Logger log = LoggerFactory.getLogger(PassZones.class);
+    /** Kubernetes' period of the queues. */
+    private static final Duration TICK = Duration.ofMillis(100);
+    /** Kubernetes' wait with a node whose Ready condition is missing. */
+    private static final Duration NO_CONDITION = Duration.ofMillis(50);
+
+    private final ControllerConfig config;
+    private final boolean keepTaints;
+    private final boolean immediate;
+    private final Loop loop;
+    private final RandomGenerator random;
+    private final Consumer<NodeHealth> recheck;
+    private final Graces graces;
+    private final ControllerMetrics metrics;
+    private final PassDisruption disruption;
+    private final Map<String, PassQueue<NodeHealth>> queues = new TreeMap<>();
+    private final Map<String, PassDisruption.Count> counts = new TreeMap<>();
+    private final Set<NodeHealth> members = new LinkedHashSet<>();
+    private @Nullable Periodic passes;
+    private @Nullable Periodic ticks;
+    private boolean stopped;
+
+    /**
+     * Zones without nodes.
+     *
+     * @param recheck is told whose taints have to be looked at
+     * @param graces restarted when not all zones are down any more
+     */
+    PassZones(
+            ControllerConfig config,
+            Loop loop,
+            RandomGenerator random,
+            Consumer<NodeHealth> recheck,
+            Graces graces,
+            ControllerMetrics metrics) {
+        this.config = config;
+        this.keepTaints = config.gates().has(FeatureGate.KEEP_TAINTS);
+        this.immediate = config.gates().has(FeatureGate.IMMEDIATE_NO_EXECUTE);
+        this.loop = loop;
+        this.random = random;
+        this.recheck = recheck;
+        this.graces = graces;
+        this.metrics = metrics;
+        this.disruption = new PassDisruption(config.zones());
+    }
+
+    @Override
+    public void listing() {}
+
+    @Override
+    public void listed() {
+        if (ticks != null || stopped) {
+            return;
+        }
+        if (config.gates().has(FeatureGate.WATCH_DRIVEN_DEADLINES)) {
+            passes = Periodic.start("zone pass", loop, config.nodeMonitorPeriod(), 0, random, this::pass);
+        }
+        ticks = Periodic.start("taint queues", loop, TICK, 0, random, this::tick);
+    }
+
+    /** Remembers what the next pass and the next tick will go by. */
+    @Override
+    public void seen(NodeHealth health, Node node) {
+        ZoneMember member = health.zone;
+        if (member == null) {
+            member = new ZoneMember();
+            health.zone = member;
+            members.add(health);
+        }
+        member.update(ZoneKey.of(node), node);
+    }
+
+    @Override
+    public void gone(NodeHealth health) {
+        ZoneMember member = health.zone;
+        if (member != null) {
+            queue(member.zone).remove(health);
+            health.zone = null;
+            members.remove(health);
+        }
+    }
+
+    @Override
+    public void judged(NodeHealth health, Node node, String observedReady, String currentReady) {
+        seen(health, node);
+        if (health.zone != null) {
+            judge(health, health.zone, immediate ? currentReady : observedReady, currentReady);
+        }
+    }
+
+    @Override
+    public void passEnded() {
+        for (ZoneCommand command : disruption.step(counts)) {
+            switch (command) {
+                case ZoneCommand.Counted counted -> {
+                    metrics.zone(counted.zone(), counted.size(), counted.notReady());
+                    log.debug(
+                            "zone {} is {}: {} of {} nodes are not ready",
+                            ZoneKey.text(counted.zone()),
+                            counted.state(),
+                            counted.notReady(),
+                            counted.size());
+                }
+                case ZoneCommand.SetRate set -> queue(set.zone()).rate(set.rate(), now());
+                case ZoneCommand.Enter enter -> {
+                    log.info("all zones are fully down: NoExecute taints go, and no node gets one until one is back");
+                    members.forEach(this::reachable);
+                }
+                case ZoneCommand.Exit() -> {
+                    log.info("not all zones are fully down any more: all nodes get a fresh grace period");
+                    graces.restartAll();
+                }
+            }
+        }
+        counts.clear();
+    }
+
+    @Override
+    public NoExecute rule(NodeHealth health) {
+        return health.zone == null ? NoExecute.LEAVE : health.zone.rule;
+    }
+
+    @Override
+    public void settled(NodeHealth health, boolean tainted) {
+        ZoneMember member = health.zone;
+        if (member != null) {
+            // What a pass ordered is done; the next order comes from the next pass.
+            member.rule = NoExecute.LEAVE;
+            if (tainted) {
+                metrics.tainted(member.zone);
+            }
+        }
+    }
+
+    @Override
+    public void stop() {
+        stopped = true;
+        if (passes != null) {
+            passes.stop();
+        }
+        if (ticks != null) {
+            ticks.stop();
+        }
+    }
+
+    private CompletableFuture<Void> pass() {
+        for (NodeHealth health : List.copyOf(members)) {
+            ZoneMember member = health.zone;
+            if (member != null) {
+                String observed = member.judged(member.ready).orElse(member.ready);
+                judge(health, member, immediate ? member.ready : observed, member.ready);
+            }
+        }
+        passEnded();
+        return CompletableFuture.completedFuture(null);
+    }
+
+    private void judge(NodeHealth health, ZoneMember member, String decisive, String current) {
+        if (disruption.add(member.zone)) {
+            queues.put(member.zone, new PassQueue<>(config.zones().nodeEvictionRate(), now()));
+        }
+        if (!member.registered) {
+            member.registered = true;
+            if (!keepTaints) {
+                reachable(health);
+            }
+        }
+        if (member.counted) {
+            PassDisruption.Count before = counts.getOrDefault(member.zone, new PassDisruption.Count(0, 0));
+            counts.put(member.zone, before.plus(current.equals(Condition.TRUE)));
+        }
+        if (current.isEmpty()) {
+            return;
+        }
+        switch (decisive) {
+            case Condition.TRUE -> reachable(health);
+            case Condition.FALSE -> notReady(health, member, member.notReadyTaint, member.unreachableTaint);
+            case Condition.UNKNOWN -> notReady(health, member, member.unreachableTaint, member.notReadyTaint);
+            default -> {}
+        }
+    }
+
+    private void notReady(NodeHealth health, ZoneMember member, boolean right, boolean wrong) {
+        if (wrong) {
+            order(health, NoExecute.FOLLOW);
+            return;
+        }
+        if (!right) {
+            // So it can be added again after its taint was taken off; and it loses its place if it waits.
+            queue(member.zone).remove(health);
+        }
+        queue(member.zone).add(health, now());
+    }
+
+    private void reachable(NodeHealth health) {
+        ZoneMember member = health.zone;
+        if (member != null) {
+            queue(member.zone).remove(health);
+            if (member.tainted()) {
+                order(health, NoExecute.STRIP);
+            } else if (member.rule == NoExecute.ADD) {
+                member.rule = NoExecute.LEAVE;
+            }
+        }
+    }
+
+    private void order(NodeHealth health, NoExecute rule) {
+        if (health.zone != null) {
+            health.zone.rule = rule;
+            recheck.accept(health);
+        }
+    }
+
+    private CompletableFuture<Void> tick() {
+        for (PassQueue<NodeHealth> queue : new ArrayList<>(queues.values())) {
+            queue.run(now(), this::taint);
+        }
+        return CompletableFuture.completedFuture(null);
+    }
+
+    private OptionalLong taint(NodeHealth health) {
+        ZoneMember member = health.zone;
+        if (member == null || member.isReady()) {
+            return OptionalLong.empty();
+        }
+        if (member.ready.isEmpty()) {
+            return OptionalLong.of(NO_CONDITION.toNanos());
+        }
+        order(health, NoExecute.ADD);
+        return OptionalLong.empty();
+    }
+
+    /** The zone's queue; there is one as soon as it is asked for, so that no node is without. */
+    private PassQueue<NodeHealth> queue(String zone) {
+        return queues.computeIfAbsent(zone, added -> new PassQueue<>(config.zones().nodeEvictionRate(), now()));
+    }
+
+    private long now() {
+        return loop.clock().nanoTime();
+    }
+}

@@ -1,0 +1,32 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Node;
+
+/** The zone that a node lies in, as Kubernetes writes it, also in metrics. */
+final class ZoneKey {
+    private static final String ZONE = "topology.kubernetes.io/zone";
+    private static final String REGION = "topology.kubernetes.io/region";
+    /** The labels of before 1.17, which count first as long as they are there, even if empty. */
+    private static final String BETA_ZONE = "failure-domain.beta.kubernetes.io/zone";
+    /** See {@link #BETA_ZONE}. */
+    private static final String BETA_REGION = "failure-domain.beta.kubernetes.io/region";
+
+    /** Region and zone are joined by a NUL byte between two colons, so that no two pairs of labels look the same. */
+    private static final String BETWEEN = ":\u0000:";
+
+    private ZoneKey() {}
+
+    /** The key; empty for a node without region and zone. */
+    static String of(Node node) {
+        JsonObject labels = node.metadata().object("labels");
+        String zone = labels.text(labels.has(BETA_ZONE) ? BETA_ZONE : ZONE);
+        String region = labels.text(labels.has(BETA_REGION) ? BETA_REGION : REGION);
+        return zone.isEmpty() && region.isEmpty() ? "" : region + BETWEEN + zone;
+    }
+
+    /** The key as people can read it. */
+    static String text(String key) {
+        return key.isEmpty() ? "\"\"" : key.replace(BETWEEN, "/");
+    }
+}
