@@ -35,15 +35,27 @@ public final class ApiServer {
     private final Health health;
     private final ServerMetrics metrics;
 
+    /** A server of what is in {@code store}, with Kubernetes' default tolerations. */
+    public ApiServer(
+            Store store, Loop loop, RandomGenerator random, Authenticator authenticator, String serverAddress) {
+        this(store, loop, random, authenticator, serverAddress, DefaultTolerations.DEFAULT);
+    }
+
     /**
      * A server of what is in {@code store}.
      *
      * @param loop the store's own loop, on which watches are served
      * @param random for UIDs and generated names; thread-safe unless everything runs on one thread
      * @param serverAddress host and port by which clients reach it, as discovery tells them
+     * @param defaultTolerations what pods get that do not say how long they stay on a failed node
      */
     public ApiServer(
-            Store store, Loop loop, RandomGenerator random, Authenticator authenticator, String serverAddress) {
+            Store store,
+            Loop loop,
+            RandomGenerator random,
+            Authenticator authenticator,
+            String serverAddress,
+            DefaultTolerations defaultTolerations) {
         this.store = store;
         this.loop = loop;
         this.clock = loop.clock();
@@ -51,7 +63,7 @@ public final class ApiServer {
         this.authenticator = authenticator;
         this.serverAddress = serverAddress;
         reads = new Reads(store, loop);
-        mutations = new Mutations(store, clock, random);
+        mutations = new Mutations(store, clock, random, defaultTolerations);
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store);

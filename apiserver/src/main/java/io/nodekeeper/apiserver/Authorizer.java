@@ -44,7 +44,9 @@ final class Authorizer {
                     "coordination.k8s.io",
                     List.of("leases"),
                     List.of("create", "update", "patch", "delete"),
-                    "kube-system"));
+                    "kube-system"),
+            // Kubernetes' garbage collector deletes leases whose node is gone; here the controller does.
+            new Rule("coordination.k8s.io", List.of("leases"), List.of("delete"), Lease.NODE_NAMESPACE));
 
     private static final List<String> PUBLIC = List.of("/healthz", "/livez", "/readyz", "/version");
     private static final List<String> DISCOVERY = List.of("/", "/api", "/apis", "/openapi");

@@ -27,9 +27,11 @@ final class Mutations {
     private final Writes writes;
     private final Deletions deletions;
     private final NodeRestriction nodeRestriction = new NodeRestriction();
+    private final DefaultTolerations defaultTolerations;
 
-    Mutations(Store store, Clock clock, RandomGenerator random) {
+    Mutations(Store store, Clock clock, RandomGenerator random, DefaultTolerations defaultTolerations) {
         this.store = store;
+        this.defaultTolerations = defaultTolerations;
         writes = new Writes(store, clock, random);
         deletions = new Deletions(store, clock);
     }
@@ -78,14 +80,14 @@ final class Mutations {
                 .thenApply(result -> shown(result, warnings));
     }
 
-    private static JsonObject body(
+    private JsonObject body(
             Resource resource, RequestInfo.Target target, ApiRequest request, List<String> warnings) {
         JsonObject raw = Bodies.object(request);
         Bodies.check(resource, raw, 400);
         warnings.addAll(Bodies.unknownFields(resource, raw, Set.of(), request, 400));
         JsonObject body = Codec.normalize(raw, resource.schema());
         MetadataRules.checkPlace(body, target.namespace(), target.name());
-        return body;
+        return defaultTolerations.admit(resource, target, body);
     }
 
     CompletableFuture<ApiResponse> patch(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
@@ -98,7 +100,7 @@ final class Mutations {
             Set<String> known = new HashSet<>(resource.schema().unknownFields(old));
             warnings.clear();
             warnings.addAll(Bodies.unknownFields(resource, patched, known, request, 422));
-            return patched;
+            return defaultTolerations.admit(resource, target, patched);
         };
         return writes.patch(order(user, resource, target, dryRun(request)), checked)
                 .thenApply(result -> shown(result, warnings));

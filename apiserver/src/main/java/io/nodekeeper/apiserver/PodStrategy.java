@@ -1,10 +1,8 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Names;
-import io.nodekeeper.api.Taint;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,8 +10,6 @@ import java.util.Optional;
 
 /** The rules of Pods, as far as a node's health is concerned. */
 final class PodStrategy implements Strategy {
-    /** How long a pod stays on a node that is not ready or unreachable (Kubernetes default). */
-    private static final long TOLERATION_SECONDS = 300;
     /** The time a pod has to end (Kubernetes default). */
     private static final long GRACE_SECONDS = 30;
 
@@ -27,18 +23,7 @@ final class PodStrategy implements Strategy {
                     .put("terminationGracePeriodSeconds", GRACE_SECONDS)
                     .build();
         }
-        JsonArray tolerations = spec.array("tolerations");
-        for (String key : List.of(Taint.NOT_READY, Taint.UNREACHABLE)) {
-            if (!tolerates(tolerations, key)) {
-                tolerations = tolerations.plus(JsonObject.builder()
-                        .put("key", key)
-                        .put("operator", "Exists")
-                        .put("effect", Taint.NO_EXECUTE)
-                        .put("tolerationSeconds", TOLERATION_SECONDS)
-                        .build());
-            }
-        }
-        return object.with("spec", spec.with("tolerations", tolerations))
+        return object.with("spec", spec)
                 .with("status", JsonObject.builder().put("phase", "Pending").build());
     }
 
@@ -83,15 +68,6 @@ final class PodStrategy implements Strategy {
         }
         return asked.or(() -> pod.object("spec").number("terminationGracePeriodSeconds"))
                 .orElse(GRACE_SECONDS);
-    }
-
-    private static boolean tolerates(JsonArray tolerations, String key) {
-        return tolerations
-                .objects()
-                .anyMatch(toleration -> (toleration.text("key").equals(key)
-                                || toleration.text("key").isEmpty())
-                        && (toleration.text("effect").equals(Taint.NO_EXECUTE)
-                                || toleration.text("effect").isEmpty()));
     }
 
     private static JsonObject withDefault(JsonObject object, String name, String value) {

@@ -39,13 +39,18 @@ final class TestServer {
     }
 
     TestServer(Journal journal) {
+        this(journal, DefaultTolerations.DEFAULT);
+    }
+
+    TestServer(Journal journal, DefaultTolerations defaultTolerations) {
         store = new IndexedStore(loop, journal);
         server = new ApiServer(
                 store,
                 loop,
                 Randoms.seeded(1),
                 new Authenticator(Map.of("good-token", User.authenticated("token-user", List.of("system:masters")))),
-                "127.0.0.1:6443");
+                "127.0.0.1:6443",
+                defaultTolerations);
         server.start(Duration.ofHours(1));
         settle();
     }

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.apiserver.DefaultTolerations;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,6 +82,27 @@ final class ApiServerOptions implements Checked {
             description = "How long Events are kept. Default: ${DEFAULT-VALUE}.")
     Duration eventTtl = Duration.ofHours(1);
 
+    @Option(
+            names = "--default-not-ready-toleration-seconds",
+            paramLabel = "N",
+            defaultValue = "300",
+            description = "How many seconds pods stay on a node that is not ready, unless they say it themselves."
+                    + " Default: ${DEFAULT-VALUE}.")
+    long defaultNotReadyTolerationSeconds = DefaultTolerations.DEFAULT.notReadySeconds();
+
+    @Option(
+            names = "--default-unreachable-toleration-seconds",
+            paramLabel = "N",
+            defaultValue = "300",
+            description = "How many seconds pods stay on an unreachable node, unless they say it themselves."
+                    + " Default: ${DEFAULT-VALUE}.")
+    long defaultUnreachableTolerationSeconds = DefaultTolerations.DEFAULT.unreachableSeconds();
+
+    /** How long pods stay on failed nodes. */
+    DefaultTolerations defaultTolerations() {
+        return new DefaultTolerations(defaultNotReadyTolerationSeconds, defaultUnreachableTolerationSeconds);
+    }
+
     @Override
     public void check(Faults faults) {
         data.check(faults);
@@ -93,5 +115,9 @@ final class ApiServerOptions implements Checked {
         faults.readable("--client-ca-file", clientCaFile);
         faults.readable("--token-auth-file", tokenAuthFile);
         faults.positive("--event-ttl", eventTtl);
+        faults.within(
+                "--default-not-ready-toleration-seconds", defaultNotReadyTolerationSeconds, 0, Integer.MAX_VALUE);
+        faults.within(
+                "--default-unreachable-toleration-seconds", defaultUnreachableTolerationSeconds, 0, Integer.MAX_VALUE);
     }
 }

@@ -78,7 +78,13 @@ final class ServerProcess {
         store = new IndexedStore(loop, opened(journal));
         starters.close();
         String host = reachable(options.bindAddress);
-        core = new ApiServer(store, loop, random, new Authenticator(tokens), host + ":" + options.securePort);
+        core = new ApiServer(
+                store,
+                loop,
+                random,
+                new Authenticator(tokens),
+                host + ":" + options.securePort,
+                options.defaultTolerations());
         https = HttpsServer.start(core, tls, new InetSocketAddress(options.bindAddress, options.securePort));
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);

@@ -1,0 +1,48 @@
+package io.nodekeeper.api;
+
+import java.util.Optional;
+
+/**
+ * One entry of a pod's {@code spec.tolerations}. Immutable, and equal to any other that says the same, so that pods can
+ * share them.
+ *
+ * @param key the taint's key; empty for any, with {@code Exists} only
+ * @param operator {@code Exists}, or {@code Equal}, which the empty operator means too
+ * @param value the taint's value, for {@code Equal}
+ * @param effect the taint's effect; empty for any
+ * @param seconds how long a NoExecute taint is tolerated; absent for ever, 0 or less not at all
+ */
+public record Toleration(String key, String operator, String value, String effect, Optional<Long> seconds) {
+    private static final String EXISTS = "Exists";
+    private static final String EQUAL = "Equal";
+
+    /** Reads an entry. */
+    public static Toleration of(JsonObject json) {
+        return new Toleration(
+                json.text("key"),
+                json.text("operator"),
+                json.text("value"),
+                json.text("effect"),
+                json.number("tolerationSeconds"));
+    }
+
+    /** Whether it is about {@code taint}, for however long. An operator that is not known here tolerates nothing. */
+    public boolean tolerates(Taint taint) {
+        return tolerates(taint.key(), taint.value(), taint.effect());
+    }
+
+    /** Whether it is about a taint of that key, value and effect. */
+    public boolean tolerates(String taintKey, String taintValue, String taintEffect) {
+        if (!effect.isEmpty() && !effect.equals(taintEffect)) {
+            return false;
+        }
+        if (key.isEmpty() ? !operator.equals(EXISTS) : !key.equals(taintKey)) {
+            return false;
+        }
+        return switch (operator) {
+            case EXISTS -> true;
+            case EQUAL, "" -> value.equals(taintValue);
+            default -> false;
+        };
+    }
+}

@@ -1,0 +1,48 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Taint;
+
+/**
+ * Lets every pod stay for a while on a node that is not ready or unreachable, unless it says itself how long: Kubernetes'
+ * admission plugin DefaultTolerationSeconds. Immutable.
+ *
+ * @param notReadySeconds the time on a node that is not ready
+ * @param unreachableSeconds the time on a node that is unreachable
+ */
+public record DefaultTolerations(long notReadySeconds, long unreachableSeconds) {
+    /** Kubernetes' defaults. */
+    public static final DefaultTolerations DEFAULT = new DefaultTolerations(300, 300);
+
+    /** The object as it is to be stored, whatever it is and by whichever way it is written. */
+    JsonObject admit(Resource resource, RequestInfo.Target target, JsonObject object) {
+        if (!resource.equals(Resources.PODS) || !target.subresource().isEmpty()) {
+            return object;
+        }
+        JsonArray before = object.object("spec").array("tolerations");
+        JsonArray tolerations = with(with(before, Taint.NOT_READY, notReadySeconds), Taint.UNREACHABLE, unreachableSeconds);
+        return tolerations.equals(before)
+                ? object
+                : object.update("spec", spec -> spec.with("tolerations", tolerations));
+    }
+
+    private static JsonArray with(JsonArray tolerations, String key, long seconds) {
+        boolean there = tolerations
+                .objects()
+                .anyMatch(toleration -> isOrEmpty(toleration.text("key"), key)
+                        && isOrEmpty(toleration.text("effect"), Taint.NO_EXECUTE));
+        return there
+                ? tolerations
+                : tolerations.plus(JsonObject.builder()
+                        .put("key", key)
+                        .put("operator", "Exists")
+                        .put("effect", Taint.NO_EXECUTE)
+                        .put("tolerationSeconds", seconds)
+                        .build());
+    }
+
+    private static boolean isOrEmpty(String text, String expected) {
+        return text.isEmpty() || text.equals(expected);
+    }
+}

@@ -1,0 +1,112 @@
+package io.nodekeeper.controller.pods;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Node;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What pods have to know of their node. It may exist for its pods alone, whose node is not known, or no more. Confined to
+ * the loop.
+ */
+final class HostNode {
+    /** Set by people to say that a node is powered off for good (Kubernetes' name). */
+    private static final String OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
+
+    /** What was new about a node. */
+    record News(boolean ready, boolean taints) {
+        static final News NOTHING = new News(false, false);
+
+        boolean any() {
+            return ready || taints;
+        }
+    }
+
+    final String name;
+    final List<TrackedPod> pods = new ArrayList<>(0);
+
+    /** Whether the node object is there. */
+    boolean known;
+
+    String uid = "";
+    /** The status of its Ready condition; empty if it has none. */
+    String ready = "";
+    /** When that began, in seconds since 1970 by whoever wrote it; or {@link TrackedPod#NO_TIME}. */
+    long readySince = TrackedPod.NO_TIME;
+
+    List<ActiveTaint> taints = List.of();
+    boolean outOfService;
+    /** While it is not known: since when, by the monotonic clock. */
+    long missingSince;
+
+    /** The last live look at it, and when it was begun. */
+    @Nullable CompletableFuture<Optional<Node>> look;
+
+    long lookedAt;
+
+    /** How many of its pods are being marked, and how many have been since there were none. */
+    int marking;
+
+    int marked;
+    /** With level marking off: whether marking failed and is to be repeated. */
+    boolean markAgain;
+
+    HostNode(String name) {
+        this.name = name;
+    }
+
+    /** Takes over the newest state of the node. */
+    News saw(Node node, Instant wallTime, long now) {
+        List<ActiveTaint> before = isSame(node) ? taints : List.of();
+        List<ActiveTaint> after = ActiveTaint.of(node, before, wallTime, now);
+        Optional<Condition> condition = node.ready();
+        String status = condition.map(Condition::status).map(PodCache::word).orElse("");
+        long since = condition
+                .flatMap(Condition::lastTransitionTime)
+                .map(Instant::getEpochSecond)
+                .orElse(TrackedPod.NO_TIME);
+        boolean out = isOutOfService(node);
+        News news = new News(
+                !known || !ready.equals(status) || readySince != since, !known || !isSame(node) || !after.equals(taints));
+        if (!news.any() && out == outOfService) {
+            return News.NOTHING;
+        }
+        known = true;
+        uid = node.uid();
+        ready = status;
+        readySince = since;
+        taints = after;
+        outOfService = out;
+        return news;
+    }
+
+    /** The node is gone since {@code now}. */
+    void gone(long now) {
+        known = false;
+        uid = "";
+        ready = "";
+        readySince = TrackedPod.NO_TIME;
+        taints = List.of();
+        outOfService = false;
+        missingSince = now;
+    }
+
+    /** Whether {@code node} is the very one that is known. */
+    boolean isSame(Node node) {
+        return known && node.uid().equals(uid);
+    }
+
+    /** Whether somebody said that what ran on {@code node} runs no more. */
+    static boolean isOutOfService(Node node) {
+        return node.taints().stream().anyMatch(taint -> taint.key().equals(OUT_OF_SERVICE));
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,133 @@
+package io.nodekeeper.controller.pods;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Lanes;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes leases of nodes that no longer exist. A lease is an orphan if nothing was heard of it for an hour, if neither
+ * its node is there nor the lease has changed between two live looks a minute apart, and if it is the kind of lease that
+ * nodes have: held under its own name, and no canary. Confined to the loop.
+ */
+final class LeaseCollector {
+    /** The label of leases that the controller itself renews to see whether it can see. */
+    static final String CANARY = "nodekeeper.io/canary";
+
+    private static final Logger log = LoggerFactory.getLogger(LeaseCollector.class);
+    /** Long after each agent that is only late would have come back. Chosen. */
+    private static final long QUARANTINE = Duration.ofHours(1).toNanos();
+    /** Longer than the 40 s for which a kubelet's lease is good (Kubernetes default). Chosen. */
+    private static final long BETWEEN_LOOKS = Duration.ofSeconds(60).toNanos();
+
+    /** A lease without a node: when it was last heard of or looked at, and its version at that look. */
+    private record Suspect(long since, String version) {
+        boolean isDue(long now) {
+            return now - since >= (version.isEmpty() ? QUARANTINE : BETWEEN_LOOKS);
+        }
+    }
+
+    private final KubeClient client;
+    private final Lanes lanes;
+    private final NodeLooks looks;
+    private final PodReport report;
+    private final Map<String, Suspect> suspects = new LinkedHashMap<>();
+
+    LeaseCollector(KubeClient client, Lanes lanes, NodeLooks looks, PodReport report) {
+        this.client = client;
+        this.lanes = lanes;
+        this.looks = looks;
+        this.report = report;
+    }
+
+    /** There is, or may be, a lease of that name without a node. */
+    void seen(String name, long now) {
+        suspects.put(name, new Suspect(now, ""));
+    }
+
+    /** The lease is gone, or its node is there. */
+    void clear(String name) {
+        suspects.remove(name);
+    }
+
+    /** Looks at those whose time has come. */
+    void run(long now) {
+        for (Map.Entry<String, Suspect> entry : List.copyOf(suspects.entrySet())) {
+            if (entry.getValue().isDue(now)) {
+                lanes.background(() -> look(entry.getKey(), entry.getValue(), now));
+            }
+        }
+    }
+
+    private CompletionStage<?> look(String name, Suspect suspect, long now) {
+        CompletableFuture<JsonObject> lease = client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name);
+        return looks.fresh(name)
+                .thenCombine(lease, (node, json) -> node.isPresent() ? Optional.<Lease>empty() : Optional.of(new Lease(json)))
+                .handle((orphan, error) -> {
+                    if (suspects.get(name) != suspect) {
+                        // Heard of in the meantime.
+                        return CompletableFuture.<Void>completedFuture(null);
+                    }
+                    if (error != null) {
+                        failed(name, error);
+                    } else if (orphan.isEmpty() || !isNodeLease(orphan.get())) {
+                        suspects.remove(name);
+                    } else if (suspect.version.equals(orphan.get().resourceVersion())) {
+                        return delete(orphan.get());
+                    } else {
+                        suspects.put(name, new Suspect(now, orphan.get().resourceVersion()));
+                    }
+                    return CompletableFuture.<Void>completedFuture(null);
+                })
+                .thenCompose(next -> next);
+    }
+
+    private static boolean isNodeLease(Lease lease) {
+        return lease.holderIdentity().equals(lease.name()) && !lease.labels().containsKey(CANARY);
+    }
+
+    private CompletableFuture<Void> delete(Lease lease) {
+        JsonObject preconditions =
+                JsonObject.EMPTY.with("uid", lease.uid()).with("resourceVersion", lease.resourceVersion());
+        return client.delete(
+                        ResourceType.LEASES,
+                        Lease.NODE_NAMESPACE,
+                        lease.name(),
+                        JsonObject.EMPTY.with("preconditions", preconditions))
+                .handle((deleted, error) -> {
+                    if (error != null) {
+                        failed(lease.name(), error);
+                        return null;
+                    }
+                    suspects.remove(lease.name());
+                    String text = "Lease " + lease.name() + " was deleted: its node no longer exists";
+                    log.info("{}", text);
+                    report.decided(
+                            lease.name(),
+                            "",
+                            "OrphanLeaseDeleted",
+                            text,
+                            JsonObject.EMPTY.with("renewTime", lease.spec().text("renewTime")));
+                    return null;
+                });
+    }
+
+    private void failed(String name, Throwable error) {
+        if (Failures.isCode(error, 404)) {
+            suspects.remove(name);
+        } else {
+            log.info("Lease {} without a node is not deleted for now: {}", name, Failures.text(error));
+        }
+    }
+}

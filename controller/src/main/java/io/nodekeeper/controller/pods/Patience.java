@@ -1,0 +1,62 @@
+package io.nodekeeper.controller.pods;
+
+import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.Toleration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToLongFunction;
+
+/** How long a pod may stay on a node with NoExecute taints. Pure. */
+sealed interface Patience {
+    /** For ever: every taint, if there are any, is tolerated without an end. */
+    record Endless() implements Patience {}
+
+    /** Not at all: {@code taint} is not tolerated. */
+    record None(ActiveTaint taint) implements Patience {}
+
+    /** Until the monotonic time {@code at}, when its toleration of {@code taint} ends; that may have passed. */
+    record Until(long at, ActiveTaint taint) implements Patience {}
+
+    /** 100 years: longer tolerations would not fit into nanoseconds. Chosen. */
+    long LONGEST_SECONDS = 3_155_760_000L;
+
+    /** The patience of a pod where each toleration counts from its own taint's time. */
+    static Patience of(List<Toleration> tolerations, List<ActiveTaint> taints) {
+        return of(tolerations, taints, ActiveTaint::since);
+    }
+
+    /**
+     * The reference's patience: tolerations count from {@code now}, the time at which they were first looked at, and a
+     * deadline that was set once is not moved.
+     *
+     * @param pending that deadline, if one is set
+     */
+    static Patience asReference(
+            List<Toleration> tolerations, List<ActiveTaint> taints, long now, Optional<Long> pending) {
+        Patience patience = of(tolerations, taints, taint -> now);
+        return patience instanceof Until until
+                ? new Until(pending.orElse(until.at()), until.taint())
+                : patience;
+    }
+
+    private static Patience of(
+            List<Toleration> tolerations, List<ActiveTaint> taints, ToLongFunction<ActiveTaint> begin) {
+        Optional<Until> first = Optional.empty();
+        for (ActiveTaint taint : taints) {
+            Optional<Toleration> used = tolerations.stream()
+                    .filter(toleration -> toleration.tolerates(taint.key(), taint.value(), Taint.NO_EXECUTE))
+                    .findFirst();
+            if (used.isEmpty()) {
+                return new None(taint);
+            }
+            if (used.get().seconds().isPresent()) {
+                long seconds = Math.clamp(used.get().seconds().get(), 0, LONGEST_SECONDS);
+                long at = begin.applyAsLong(taint) + seconds * 1_000_000_000L;
+                if (first.isEmpty() || at < first.get().at()) {
+                    first = Optional.of(new Until(at, taint));
+                }
+            }
+        }
+        return first.<Patience>map(until -> until).orElseGet(Endless::new);
+    }
+}

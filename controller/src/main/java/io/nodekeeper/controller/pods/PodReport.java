@@ -1,0 +1,56 @@
+package io.nodekeeper.controller.pods;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.client.EventRecorder;
+import io.nodekeeper.client.ObjectRef;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.History;
+import io.nodekeeper.time.Clock;
+import java.util.function.Function;
+
+/** What is told about pods: events in Kubernetes' words, and decisions for the history. Confined to the loop. */
+final class PodReport {
+    private final EventRecorder nodeController;
+    private final EventRecorder taintEviction;
+    private final History history;
+    private final Clock clock;
+
+    PodReport(Function<String, EventRecorder> recorders, History history, Clock clock) {
+        this.nodeController = recorders.apply("node-controller");
+        this.taintEviction = recorders.apply("taint-eviction-controller");
+        this.history = history;
+        this.clock = clock;
+    }
+
+    /** The pod was marked because its node is not ready. */
+    void notReady(TrackedPod pod) {
+        nodeController.record(pod.reference(), EventRecorder.WARNING, "NodeNotReady", "Node is not ready");
+    }
+
+    /** The pod's eviction begins. */
+    void marking(TrackedPod pod) {
+        eviction(pod, "Marking for deletion Pod " + pod);
+    }
+
+    /** The pod's eviction was planned and will not happen. */
+    void cancelling(TrackedPod pod) {
+        eviction(pod, "Cancelling deletion of Pod " + pod);
+        decided(pod, "EvictionCancelled", "Pod " + pod + " may stay on node " + pod.node, JsonObject.EMPTY);
+    }
+
+    private void eviction(TrackedPod pod, String message) {
+        ObjectRef about = new ObjectRef("v1", "Pod", pod.namespace, pod.name, "");
+        taintEviction.record(about, EventRecorder.NORMAL, "TaintManagerEviction", message);
+    }
+
+    /** Something was decided about a pod. */
+    void decided(TrackedPod pod, String kind, String text, JsonObject details) {
+        JsonObject all = details.with("pod", pod.toString()).with("podUid", pod.uid);
+        decided(pod.node.name, pod.node.uid, kind, text, all);
+    }
+
+    /** Something was decided about what belongs to a node. */
+    void decided(String node, String uid, String kind, String text, JsonObject details) {
+        history.add(new Decision(clock.wallTime(), node, uid, kind, text, details));
+    }
+}

@@ -1,0 +1,239 @@
+package io.nodekeeper.controller.pods;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.EventRecorder;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.Reflector;
+import io.nodekeeper.client.Selection;
+import io.nodekeeper.controller.history.History;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.Periodic;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Protects what runs on nodes: pods of failed nodes are marked and evicted, those of nodes that are gone are collected,
+ * and so are the leases of such nodes. It follows pods itself and is told about nodes. Nothing is done before both are
+ * known. Confined to the client's loop; only {@link #start} and {@link #stop} may be called from anywhere.
+ */
+public final class Workload {
+    private static final Logger log = LoggerFactory.getLogger(Workload.class);
+    /** Kubernetes' period of the pod garbage collector. */
+    private static final Duration COLLECT_PERIOD = Duration.ofSeconds(20);
+    /** The deadline of each single call. Chosen; lists of all pods keep the caller's, which may be longer. */
+    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
+
+    private final WorkloadConfig config;
+    private final Loop loop;
+    private final RandomGenerator random;
+    private final PodCache cache = new PodCache();
+    private final Evictor evictor;
+    private final PodMarker marker;
+    private final ReferenceMarker referenceMarker;
+    private final PodCollector collector;
+    private final LeaseCollector leases;
+    private final Reflector pods;
+
+    private boolean podsListed;
+    private boolean nodesListed;
+    private boolean stopped;
+    private @Nullable Periodic collecting;
+
+    /**
+     * A workload at rest.
+     *
+     * @param lanes writes go on their background; whoever closes them ends what is under way here
+     * @param recorders makes the recorder of events of a component
+     * @param random for jitter
+     */
+    public Workload(
+            WorkloadConfig config,
+            KubeClient client,
+            Lanes lanes,
+            Function<String, EventRecorder> recorders,
+            RandomGenerator random,
+            ControllerMetrics metrics,
+            History history) {
+        KubeClient calls = client.withTimeout(CALL_TIMEOUT);
+        PodWrites writes = new PodWrites(calls);
+        NodeLooks looks = new NodeLooks(calls);
+        this.config = config;
+        this.loop = client.loop();
+        this.random = random;
+        PodReport report = new PodReport(recorders, history, loop.clock());
+        evictor = new Evictor(config, loop, random, lanes, cache, writes, looks, report, metrics);
+        marker = new PodMarker(loop, lanes, cache, writes, report);
+        referenceMarker = new ReferenceMarker(config, loop, lanes, cache, writes, report);
+        collector = new PodCollector(config, lanes, cache, writes, looks, report, metrics);
+        leases = new LeaseCollector(calls, lanes, looks, report);
+        pods = new Reflector(client, Selection.all(ResourceType.PODS), random, new Pods());
+    }
+
+    /** Begins to follow pods. */
+    public void start() {
+        pods.start();
+    }
+
+    /** Begins nothing more; calls under way are not waited for. */
+    public void stop() {
+        loop.execute(() -> {
+            stopped = true;
+            pods.stop();
+            evictor.stop();
+            if (collecting != null) {
+                collecting.stop();
+            }
+        });
+    }
+
+    /** This is the newest state of a node. */
+    public void nodeSeen(Node node) {
+        leases.clear(node.name());
+        HostNode host = cache.node(node.name(), evictor.now());
+        HostNode.News news = host.saw(node, loop.clock().wallTime(), evictor.now());
+        if (isOpen() && news.any()) {
+            for (TrackedPod pod : host.pods) {
+                if (config.levelPodMarking()) {
+                    marker.review(pod);
+                }
+                if (news.taints()) {
+                    evictor.review(pod);
+                }
+            }
+        }
+    }
+
+    /** The node of that name and UID is gone. */
+    public void nodeGone(String name, String uid) {
+        cache.findNode(name).filter(host -> host.known && host.uid.equals(uid)).ifPresent(host -> {
+            host.gone(evictor.now());
+            leaseSeen(name);
+            host.pods.forEach(evictor::review);
+            cache.dropIfUnused(host);
+        });
+    }
+
+    /** All nodes that there are have been seen now. */
+    public void nodesListed() {
+        nodesListed = true;
+        openIfKnown();
+    }
+
+    /**
+     * This very process has just declared the node Unknown, which was Ready. Only matters with level marking off: it marks
+     * what is to be marked by itself.
+     */
+    public void nodeWentSilent(String name, String uid) {
+        if (!config.levelPodMarking()) {
+            cache.findNode(name)
+                    .filter(host -> host.known && host.uid.equals(uid))
+                    .ifPresent(referenceMarker::wentSilent);
+        }
+    }
+
+    /**
+     * A node lease was listed, created or renewed whose node is not known (at the time; it may come later). Not to be
+     * called for each renewal of known nodes: for them it is a waste.
+     */
+    public void leaseSeen(String name) {
+        boolean known = cache.findNode(name).map(host -> host.known).orElse(false);
+        if (config.orphanLeases() && !known) {
+            leases.seen(name, evictor.now());
+        }
+    }
+
+    /** A node lease is gone. */
+    public void leaseGone(String name) {
+        leases.clear(name);
+    }
+
+    private boolean isOpen() {
+        return podsListed && nodesListed && !stopped;
+    }
+
+    private void openIfKnown() {
+        if (!isOpen() || collecting != null) {
+            return;
+        }
+        for (HostNode host : cache.nodes()) {
+            host.missingSince = evictor.now();
+            for (TrackedPod pod : host.pods) {
+                if (config.levelPodMarking()) {
+                    marker.review(pod);
+                }
+                evictor.review(pod);
+            }
+        }
+        log.info("following {} pods", cache.pods().size());
+        collecting = Periodic.start("pod garbage collector", loop, COLLECT_PERIOD, 0, random, this::collect);
+    }
+
+    private CompletionStage<?> collect() {
+        if (stopped) {
+            return CompletableFuture.completedStage(null);
+        }
+        leases.run(evictor.now());
+        return collector.run(evictor.now());
+    }
+
+    private void follow(PodCache.Change change) {
+        if (!isOpen()) {
+            return;
+        }
+        TrackedPod pod = change.pod();
+        boolean came = change.added() || change.moved();
+        if (config.levelPodMarking()) {
+            marker.review(pod);
+        } else if (came) {
+            referenceMarker.came(pod);
+        }
+        if (came || change.tolerations() || config.durableEviction()) {
+            evictor.review(pod);
+        }
+    }
+
+    private final class Pods implements Reflector.Handler {
+        @Override
+        public void onReplace(List<JsonObject> objects) {
+            Set<String> there = new HashSet<>();
+            for (JsonObject object : objects) {
+                PodCache.Change change = cache.put(object, evictor.now());
+                there.add(change.pod().uid);
+                follow(change);
+            }
+            List.copyOf(cache.pods()).stream()
+                    .map(pod -> pod.uid)
+                    .filter(uid -> !there.contains(uid))
+                    .forEach(this::gone);
+            podsListed = true;
+            openIfKnown();
+        }
+
+        @Override
+        public void onChange(JsonObject object) {
+            follow(cache.put(object, evictor.now()));
+        }
+
+        @Override
+        public void onDelete(JsonObject object) {
+            gone(object.object("metadata").text("uid"));
+        }
+
+        private void gone(String uid) {
+            cache.remove(uid).ifPresent(evictor::gone);
+        }
+    }
+}

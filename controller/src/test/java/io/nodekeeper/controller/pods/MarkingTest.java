@@ -1,0 +1,322 @@
+package io.nodekeeper.controller.pods;
+
+import static io.nodekeeper.controller.pods.PodWorld.B;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.controller.history.Decision;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Pods of nodes that are not ready are not ready either. */
+class MarkingTest {
+    private static PodWorld world(boolean better) {
+        PodWorld world = new PodWorld(better ? WorkloadConfig.DEFAULT : WorkloadConfig.REFERENCE);
+        world.addNode("n1");
+        return world;
+    }
+
+    private static String write(boolean better) {
+        return better ? "PATCH" : "PUT";
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("L4")
+    @Tag("L30")
+    @Tag("L35")
+    void podsOfASilentNodeAreMarked(boolean better) {
+        PodWorld world = world(better);
+        world.addPod("pod0", "n1");
+        world.addPod("bare", "n1");
+        world.patchPod("bare", "{\"status\":{\"conditions\":null}}");
+        world.start();
+        world.advanceTo("50S");
+
+        world.silence("n1");
+        world.advanceTo("51S");
+
+        assertThat(world.conditions("pod0")).containsExactly("Ready=False Fine 2015-01-01T12:00:50Z");
+        assertThat(world.podReady("bare")).isEqualTo("none");
+        assertThat(world.calls(write(better), "/status")).isEqualTo(1);
+        assertThat(world.events)
+                .containsExactly("node-controller Warning NodeNotReady Pod default/pod0: Node is not ready");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("L31")
+    void fiftyNodesWithAHundredPodsEachAreFiveThousandWrites(boolean better) {
+        PodWorld world = world(better);
+        for (int node = 0; node < 50; node++) {
+            world.addNode("node" + node);
+            for (int pod = 0; pod < 100; pod++) {
+                world.addPod("pod" + node + "-" + pod, "node" + node);
+            }
+        }
+        world.start();
+
+        for (int node = 0; node < 50; node++) {
+            world.silence("node" + node);
+        }
+        world.advanceTo("30S");
+
+        assertThat(world.calls(write(better), "/status")).isEqualTo(5000);
+        assertThat(world.events("NodeNotReady")).hasSize(5000);
+        if (better) {
+            assertThat(world.decisions).hasSize(50).allMatch(decision -> decision.text()
+                    .equals("100 pods of node " + decision.node() + " marked not ready"));
+        }
+    }
+
+    @Test
+    @Tag("L32")
+    void referenceRepeatsAFailedMarkOnceWithTheNextPass() {
+        PodWorld world = world(false);
+        world.addPod("pod0", "n1");
+        world.start();
+        int[] failures = {1};
+        world.fault = call -> call.method().equals("PUT") && failures[0]-- > 0
+                ? Optional.of(PodWorld.unavailable())
+                : Optional.empty();
+
+        world.silence("n1");
+        world.advanceTo("1S");
+        world.ready("n1", "False", B.plusSeconds(1));
+        world.advanceTo("60S");
+
+        assertThat(world.calls("PUT", "/status")).isEqualTo(2);
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+    }
+
+    @Test
+    @Tag("L32")
+    void referenceForgetsAFailedMarkWhenTheNodeReturns() {
+        PodWorld world = world(false);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.fault = call -> call.method().equals("PUT") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+
+        world.silence("n1");
+        world.advanceTo("1S");
+        world.ready("n1", "True", B.plusSeconds(1));
+        world.advanceTo("60S");
+
+        assertThat(world.calls("PUT", "/status")).isEqualTo(1);
+    }
+
+    @Test
+    @Tag("L32")
+    @Tag("W4")
+    void failedMarkIsRepeatedUntilItIsWritten() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.fault = call -> call.method().equals("PATCH") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+        world.silence("n1");
+        world.advanceTo("20S");
+        long tries = world.calls("PATCH", "/status");
+
+        world.fault = call -> Optional.empty();
+        world.advanceTo("30S");
+
+        assertThat(tries).isBetween(6L, 10L);
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+        assertThat(world.events("NodeNotReady")).hasSize(1);
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(tries + 1);
+    }
+
+    @Test
+    @Tag("L33")
+    void podsThatBecomeKnownLateAreMarkedThen() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.fault =
+                call -> call.target().equals("/api/v1/pods") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+        world.start();
+        world.advanceTo("1S");
+        world.silence("n1");
+        world.advanceTo("2S");
+        assertThat(world.calls("PATCH", "/status")).isZero();
+
+        world.fault = call -> Optional.empty();
+        world.advanceTo("10S");
+
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("L34")
+    void podThatIsNotReadyIsLeftAlone(boolean better) {
+        PodWorld world = world(better);
+        world.addPod("pod0", "n1");
+        world.podReady("pod0", "False", B.minusSeconds(50));
+        world.start();
+
+        world.silence("n1");
+        world.advanceTo("20S");
+
+        assertThat(world.conditions("pod0")).containsExactly("Ready=False Fine 2015-01-01T11:59:10Z");
+        assertThat(world.calls(write(better), "/status")).isZero();
+        assertThat(world.events).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("L36")
+    void podThatComesToANodeThatIsNotReadyIsMarked(boolean better) {
+        PodWorld world = world(better);
+        world.addNode("good");
+        world.start();
+        world.ready("n1", "False", B);
+        world.advanceTo("10S");
+
+        world.addPod("pod0", "n1");
+        world.addPod("pod1", "good");
+        world.advanceTo("20S");
+
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+        assertThat(world.podReady("pod1")).isEqualTo("True");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("L37")
+    @Tag("W4")
+    void podsOfANodeThatSaysItIsNotReadyAreMarkedButNotByTheReference(boolean better) {
+        PodWorld world = world(better);
+        world.addPod("pod0", "n1");
+        world.start();
+
+        world.ready("n1", "False", B);
+        world.advanceTo("20S");
+
+        assertThat(world.podReady("pod0")).isEqualTo(better ? "False" : "True");
+    }
+
+    @Test
+    @Tag("W4")
+    void kubeletThatSetsItsPodBackIsNotContradicted() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.ready("n1", "False", B);
+        world.advanceTo("5S");
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+
+        world.podReady("pod0", "True", B.plusSeconds(6));
+        world.ready("n1", "False", B);
+        world.advanceTo("300S");
+        assertThat(world.podReady("pod0")).isEqualTo("True");
+
+        // when the node recovers and fails once more
+        world.ready("n1", "True", B.plusSeconds(300));
+        world.ready("n1", "False", B.plusSeconds(310));
+        world.advanceTo("320S");
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+    }
+
+    @Test
+    @Tag("W4")
+    void podsAreMarkedWhenANodeThatSaidItIsNotReadyFallsSilent() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.ready("n1", "False", B);
+        world.podReady("pod0", "True", B.plusSeconds(1));
+        world.advanceTo("100S");
+        assertThat(world.podReady("pod0")).isEqualTo("True");
+
+        world.silence("n1");
+        world.advanceTo("200S");
+
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("L38")
+    @Tag("W4")
+    void newLeaderFinishesTheMarkingButNotTheReferences(boolean better) {
+        PodWorld world = world(better);
+        for (int pod = 0; pod < 10; pod++) {
+            world.addPod("pod" + pod, "n1");
+        }
+        world.start();
+        int[] writes = {0};
+        world.afterwards = () -> {
+            if (world.calls(write(better), "/status") == 3 && writes[0]++ == 0) {
+                world.kill();
+            }
+        };
+        world.silence("n1");
+        world.advanceTo("20S");
+        assertThat(world.running()).isFalse();
+
+        world.start();
+        world.advanceTo("120S");
+
+        long marked = IntStream.range(0, 10)
+                .filter(pod -> world.podReady("pod" + pod).equals("False"))
+                .count();
+        if (better) {
+            assertThat(marked).isEqualTo(10);
+        } else {
+            assertThat(marked).isLessThan(10);
+        }
+    }
+
+    @Test
+    @Tag("W15")
+    void conflictWithTheKubeletIsDecidedByWhatTheKubeletSaid() {
+        // given a kubelet that says itself that the pod is not ready, in the moment of the mark
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        int[] once = {1};
+        world.fault = call -> {
+            if (isMark(call) && once[0]-- > 0) {
+                world.podReady("pod0", "False", B.plusSeconds(7));
+                return Optional.of(FakeTransport.refusal(ApiException.modified(ResourceType.PODS, "pod0")));
+            }
+            return Optional.empty();
+        };
+        world.advanceTo("7S");
+
+        world.silence("n1");
+        world.advanceTo("60S");
+
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(1);
+        assertThat(world.conditions("pod0")).containsExactly("Ready=False Fine 2015-01-01T12:00:07Z");
+        assertThat(world.events).isEmpty();
+    }
+
+    @Test
+    void podThatIsSetBackOnASilentNodeIsMarkedAgainOnceAMinute() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.silence("n1");
+        for (int i = 0; i < 12; i++) {
+            world.advance(Duration.ofSeconds(10));
+            world.podReady("pod0", "True", world.time.wallTime());
+        }
+        world.advanceTo("125S");
+
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(3);
+        assertThat(world.decisions).extracting(Decision::kind).containsOnly("PodsMarked");
+    }
+
+    private static boolean isMark(Call call) {
+        return call.method().equals("PATCH");
+    }
+}

@@ -1,0 +1,184 @@
+package io.nodekeeper.controller.pods;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.Toleration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** How long tolerations let a pod stay, and since when taints count. */
+class PatienceTest {
+    private static final long SECOND = 1_000_000_000L;
+    private static final ActiveTaint T1 = new ActiveTaint("t1", "", "", 10 * SECOND);
+    private static final ActiveTaint T2 = new ActiveTaint("t2", "", "", 10 * SECOND);
+
+    private static Toleration tolerates(String key, Long... seconds) {
+        return new Toleration(key, "Exists", "", "NoExecute", List.of(seconds).stream().findFirst());
+    }
+
+    @Test
+    @Tag("L67")
+    void theShortestTimeCountsAndNoTimeMeansForEver() {
+        assertThat(Patience.of(List.of(), List.of(T1))).isEqualTo(new Patience.None(T1));
+        assertThat(Patience.of(List.of(tolerates("t1")), List.of(T1))).isEqualTo(new Patience.Endless());
+        assertThat(Patience.of(List.of(tolerates("t1", 1L), tolerates("t2", 2L)), List.of(T1, T2)))
+                .isEqualTo(new Patience.Until(11 * SECOND, T1));
+        assertThat(Patience.of(List.of(tolerates("t1", 1L), tolerates("t2")), List.of(T1, T2)))
+                .isEqualTo(new Patience.Until(11 * SECOND, T1));
+        assertThat(Patience.of(List.of(tolerates("t1"), tolerates("t2", 1L)), List.of(T1, T2)))
+                .isEqualTo(new Patience.Until(11 * SECOND, T2));
+        for (long none : new long[] {0, -1, Long.MIN_VALUE}) {
+            assertThat(Patience.of(List.of(tolerates("t1", none), tolerates("t2", 5L)), List.of(T1, T2)))
+                    .isEqualTo(new Patience.Until(10 * SECOND, T1));
+        }
+        assertThat(Patience.of(List.of(), List.of())).isEqualTo(new Patience.Endless());
+    }
+
+    @Test
+    @Tag("L63")
+    void theFirstTolerationThatMatchesIsTheOneUsed() {
+        assertThat(Patience.of(List.of(tolerates("t1", 50L), tolerates("t1", 5L)), List.of(T1)))
+                .isEqualTo(new Patience.Until(60 * SECOND, T1));
+    }
+
+    @Test
+    @Tag("L66")
+    void referenceKeepsTheDeadlineThatIsSet() {
+        List<Toleration> tolerations = List.of(tolerates("t1", 5L));
+        assertThat(Patience.asReference(tolerations, List.of(T1), 100 * SECOND, Optional.empty()))
+                .isEqualTo(new Patience.Until(105 * SECOND, T1));
+        assertThat(Patience.asReference(tolerations, List.of(T1), 100 * SECOND, Optional.of(7L)))
+                .isEqualTo(new Patience.Until(7, T1));
+    }
+
+    @Test
+    void endlessSecondsDoNotOverflow() {
+        Patience patience = Patience.of(List.of(tolerates("t1", Long.MAX_VALUE)), List.of(T1));
+        assertThat(patience).isInstanceOfSatisfying(Patience.Until.class, until -> assertThat(until.at())
+                .isGreaterThan(3_000_000_000L * SECOND));
+    }
+
+    @Provide
+    Arbitrary<List<Toleration>> tolerations() {
+        return Combinators.combine(
+                        Arbitraries.of("", "a", "b"),
+                        Arbitraries.of("", "Equal", "Exists", "Near"),
+                        Arbitraries.of("", "v"),
+                        Arbitraries.of("", "NoExecute", "NoSchedule"),
+                        Arbitraries.longs().between(-2, 9).optional())
+                .as((key, operator, value, effect, seconds) -> new Toleration(key, operator, value, effect, seconds))
+                .list()
+                .ofMaxSize(4);
+    }
+
+    @Provide
+    Arbitrary<List<ActiveTaint>> taints() {
+        return Combinators.combine(
+                        Arbitraries.of("a", "b", "c"),
+                        Arbitraries.of("", "v"),
+                        Arbitraries.longs().between(-5, 5))
+                .as((key, value, since) -> new ActiveTaint(key, value, "", since * SECOND))
+                .list()
+                .ofMaxSize(3);
+    }
+
+    /** Second by second: a pod stays in a second if each taint has a first match that lasts that long. */
+    @Property(tries = 3000)
+    @net.jqwik.api.Tag("L63")
+    void staysExactlyAsLongAsEachTaintIsTolerated(
+            @ForAll("tolerations") List<Toleration> tolerations, @ForAll("taints") List<ActiveTaint> taints) {
+        Patience patience = Patience.of(tolerations, taints);
+        for (long second = -6; second < 20; second++) {
+            boolean stays = true;
+            for (ActiveTaint taint : taints) {
+                stays &= lasts(tolerations, taint, second);
+            }
+            boolean told = switch (patience) {
+                case Patience.Endless() -> true;
+                case Patience.None(ActiveTaint taint) -> false;
+                case Patience.Until(long at, ActiveTaint taint) -> second * SECOND < at;
+            };
+            assertThat(told).as("second %d of %s on %s", second, tolerations, taints).isEqualTo(stays);
+        }
+    }
+
+    private static boolean lasts(List<Toleration> tolerations, ActiveTaint taint, long second) {
+        for (Toleration toleration : tolerations) {
+            boolean effect = List.of("", "NoExecute").contains(toleration.effect());
+            boolean exists = toleration.operator().equals("Exists");
+            boolean equal = List.of("", "Equal").contains(toleration.operator());
+            boolean key = toleration.key().isEmpty() ? exists : toleration.key().equals(taint.key());
+            boolean value = exists || (equal && toleration.value().equals(taint.value()));
+            if (effect && key && value) {
+                return toleration.seconds().isEmpty()
+                        || second * SECOND < taint.since() + Math.max(0, toleration.seconds().get()) * SECOND;
+            }
+        }
+        return false;
+    }
+
+    private static final Instant NOON = Instant.parse("2015-01-01T12:00:00Z");
+
+    /** Nodes created at 11:00, with NoExecute taints as {@code key@timeAdded}. */
+    private static Node node(String... taints) {
+        StringBuilder list = new StringBuilder();
+        for (String taint : taints) {
+            String[] parts = taint.split("@", -1);
+            list.append(list.isEmpty() ? "" : ",")
+                    .append("{\"effect\":\"NoExecute\",\"key\":\"" + parts[0] + "\",\"timeAdded\":\"" + parts[1] + "\"}");
+        }
+        return new Node(Json.parseObject(
+                "{\"metadata\":{\"creationTimestamp\":\"2015-01-01T11:00:00Z\"},\"spec\":{\"taints\":[" + list + "]}}"));
+    }
+
+    private static List<Long> since(Node node, List<ActiveTaint> before, Instant wallTime, long now) {
+        return ActiveTaint.of(node, before, wallTime, now * SECOND).stream()
+                .map(taint -> taint.since() / SECOND)
+                .toList();
+    }
+
+    @Test
+    @Tag("L71")
+    void taintsCountFromTheTimeTheyWereAddedIfThatCanBeRight() {
+        assertThat(since(node("k@2015-01-01T11:59:00Z"), List.of(), NOON, 1000)).containsExactly(940L);
+        assertThat(since(node("k@"), List.of(), NOON, 1000)).containsExactly(1000L);
+        assertThat(since(node("k@yesterday"), List.of(), NOON, 1000)).containsExactly(1000L);
+        assertThat(since(node("k@2015-01-01T12:00:01Z"), List.of(), NOON, 1000)).containsExactly(1000L);
+        assertThat(since(node("k@1970-01-01T00:00:00Z"), List.of(), NOON, 1000)).containsExactly(1000L);
+    }
+
+    @Test
+    @Tag("L68")
+    void failedNodeCountsFromItsFirstTaintUntilItRecovers() {
+        String notReady = PodWorld.NOT_READY + "@2015-01-01T11:59:00Z";
+        String unreachable = PodWorld.UNREACHABLE + "@2015-01-01T12:00:00Z";
+        List<ActiveTaint> first = ActiveTaint.of(node(notReady), List.of(), NOON, 1000 * SECOND);
+        // then both while they are swapped, and the second alone, count from the first
+        assertThat(since(node(notReady, unreachable), first, NOON, 1000)).containsExactly(940L, 940L);
+        assertThat(since(node(unreachable), first, NOON, 1000)).containsExactly(940L);
+        assertThat(since(node(notReady, unreachable), List.of(), NOON, 1000)).containsExactly(940L, 940L);
+        // but after a recovery from the second
+        assertThat(since(node(unreachable), List.of(), NOON, 1000)).containsExactly(1000L);
+        // and other taints go by themselves
+        assertThat(since(node(notReady, "k@2015-01-01T11:50:00Z"), first, NOON, 1000)).containsExactly(940L, 400L);
+    }
+
+    @Test
+    @Tag("W5")
+    void taintThatIsKnownKeepsItsTimeWhateverTheWallClockSays() {
+        Node node = node("k@2015-01-01T11:59:00Z");
+        List<ActiveTaint> first = ActiveTaint.of(node, List.of(), NOON, 1000 * SECOND);
+        assertThat(since(node, first, NOON.plusSeconds(86_400), 1001)).containsExactly(940L);
+    }
+}
