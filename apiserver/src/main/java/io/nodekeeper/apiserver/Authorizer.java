@@ -45,8 +45,13 @@ final class Authorizer {
                     List.of("leases"),
                     List.of("create", "update", "patch", "delete"),
                     "kube-system"),
-            // Kubernetes' garbage collector deletes leases whose node is gone; here the controller does.
-            new Rule("coordination.k8s.io", List.of("leases"), List.of("delete"), Lease.NODE_NAMESPACE));
+            // Kubernetes' garbage collector deletes leases whose node is gone; here the controller does. It keeps a lease
+            // of its own among them, by which it proves that it sees.
+            new Rule(
+                    "coordination.k8s.io",
+                    List.of("leases"),
+                    List.of("create", "patch", "delete"),
+                    Lease.NODE_NAMESPACE));
 
     private static final List<String> PUBLIC = List.of("/healthz", "/livez", "/readyz", "/version");
     private static final List<String> DISCOVERY = List.of("/", "/api", "/apis", "/openapi");

@@ -250,6 +250,9 @@ final class TestCluster {
         if (path.equals("/version")) {
             return JsonObject.EMPTY;
         }
+        if (path.equals(ResourceType.PODS.path())) {
+            return list(Map.of());
+        }
         if (path.equals(ResourceType.NODES.path())) {
             return list(nodes);
         }
