@@ -15,6 +15,7 @@ import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -102,6 +103,15 @@ public final class Controller {
                 wakeTimer.cancel();
             }
         });
+    }
+
+    /** What this controller can be asked while it works. */
+    public ControllerView view() {
+        return new LoopView(loop, heartbeats, this::now, () -> sight.json(now()), this::unready);
+    }
+
+    private Optional<String> unready() {
+        return stopped ? Optional.of("stopped") : nodesListed ? Optional.empty() : Optional.of("nodes and leases are not listed yet");
     }
 
     private long now() {

@@ -1,5 +1,7 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.api.JsonObject;
+
 /**
  * Whether the controller can see. While the API does not answer, or the controller itself stands still, no node can be
  * heard of; so after a time without any answer all nodes get a fresh grace, as they would from a new controller. Time is
@@ -25,5 +27,14 @@ final class Sight {
     /** For how long there was no answer. */
     long blindFor(long now) {
         return now - answeredAt;
+    }
+
+    /** For people. */
+    JsonObject json(long now) {
+        return JsonObject.builder()
+                .put("blind", blindFor(now) > tolerance)
+                .put("lastAnswer", Heartbeats.age(blindFor(now)) + " ago")
+                .put("tolerance", Heartbeats.age(tolerance))
+                .build();
     }
 }
