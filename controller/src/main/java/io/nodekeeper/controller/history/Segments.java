@@ -82,11 +82,19 @@ final class Segments {
                 }
             } catch (IOException e) {
                 // A full disk takes half a line; the next one must not be glued to it.
-                channel.truncate(before);
+                cut(channel, before, e);
                 throw e;
             }
         }
         prune();
+    }
+
+    private static void cut(FileChannel channel, long size, IOException why) {
+        try {
+            channel.truncate(size);
+        } catch (IOException e) {
+            why.addSuppressed(e);
+        }
     }
 
     /** Hands over all decisions, oldest first; {@code damaged} hears of lines that cannot be read. */
@@ -186,7 +194,7 @@ final class Segments {
             return List.of();
         }
         try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> NAME.matcher(name(file)).matches())
+            return files.filter(file -> NAME.matcher(name(file)).matches() && Files.isRegularFile(file))
                     .sorted()
                     .toList();
         }
