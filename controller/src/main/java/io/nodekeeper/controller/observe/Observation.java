@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -33,6 +34,8 @@ public final class Observation implements ShadowTransport.Witness {
     private static final Duration SWEEP = Duration.ofSeconds(10);
     /** Outcomes that are shown. Chosen. */
     private static final int SHOWN = 200;
+    /** Pods whose end is remembered, and outcomes of which the middle is told. Chosen. */
+    private static final int ENDED = 10_000;
 
     private final Loop loop;
     private final History history;
@@ -40,6 +43,7 @@ public final class Observation implements ShadowTransport.Witness {
     private final Map<String, Change.NodeState> nodes = new HashMap<>();
     private final Map<String, Integer> kept = new HashMap<>();
     private final ArrayDeque<Comparison.Difference> latest = new ArrayDeque<>();
+    private final LinkedHashSet<String> ended = new LinkedHashSet<>();
     private final ArrayDeque<Long> leads = new ArrayDeque<>();
     private boolean sweeping;
 
@@ -96,11 +100,26 @@ public final class Observation implements ShadowTransport.Witness {
     private void podHappened(String type, JsonObject pod) {
         boolean gone = type.equals("DELETED");
         for (Change change : gone ? List.of(Change.evicted(pod)) : Change.possible(pod)) {
+            boolean eviction = change.what().equals("evicted");
             // What an agent does to its pods looks the same: it counts where we would have done it.
-            if (comparison.isOursAlone(change) || (change.equals(Change.evicted(pod)) && !gone && isNews(type, pod))) {
+            if (comparison.isOursAlone(change) || (eviction && !gone && isNews(type, pod))) {
+                if (eviction && !remember(change.uid())) {
+                    continue;
+                }
                 theirs(change);
             }
         }
+    }
+
+    /** Whether this pod's end is told for the first time: each later event of the pod tells it again. */
+    private boolean remember(String uid) {
+        if (!ended.add(uid)) {
+            return false;
+        }
+        if (ended.size() > ENDED) {
+            ended.removeFirst();
+        }
+        return true;
     }
 
     private static boolean isNews(String type, JsonObject pod) {
@@ -143,7 +162,7 @@ public final class Observation implements ShadowTransport.Witness {
         }
         if (difference.ours().isPresent() && difference.theirs().isPresent()) {
             leads.add(difference.lead().toMillis());
-            if (leads.size() > 10_000) {
+            if (leads.size() > ENDED) {
                 leads.removeFirst();
             }
         }
