@@ -12,7 +12,9 @@ import picocli.CommandLine.Mixin;
         footer = {
             "  nodekeeper controller --kubeconfig nodekeeper-data/controller.kubeconfig",
             "  nodekeeper controller --kubeconfig nodekeeper-data/controller.kubeconfig --node-monitor-grace-period 10s",
-            "      Marks a node Unknown once it was silent for 10s."
+            "      Marks a node Unknown once it was silent for 10s.",
+            "  nodekeeper controller --kubeconfig production.kubeconfig --mode observe",
+            "      Only reads; says what it would do, when, and where the cluster's own controller differs."
         })
 final class ControllerCommand extends NodekeeperCommand {
     @Mixin

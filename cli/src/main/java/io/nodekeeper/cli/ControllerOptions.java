@@ -1,10 +1,37 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.controller.FeatureGate;
+import io.nodekeeper.controller.FeatureGates;
+import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** What a controller can be told, the way to its API server aside. Names and defaults are kube-controller-manager's. */
 final class ControllerOptions implements Checked {
+    /** The gates and what each is good for, for the help. */
+    static final class Gates extends ArrayList<String> {
+        private static final long serialVersionUID = 1;
+
+        Gates() {
+            super(Arrays.stream(FeatureGate.values())
+                    .map(gate -> gate.text() + " (" + gate.purpose() + ")")
+                    .toList());
+        }
+    }
+
+    /** What becomes of decisions. */
+    enum Mode {
+        /** They are carried out. */
+        enforce,
+        /** They are reported. */
+        observe
+    }
+
     @Option(
             names = "--node-monitor-period",
             paramLabel = "DURATION",
@@ -32,10 +59,60 @@ final class ControllerOptions implements Checked {
             description = "The same for a node that has never reported. Default: ${DEFAULT-VALUE}.")
     Duration startupGracePeriod = Duration.ofMinutes(1);
 
+    @Option(
+            names = "--mode",
+            paramLabel = "enforce|observe",
+            defaultValue = "enforce",
+            description = "enforce does the work. observe only reads: it reports what it would have done and when, and"
+                    + " what the cluster's own controller did. Default: ${DEFAULT-VALUE}.")
+    Mode mode = Mode.enforce;
+
+    @Option(
+            names = "--feature-gates",
+            paramLabel = "NAME=BOOL,...",
+            defaultValue = "",
+            completionCandidates = Gates.class,
+            description = "Switches improvements over Kubernetes' controller, all of which are on:"
+                    + " ${COMPLETION-CANDIDATES}.")
+    String featureGates = "";
+
+    @Mixin
+    ZoneOptions zones = new ZoneOptions();
+
+    @Mixin
+    ElectionOptions election = new ElectionOptions();
+
+    @Mixin
+    DetectorOptions detector = new DetectorOptions();
+
+    @Mixin
+    HistoryOptions history = new HistoryOptions();
+
+    /** What the controller is told; only for flags that {@link #check} found good. */
+    ControllerConfig config() {
+        return new ControllerConfig(monitorPeriod, gracePeriod, startupGracePeriod)
+                .with(zones.config())
+                .with(FeatureGates.parse(featureGates, new ArrayList<>()));
+    }
+
     @Override
     public void check(Faults faults) {
         faults.positive("--node-monitor-period", monitorPeriod);
         faults.positive("--node-monitor-grace-period", gracePeriod);
         faults.positive("--node-startup-grace-period", startupGracePeriod);
+        faults.require(
+                gracePeriod.compareTo(monitorPeriod) >= 0 || !gracePeriod.isPositive(),
+                "--node-monitor-grace-period is " + GoDuration.format(gracePeriod)
+                        + "; expected at least --node-monitor-period, which is " + GoDuration.format(monitorPeriod));
+        List<String> gateFaults = new ArrayList<>();
+        FeatureGates.parse(featureGates, gateFaults);
+        gateFaults.forEach(fault -> faults.require(false, fault));
+        zones.check(faults);
+        election.check(faults);
+        detector.check(faults);
+        history.check(faults);
+        faults.require(
+                mode == Mode.enforce || !election.elect.orElse(false),
+                "--leader-elect writes, --mode=observe does not; expected one of them");
     }
 }

@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /** Where every process begins: what each command starts, in order, and stops, in the opposite order. */
 public final class Main {
@@ -25,6 +26,7 @@ public final class Main {
                 new AgentCommand(Main::agent),
                 new HollowNodesCommand(Main::hollowNodes),
                 new SimulateCommand(command -> SimulateProcess.run(command, OUT, ERR)),
+                new WhyCommand(command -> WhyProcess.run(command, new SystemClock().wallTime(), OUT, ERR)),
                 new CertsCommand(new SystemClock().wallTime(), Randoms.secure(), OUT));
         System.exit(new CommandRunner(commands, OUT, ERR).run(arguments));
     }
@@ -34,7 +36,11 @@ public final class Main {
         String name = AgentProcess.nodeName(command.agent);
         AgentProcess agent = AgentProcess.start(Kubeconfig.load(server.agentKubeconfig(name)), name, command.agent);
         ControllerProcess controller =
-                ControllerProcess.start(Kubeconfig.load(server.controllerKubeconfig()), command.controller);
+                ControllerProcess.start(
+                        Kubeconfig.load(server.controllerKubeconfig()),
+                        command.controller,
+                        command.controller.history.dir.or(
+                                () -> Optional.of(command.server.data.dir.resolve("history"))));
         Path admin = server.adminKubeconfig();
         agent.registered()
                 .thenRun(() -> OUT.println("ready " + server.address() + "  node " + name
@@ -50,7 +56,8 @@ public final class Main {
     }
 
     private static int controller(ControllerCommand command) throws Exception {
-        ControllerProcess controller = ControllerProcess.start(command.kubeconfig.access(), command.controller);
+        ControllerProcess controller = ControllerProcess.start(
+                command.kubeconfig.access(), command.controller, command.controller.history.dir);
         return untilStopped(controller::stop);
     }
 

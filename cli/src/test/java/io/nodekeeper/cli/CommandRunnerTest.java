@@ -40,6 +40,8 @@ class CommandRunnerTest {
                     new HollowNodesCommand(this::launch),
                     new SimulateCommand(
                             command -> SimulateProcess.run(command, new PrintWriter(out), new PrintWriter(err))),
+                    new WhyCommand(command ->
+                            WhyProcess.run(command, NOW, new PrintWriter(out), new PrintWriter(err))),
                     new CertsCommand(NOW, Randoms.seeded(1), new PrintWriter(out))),
             new PrintWriter(out),
             new PrintWriter(err));
@@ -130,13 +132,13 @@ class CommandRunnerTest {
 
         assertThat(err.toString())
                 .contains("error: a command is missing; expected one of up, apiserver, controller, agent, hollow-nodes,"
-                        + " simulate, certs")
+                        + " simulate, why, certs")
                 .contains("destroy");
     }
 
     @Test
     void helpTeachesEachCommandWithExamples() {
-        for (String command : List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "simulate", "certs")) {
+        for (String command : List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "simulate", "why", "certs")) {
             int before = out.getBuffer().length();
 
             int code = runner.run(command, "--help");

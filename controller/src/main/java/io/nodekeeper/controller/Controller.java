@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -130,6 +131,15 @@ public final class Controller {
                 wakeTimer.cancel();
             }
         });
+    }
+
+    /** What this controller can be asked while it works. */
+    public ControllerView view() {
+        return new LoopView(loop, heartbeats, this::now, () -> guard.json(now()), this::unready);
+    }
+
+    private Optional<String> unready() {
+        return stopped ? Optional.of("stopped") : nodesListed ? Optional.empty() : Optional.of("nodes and leases are not listed yet");
     }
 
     private long now() {

@@ -1,5 +1,6 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.api.JsonObject;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -202,6 +203,17 @@ final class ObserverGuard {
             return Optional.of(new Change.Renamed(hop, provenAt));
         }
         return Optional.empty();
+    }
+
+    /** The state of it, for people who ask. */
+    JsonObject json(long now) {
+        JsonObject.Builder state = JsonObject.builder()
+                .put("guard", on)
+                .put("sees", !isBlind(now))
+                .put("canaryAgeMs", canaryAge(now) / 1_000_000)
+                .put("toleranceMs", tolerance / 1_000_000)
+                .put("givenBackMs", lost / 1_000_000);
+        return isBlind(now) ? state.put("hop", hop.label()).build() : state.build();
     }
 
     /** Which hop explains best why nothing was proven since {@link #provenAt}. */

@@ -474,6 +474,6 @@ class ZonesTest {
     }
 
     private static boolean isPatch(Call call) {
-        return call.method().equals("PATCH");
+        return call.method().equals("PATCH") && call.target().contains("/nodes/");
     }
 }

@@ -1,7 +1,9 @@
 package io.nodekeeper.controller.history;
 
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.KubeTime;
 import java.time.Instant;
+import java.util.Optional;
 
 /**
  * One thing that the controller found or did about one node, and why.
@@ -11,6 +13,32 @@ import java.time.Instant;
  * @param uid the node's UID; may be empty
  * @param kind a word in CamelCase: {@code Unknown}, {@code Returned}, {@code Excused}, {@code Tainted}, {@code Evicted}, …
  * @param text one sentence for people
- * @param details the facts behind it, by name: signals, lags of each hop, deadlines, writes and their answers
+ * @param details the facts behind it, by name: signals, lags of each hop, deadlines, writes and their answers; {@link
+ *     Evidence} has the names that people are shown in a fixed order
  */
-public record Decision(Instant at, String node, String uid, String kind, String text, JsonObject details) {}
+public record Decision(Instant at, String node, String uid, String kind, String text, JsonObject details) {
+
+    /** As JSON, times in microseconds. */
+    public JsonObject json() {
+        JsonObject.Builder json = JsonObject.builder()
+                .put("at", KubeTime.formatMicro(at))
+                .putUnlessEmpty("node", node)
+                .putUnlessEmpty("uid", uid)
+                .put("kind", kind)
+                .put("text", text);
+        return details.isEmpty() ? json.build() : json.put("details", details).build();
+    }
+
+    /** What {@link #json} wrote; empty if {@code json} tells no time or kind. */
+    public static Optional<Decision> of(JsonObject json) {
+        return KubeTime.parse(json.text("at"))
+                .filter(at -> !json.text("kind").isEmpty())
+                .map(at -> new Decision(
+                        at,
+                        json.text("node"),
+                        json.text("uid"),
+                        json.text("kind"),
+                        json.text("text"),
+                        json.object("details")));
+    }
+}

@@ -1,0 +1,113 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.time.DeadlineWheel;
+import io.nodekeeper.time.Loop;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/** Reads what the controller knows, on its loop. Ages run by the monotonic clock, and are shown as wall times as well. */
+final class LoopView implements ControllerView {
+    /** Nodes in the summary of those that are not well. Chosen: a page for people. */
+    private static final int SHOWN = 1_000;
+
+    private final Loop loop;
+    private final Heartbeats heartbeats;
+    private final LongSupplier now;
+    private final Supplier<JsonObject> sight;
+    private final Supplier<Optional<String>> unready;
+
+    /** {@code now} is nanoseconds of the controller's monotonic time; {@code sight} and {@code unready} run on the loop. */
+    LoopView(
+            Loop loop,
+            Heartbeats heartbeats,
+            LongSupplier now,
+            Supplier<JsonObject> sight,
+            Supplier<Optional<String>> unready) {
+        this.loop = loop;
+        this.heartbeats = heartbeats;
+        this.now = now;
+        this.sight = sight;
+        this.unready = unready;
+    }
+
+    @Override
+    public CompletableFuture<Optional<JsonObject>> node(String name) {
+        return CompletableFuture.supplyAsync(() -> heartbeats.find(name).map(this::facts), loop);
+    }
+
+    @Override
+    public CompletableFuture<JsonObject> nodes() {
+        return CompletableFuture.supplyAsync(this::summary, loop);
+    }
+
+    @Override
+    public CompletableFuture<JsonObject> sight() {
+        return CompletableFuture.supplyAsync(sight, loop);
+    }
+
+    @Override
+    public CompletableFuture<Optional<String>> unready() {
+        return CompletableFuture.supplyAsync(unready, loop);
+    }
+
+    private JsonObject facts(NodeHealth health) {
+        long at = now.getAsLong();
+        JsonObject.Builder facts = JsonObject.builder()
+                .put("uid", health.uid)
+                .put("resourceVersion", health.version)
+                .put("ready", health.reported() ? health.ready : "never reported")
+                .put("lastSignal", health.signal.toString())
+                .put("lastSignalAt", wall(health.heardAt, at))
+                .put("silentFor", Heartbeats.age(at - health.heardAt))
+                .putUnlessEmpty("leaseRenewTime", health.renewTime)
+                .putUnlessEmpty("statusHeartbeatTime", health.readyHeartbeat);
+        if (health.deadline.at() != DeadlineWheel.NEVER) {
+            facts.put("deadline", wall(health.deadline.at(), at))
+                    .put("deadlineIn", Heartbeats.age(health.deadline.at() - at));
+        }
+        return facts.put("declaredUnknownHere", health.silenced)
+                .put("underJudgement", health.judging)
+                .build();
+    }
+
+    private JsonObject summary() {
+        List<NodeHealth> all = heartbeats.nodes();
+        long at = now.getAsLong();
+        List<JsonValue> unwell = all.stream()
+                .filter(health -> !health.ready.equals(Condition.TRUE) || health.judging)
+                .limit(SHOWN)
+                .<JsonValue>map(health -> JsonObject.builder()
+                        .put("name", health.name)
+                        .put("ready", health.reported() ? health.ready : "never reported")
+                        .put("lastSignal", health.signal.toString())
+                        .put("silentFor", Heartbeats.age(at - health.heardAt))
+                        .build())
+                .toList();
+        return JsonObject.builder()
+                .put("nodes", all.size())
+                .put("ready", count(all, Condition.TRUE))
+                .put("notReady", count(all, Condition.FALSE))
+                .put("unknown", count(all, Condition.UNKNOWN))
+                .put("neverReported", count(all, ""))
+                .put("unwell", new JsonArray(unwell))
+                .build();
+    }
+
+    private static long count(List<NodeHealth> all, String ready) {
+        return all.stream().filter(health -> health.ready.equals(ready)).count();
+    }
+
+    private String wall(long moment, long at) {
+        Instant wallTime = loop.clock().wallTime();
+        return KubeTime.formatMicro(wallTime.plusNanos(moment - at));
+    }
+}

@@ -1,0 +1,26 @@
+package io.nodekeeper.controller.debug;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * An answer over HTTP.
+ *
+ * @param status the HTTP status
+ * @param type the content type
+ * @param body the content; not to be changed
+ */
+public record Page(int status, String type, byte[] body) {
+
+    /** Plain text. */
+    public static Page text(int status, String text) {
+        return new Page(status, "text/plain; charset=utf-8", (text + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** JSON for people and programs, with status 200. */
+    static Page json(JsonObject json) {
+        return new Page(
+                200, "application/json", (Json.writePretty(json) + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+}

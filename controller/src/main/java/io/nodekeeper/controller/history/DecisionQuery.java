@@ -1,0 +1,77 @@
+package io.nodekeeper.controller.history;
+
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Which decisions are wanted.
+ *
+ * @param node the name or the UID of the node that they are about; empty for all
+ * @param at the time around which they are wanted, half of them before and half after; empty for the newest
+ * @param limit how many at most, positive
+ */
+public record DecisionQuery(String node, Optional<Instant> at, int limit) {
+    /** Rejects what could find nothing. */
+    public DecisionQuery {
+        if (limit <= 0) {
+            throw new IllegalArgumentException("limit must be greater than 0, got " + limit);
+        }
+    }
+
+    /** The newest decisions about one node. */
+    public static DecisionQuery newest(String node, int limit) {
+        return new DecisionQuery(node, Optional.empty(), limit);
+    }
+
+    /** Whether a decision is about the wanted node, whenever it was made. */
+    boolean isAbout(Decision decision) {
+        return node.isEmpty() || decision.node().equals(node) || decision.uid().equals(node);
+    }
+
+    /** A sieve for a stream of decisions that may be far longer than what is wanted of it. */
+    Sieve sieve() {
+        return new Sieve();
+    }
+
+    /** Keeps the wanted decisions of those that are offered in the order in which they were made. Not thread-safe. */
+    final class Sieve {
+        private final ArrayDeque<Decision> before = new ArrayDeque<>();
+        private final List<Decision> after = new ArrayList<>();
+
+        private Sieve() {}
+
+        void offer(Decision decision) {
+            if (!isAbout(decision)) {
+                return;
+            }
+            if (at.isPresent() && decision.at().isAfter(at.get())) {
+                if (after.size() < limit) {
+                    after.add(decision);
+                }
+                return;
+            }
+            before.add(decision);
+            if (before.size() > limit) {
+                before.removeFirst();
+            }
+        }
+
+        /** The wanted decisions, newest last. */
+        List<Decision> kept() {
+            // Where one side has few, the other one fills up.
+            int afterwards = Math.min(after.size(), Math.max(limit / 2, limit - before.size()));
+            while (before.size() > limit - afterwards) {
+                before.removeFirst();
+            }
+            List<Decision> kept = new ArrayList<>(before);
+            kept.addAll(after.subList(0, afterwards));
+            // The wall clock may have been set back: time goes before order. The sort is stable.
+            kept.sort(Comparator.comparing(Decision::at));
+            return List.copyOf(kept);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package io.nodekeeper.controller.history;
+
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The newest decisions, in memory: so many in all, and so many of one node, lest one that flaps drives out the others.
+ * Confined to the controller's loop.
+ */
+public final class MemoryHistory implements SearchableHistory {
+    /** Decisions of one node; some five falls and returns. Chosen. */
+    private static final int PER_NODE = 32;
+    /** Decisions in all: about 4 MB, however many nodes there are. Chosen. */
+    private static final int IN_ALL = 4_096;
+
+    private final int perNode;
+    private final int inAll;
+    private final ArrayDeque<Decision> decisions = new ArrayDeque<>();
+    private final Map<String, Integer> count = new HashMap<>();
+
+    /** An empty history with the usual bounds. */
+    public MemoryHistory() {
+        this(PER_NODE, IN_ALL);
+    }
+
+    MemoryHistory(int perNode, int inAll) {
+        this.perNode = perNode;
+        this.inAll = inAll;
+    }
+
+    @Override
+    public void add(Decision decision) {
+        decisions.add(decision);
+        int ofNode = count.merge(decision.node(), 1, Integer::sum);
+        // A walk over all is cheap enough for what happens only to nodes that flap.
+        if (ofNode > perNode) {
+            forgetOldest(decision.node());
+        } else if (decisions.size() > inAll) {
+            forgetOldest(decisions.getFirst().node());
+        }
+    }
+
+    private void forgetOldest(String node) {
+        Iterator<Decision> oldestFirst = decisions.iterator();
+        while (oldestFirst.hasNext()) {
+            if (oldestFirst.next().node().equals(node)) {
+                oldestFirst.remove();
+                count.computeIfPresent(node, (name, before) -> before == 1 ? null : before - 1);
+                return;
+            }
+        }
+    }
+
+    @Override
+    public CompletableFuture<List<Decision>> find(DecisionQuery query) {
+        DecisionQuery.Sieve sieve = query.sieve();
+        decisions.forEach(sieve::offer);
+        return CompletableFuture.completedFuture(sieve.kept());
+    }
+
+    @Override
+    public void close() {}
+}

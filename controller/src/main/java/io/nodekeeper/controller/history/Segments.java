@@ -1,0 +1,219 @@
+package io.nodekeeper.controller.history;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonException;
+import io.nodekeeper.api.JsonObject;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Decisions in files: one JSON object a line, in segments {@code decisions-00000001.jsonl}, … of one directory. New lines
+ * go to the end of the newest segment; when that is full a new one begins, and the oldest ones go when all together are
+ * too large. Lines are handed to the operating system, not forced to the disk: they survive the end of the process by
+ * whatever signal, and a loss of power may cost the last seconds.
+ *
+ * <p>A process killed in the middle of a line leaves it torn: without its end. It is cut off when the next process
+ * begins to write, and passed over by readers. Calls block; not thread-safe.
+ */
+final class Segments {
+    private static final Pattern NAME = Pattern.compile("decisions-(\\d{8})\\.jsonl");
+    /** Segments at the size bound: what is dropped at once is this share of the whole. Chosen. */
+    private static final int SEGMENTS = 8;
+    /** A line longer than this is none of ours. Chosen. */
+    private static final int LONGEST = 1 << 20;
+
+    private final Path directory;
+    private final long bound;
+
+    /** At most {@code bound} bytes and one batch in {@code directory}, which is made when first written to. */
+    Segments(Path directory, long bound) {
+        this.directory = directory;
+        this.bound = bound;
+    }
+
+    /** Makes the directory, and cuts a torn line off the newest segment; returns how many bytes were cut off. */
+    long repair() throws IOException {
+        Files.createDirectories(directory);
+        List<Path> all = list();
+        if (all.isEmpty()) {
+            return 0;
+        }
+        try (FileChannel channel =
+                FileChannel.open(all.getLast(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            long size = channel.size();
+            long end = afterLastNewline(channel, size);
+            if (end < size) {
+                channel.truncate(end);
+            }
+            return size - end;
+        }
+    }
+
+    /** Appends decisions, and drops the oldest segments if there is too much then. */
+    void append(List<Decision> decisions) throws IOException {
+        ByteArrayOutputStream lines = new ByteArrayOutputStream(512 * decisions.size());
+        for (Decision decision : decisions) {
+            lines.writeBytes(Json.writeBytes(decision.json()));
+            lines.write('\n');
+        }
+        try (FileChannel channel = FileChannel.open(
+                target(),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE,
+                StandardOpenOption.APPEND)) {
+            long before = channel.size();
+            ByteBuffer buffer = ByteBuffer.wrap(lines.toByteArray());
+            try {
+                while (buffer.hasRemaining()) {
+                    channel.write(buffer);
+                }
+            } catch (IOException e) {
+                // A full disk takes half a line; the next one must not be glued to it.
+                cut(channel, before, e);
+                throw e;
+            }
+        }
+        prune();
+    }
+
+    private static void cut(FileChannel channel, long size, IOException why) {
+        try {
+            channel.truncate(size);
+        } catch (IOException e) {
+            why.addSuppressed(e);
+        }
+    }
+
+    /** Hands over all decisions, oldest first; {@code damaged} hears of lines that cannot be read. */
+    void read(Consumer<Decision> each, Consumer<String> damaged) throws IOException {
+        for (Path segment : list()) {
+            try (InputStream in = new BufferedInputStream(Files.newInputStream(segment), 1 << 16)) {
+                read(segment, in, each, damaged);
+            } catch (NoSuchFileException e) {
+                // The writer dropped it just now; its decisions are too old to be kept.
+                continue;
+            }
+        }
+    }
+
+    /** The bytes of all segments. */
+    long size() throws IOException {
+        long size = 0;
+        for (Path segment : list()) {
+            size += Files.size(segment);
+        }
+        return size;
+    }
+
+    private static void read(Path segment, InputStream in, Consumer<Decision> each, Consumer<String> damaged)
+            throws IOException {
+        ByteArrayOutputStream line = new ByteArrayOutputStream(1_024);
+        int number = 1;
+        for (int next = in.read(); next >= 0; next = in.read()) {
+            if (next != '\n') {
+                if (line.size() < LONGEST) {
+                    line.write(next);
+                }
+                continue;
+            }
+            parse(segment + ":" + number, line.toByteArray(), each, damaged);
+            line.reset();
+            number++;
+        }
+        if (line.size() > 0) {
+            damaged.accept(segment + ":" + number + ": torn line of " + line.size() + " bytes");
+        }
+    }
+
+    private static void parse(String where, byte[] line, Consumer<Decision> each, Consumer<String> damaged) {
+        try {
+            JsonObject json = Json.parseObject(line);
+            Decision.of(json)
+                    .ifPresentOrElse(each, () -> damaged.accept(where + ": expected a decision with at and kind"));
+        } catch (JsonException e) {
+            damaged.accept(where + ": " + e.getMessage());
+        }
+    }
+
+    private static long afterLastNewline(FileChannel channel, long size) throws IOException {
+        ByteBuffer block = ByteBuffer.allocate(8_192);
+        for (long end = size; end > 0; ) {
+            long start = Math.max(0, end - block.capacity());
+            block.clear().limit((int) (end - start));
+            while (block.hasRemaining() && channel.read(block, start + block.position()) >= 0) {
+                // Reads on until the block is full.
+                continue;
+            }
+            for (int i = block.position() - 1; i >= 0; i--) {
+                if (block.get(i) == '\n') {
+                    return start + i + 1;
+                }
+            }
+            end = start;
+        }
+        return 0;
+    }
+
+    private Path target() throws IOException {
+        Files.createDirectories(directory);
+        List<Path> all = list();
+        if (all.isEmpty()) {
+            return segment(1);
+        }
+        Path newest = all.getLast();
+        return Files.size(newest) < bound / SEGMENTS ? newest : segment(number(newest) + 1);
+    }
+
+    private void prune() throws IOException {
+        List<Path> all = list();
+        long size = size();
+        for (Path oldest : all.subList(0, all.size() - 1)) {
+            if (size <= bound) {
+                return;
+            }
+            size -= Files.size(oldest);
+            Files.delete(oldest);
+        }
+    }
+
+    private List<Path> list() throws IOException {
+        if (!Files.exists(directory)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.filter(file -> NAME.matcher(name(file)).matches() && Files.isRegularFile(file))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private Path segment(int number) {
+        return directory.resolve(String.format(Locale.ROOT, "decisions-%08d.jsonl", number));
+    }
+
+    private static int number(Path segment) {
+        return Integer.parseInt(name(segment).substring(10, 18));
+    }
+
+    private static String name(Path file) {
+        return file.getFileName() == null ? "" : file.getFileName().toString();
+    }
+
+    @Override
+    public String toString() {
+        return directory.toString();
+    }
+}

@@ -1,0 +1,228 @@
+package io.nodekeeper.controller.observe;
+
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.ShadowTransport;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.History;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Watches over a controller that only observes: writes down what it would have done and when, what the cluster's own
+ * controller did and when, and where they differ, as log lines and decisions of kind {@code Difference}. Theirs is timed
+ * by when the watch told of it. Where they come first, what we would have done a moment later is not known, as our
+ * controller sees that it is done. What is reported to it may come from any thread; the rest is confined to the loop.
+ */
+public final class Observation implements ShadowTransport.Witness {
+    private static final Logger log = LoggerFactory.getLogger(Observation.class);
+    /** A rate limited controller may need minutes for what ours does at once. Chosen. */
+    private static final Duration WINDOW = Duration.ofMinutes(10);
+    /** How often to look for what the other side did not do. Chosen. */
+    private static final Duration SWEEP = Duration.ofSeconds(10);
+    /** Outcomes that are shown. Chosen. */
+    private static final int SHOWN = 200;
+    /** Pods whose end is remembered, and outcomes of which the middle is told. Chosen. */
+    private static final int ENDED = 10_000;
+
+    private final Loop loop;
+    private final History history;
+    private final Comparison comparison = new Comparison(WINDOW);
+    private final Map<String, Change.NodeState> nodes = new HashMap<>();
+    private final Map<String, Integer> kept = new HashMap<>();
+    private final ArrayDeque<Comparison.Difference> latest = new ArrayDeque<>();
+    private final LinkedHashSet<String> ended = new LinkedHashSet<>();
+    private final ArrayDeque<Long> leads = new ArrayDeque<>();
+    private boolean sweeping;
+
+    /** An observation of nothing yet; {@code loop} is the controller's. */
+    public Observation(Loop loop, History history) {
+        this.loop = loop;
+        this.history = history;
+    }
+
+    @Override
+    public void kept(Call call, String plural, JsonObject before, JsonObject after) {
+        loop.execute(() -> {
+            kept.merge(call.method() + " " + plural, 1, Integer::sum);
+            if (plural.equals("nodes") && !after.isEmpty()) {
+                Node node = new Node(after);
+                Change.between(Change.NodeState.of(new Node(before)), Change.NodeState.of(node), node)
+                        .forEach(this::ours);
+            } else if (plural.equals("pods")) {
+                List<Change> was = Change.possible(before);
+                if (after.isEmpty()) {
+                    ours(Change.evicted(before));
+                }
+                Change.possible(after).stream()
+                        .filter(change -> !was.contains(change))
+                        .forEach(this::ours);
+            }
+        });
+    }
+
+    @Override
+    public void happened(String type, String plural, JsonObject object) {
+        loop.execute(() -> {
+            if (plural.equals("nodes")) {
+                nodeHappened(type, new Node(object));
+            } else if (plural.equals("pods")) {
+                podHappened(type, object);
+            }
+        });
+    }
+
+    private void nodeHappened(String type, Node node) {
+        if (type.equals("DELETED")) {
+            nodes.remove(node.name());
+            return;
+        }
+        Change.NodeState now = Change.NodeState.of(node);
+        Change.NodeState before = nodes.put(node.name(), now);
+        // How a node was found is nobody's deed of now.
+        if (before != null) {
+            Change.between(before, now, node).forEach(this::theirs);
+        }
+    }
+
+    private void podHappened(String type, JsonObject pod) {
+        boolean gone = type.equals("DELETED");
+        for (Change change : gone ? List.of(Change.evicted(pod)) : Change.possible(pod)) {
+            boolean eviction = change.what().equals("evicted");
+            // What an agent does to its pods looks the same: it counts where we would have done it.
+            if (comparison.isOursAlone(change) || (eviction && !gone && isNews(type, pod))) {
+                if (eviction && !remember(change.uid())) {
+                    continue;
+                }
+                theirs(change);
+            }
+        }
+    }
+
+    /** Whether this pod's end is told for the first time: each later event of the pod tells it again. */
+    private boolean remember(String uid) {
+        if (!ended.add(uid)) {
+            return false;
+        }
+        if (ended.size() > ENDED) {
+            ended.removeFirst();
+        }
+        return true;
+    }
+
+    private static boolean isNews(String type, JsonObject pod) {
+        return !type.equals("LISTED") && Change.wasEvicted(pod);
+    }
+
+    private void ours(Change change) {
+        log.info("Would have: {}", change);
+        made(Comparison.Side.OURS, change);
+    }
+
+    private void theirs(Change change) {
+        log.info("Happened: {}", change);
+        made(Comparison.Side.THEIRS, change);
+    }
+
+    private void made(Comparison.Side side, Change change) {
+        comparison
+                .made(side, change, loop.clock().wallTime(), loop.clock().nanoTime())
+                .ifPresent(this::found);
+        sweepLater();
+    }
+
+    private void sweepLater() {
+        if (!sweeping && comparison.waiting() > 0) {
+            sweeping = true;
+            loop.schedule(SWEEP, () -> {
+                sweeping = false;
+                comparison.expired(loop.clock().nanoTime()).forEach(this::found);
+                sweepLater();
+            });
+        }
+    }
+
+    private void found(Comparison.Difference difference) {
+        log.info("Difference: {}", difference.text());
+        latest.add(difference);
+        if (latest.size() > SHOWN) {
+            latest.removeFirst();
+        }
+        if (difference.ours().isPresent() && difference.theirs().isPresent()) {
+            leads.add(difference.lead().toMillis());
+            if (leads.size() > ENDED) {
+                leads.removeFirst();
+            }
+        }
+        Change change = difference.change();
+        history.add(new Decision(
+                loop.clock().wallTime(),
+                change.node(),
+                change.kind().equals("node") ? change.uid() : "",
+                "Difference",
+                difference.text(),
+                json(difference)));
+    }
+
+    /** All that was found so far; on the loop. */
+    public JsonObject json() {
+        JsonObject.Builder would = JsonObject.builder();
+        kept.keySet().stream().sorted().forEach(call -> would.put(call, kept.getOrDefault(call, 0)));
+        long[] sorted = leads.stream().mapToLong(Long::longValue).sorted().toArray();
+        JsonObject.Builder json = JsonObject.builder()
+                .put("mode", "observe")
+                .put("writesKeptBack", would.build())
+                .put("both", comparison.count("both"))
+                .put("oursAlone", comparison.count("oursAlone"))
+                .put("theirsAlone", comparison.count("theirsAlone"))
+                .put("waiting", comparison.waiting());
+        if (sorted.length > 0) {
+            json.put(
+                    "oursBeforeTheirsMillis",
+                    JsonObject.builder()
+                            .put("min", sorted[0])
+                            .put("p50", sorted[sorted.length / 2])
+                            .put("max", sorted[sorted.length - 1])
+                            .build());
+        }
+        return json.put(
+                        "latest",
+                        new JsonArray(latest.stream().<JsonValue>map(Observation::json).toList()))
+                .build();
+    }
+
+    /** One line for the end; on the loop. */
+    public String summary() {
+        long[] sorted = leads.stream().mapToLong(Long::longValue).toArray();
+        Arrays.sort(sorted);
+        return "observed: " + comparison.count("both") + " changes by both"
+                + (sorted.length == 0 ? "" : " (ours before theirs by " + sorted[sorted.length / 2] + " ms in the middle)")
+                + ", " + comparison.count("oursAlone") + " by ours alone, " + comparison.count("theirsAlone")
+                + " by theirs alone, " + comparison.waiting() + " open; "
+                + kept.values().stream().mapToInt(Integer::intValue).sum() + " writes kept back";
+    }
+
+    private static JsonObject json(Comparison.Difference difference) {
+        JsonObject.Builder json = JsonObject.builder()
+                .put("object", difference.change().kind() + " " + difference.change().name())
+                .put("change", difference.change().what());
+        difference.ours().ifPresent(at -> json.put("ours", KubeTime.formatMicro(at)));
+        difference.theirs().ifPresent(at -> json.put("theirs", KubeTime.formatMicro(at)));
+        if (difference.ours().isPresent() && difference.theirs().isPresent()) {
+            json.put("oursBeforeTheirsMillis", difference.lead().toMillis());
+        }
+        return json.build();
+    }
+}

@@ -1,0 +1,191 @@
+package io.nodekeeper.controller;
+
+import static io.nodekeeper.controller.TestCluster.B;
+import static io.nodekeeper.controller.TestCluster.K;
+import static io.nodekeeper.controller.TestCluster.ready;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.client.ApiEventRecorder;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.PatchType;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.ShadowTransport;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.observe.Observation;
+import io.nodekeeper.time.Randoms;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** With {@code --mode observe} the whole controller works, and nothing but reads ever reaches the server. */
+class ObserveTest {
+    private final TestCluster cluster = new TestCluster();
+    private final List<Decision> differences = new ArrayList<>();
+    private final Observation observation = new Observation(cluster.loop, differences::add);
+    private final ShadowTransport shadow =
+            new ShadowTransport(cluster.transport, cluster.loop.clock(), observation);
+    private final KubeClient client = new KubeClient(shadow, cluster.loop, Duration.ofSeconds(10));
+
+    @Test
+    void nothingButReadsLeavesOverAWholeScenario() {
+        start();
+        for (int i = 0; i < 20; i++) {
+            cluster.addNode("n" + i, K, ready("True", cluster.time.wallTime()));
+            cluster.renew("n" + i, cluster.time.wallTime());
+        }
+        // Some die, some flap, some are NotReady, one is deleted, the watch is lost, and the cluster's own controller works.
+        for (int second = 10; second <= 1_200; second += 10) {
+            cluster.advanceTo(second + "S");
+            for (int i = 0; i < 15; i++) {
+                boolean flaps = i < 3 && second / 100 % 2 == 1;
+                if (!flaps) {
+                    cluster.renew("n" + i, B.plusSeconds(second));
+                }
+            }
+            if (second % 200 == 0) {
+                cluster.post("n4", ready(second % 400 == 0 ? "True" : "False", B.plusSeconds(second)));
+                cluster.loseHistory();
+            }
+            if (second == 500) {
+                cluster.deleteNode("n5");
+            }
+            if (second == 600) {
+                cluster.post("n16", ready("Unknown", B));
+            }
+        }
+
+        assertThat(kept("PUT nodes")).isGreaterThanOrEqualTo(5);
+        assertThat(kept("PATCH nodes")).isGreaterThanOrEqualTo(5);
+        assertThat(kept("POST events")).isGreaterThanOrEqualTo(20);
+        assertThat(cluster.transport.calls()).isNotEmpty().allMatch(call -> call.method().equals("GET"));
+        assertThat(cluster.transport.watches()).allMatch(watch -> watch.call().method().equals("GET"));
+        assertThat(cluster.ready("n19")).isEqualTo("True");
+        assertThat(cluster.taints("n19")).isEmpty();
+    }
+
+    @Test
+    void whatBothDidIsToldWithItsTimes() {
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.renew("n1", B);
+        start();
+        cluster.advanceTo("54.900S");
+        cluster.post("n1", ready("Unknown", B));
+        cluster.change("n1", node -> TestCluster.taint(node, "node.kubernetes.io/unreachable", "NoSchedule"));
+        cluster.advanceTo("60S");
+
+        assertThat(differences)
+                .extracting(Decision::kind, Decision::node)
+                .containsOnly(tuple("Difference", "n1"));
+        assertThat(differences)
+                .anySatisfy(decision -> {
+                    assertThat(decision.text()).startsWith("node n1 Ready=Unknown: both, ours 4");
+                    assertThat(decision.text()).endsWith(" ms before theirs");
+                    assertThat(decision.details().text("theirs")).isEqualTo("2015-01-01T12:00:54.900000Z");
+                    assertThat(decision.details().number("oursBeforeTheirsMillis").orElse(0L))
+                            .isBetween(4_880L, 4_900L);
+                })
+                .anySatisfy(decision -> assertThat(decision.text())
+                        .startsWith("node n1 +node.kubernetes.io/unreachable:NoSchedule: both, ours 4"));
+    }
+
+    @Test
+    void whatOneSideDidAloneIsToldWhenTheOtherHasHadItsTime() {
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.addNode("n2", K, ready("True", B));
+        start();
+        cluster.advanceTo("20S");
+        cluster.post("n2", ready("Unknown", B));
+
+        cluster.advanceTo("15M");
+
+        assertThat(differences)
+                .extracting(Decision::text)
+                .contains("node n1 Ready=Unknown: ours alone", "node n2 Ready=Unknown: theirs alone");
+        assertThat(observation.json().number("waiting")).contains(0L);
+        assertThat(observation.summary()).contains("by ours alone").contains("0 open");
+    }
+
+    @Test
+    void writesShowUntilSomebodyChangesTheSameInReality() {
+        cluster.addNode("n1", K, ready("True", B));
+        JsonObject patch = Json.parseObject("{\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}}");
+        Reply answer = send(new Call(
+                "PATCH", "/api/v1/nodes/n1", PatchType.STRATEGIC.mediaType(), Json.writeBytes(patch)));
+        assertThat(answer.status()).isEqualTo(200);
+        assertThat(Json.parseObject(answer.body()).object("metadata").text("resourceVersion"))
+                .startsWith(cluster.node("n1").resourceVersion() + ".");
+        assertThat(taints()).isEqualTo(1);
+
+        cluster.post("n1", ready("True", B.plusSeconds(10)));
+        assertThat(taints()).isEqualTo(1);
+
+        cluster.change("n1", node -> TestCluster.cordon(node, true));
+        assertThat(taints()).isZero();
+    }
+
+    @Test
+    void writesForAnEarlierStateAreRefusedAsAServerWould() {
+        cluster.addNode("n1", K, ready("True", B));
+        JsonObject old = cluster.node("n1").json();
+        cluster.post("n1", ready("True", B.plusSeconds(10)));
+
+        Reply answer = send(
+                new Call("PUT", "/api/v1/nodes/n1/status", "application/json", Json.writeBytes(old)));
+        assertThat(answer.status()).isEqualTo(409);
+        assertThat(send(new Call("PUT", "/api/v1/nodes/none/status", "application/json", Json.writeBytes(old)))
+                        .status())
+                .isEqualTo(404);
+        cluster.advance(Duration.ofSeconds(1));
+        assertThat(kept("PUT nodes")).isZero();
+    }
+
+    @Test
+    void deletedObjectIsGoneToItsWriterAlone() {
+        cluster.addNode("n1", K, ready("True", B));
+
+        Reply answer = send(new Call(
+                "DELETE", "/api/v1/nodes/n1", "application/json", Json.writeBytes(JsonObject.EMPTY)));
+
+        assertThat(Json.parseObject(answer.body()).text("status")).isEqualTo("Success");
+        assertThat(send(Call.get("/api/v1/nodes/n1")).status()).isEqualTo(404);
+        assertThat(Json.parseObject(send(Call.get("/api/v1/nodes")).body()).array("items").objects())
+                .isEmpty();
+        assertThat(cluster.ready("n1")).isEqualTo("True");
+    }
+
+    private long taints() {
+        return Json.parseObject(send(Call.get("/api/v1/nodes/n1")).body())
+                .object("spec")
+                .array("taints")
+                .objects()
+                .count();
+    }
+
+    private Reply send(Call call) {
+        return shadow.send(call).join();
+    }
+
+    private long kept(String what) {
+        return observation.json().object("writesKeptBack").number(what).orElse(0L);
+    }
+
+    private void start() {
+        new Controller(
+                        TestCluster.CONFIG,
+                        new ControllerPorts(
+                                client,
+                                cluster.loop,
+                                component -> new ApiEventRecorder(client, component, "", Randoms.seeded(2)),
+                                Randoms.seeded(1),
+                                new ControllerMetrics(),
+                                differences::add))
+                .start();
+        cluster.advance(Duration.ZERO);
+    }
+}

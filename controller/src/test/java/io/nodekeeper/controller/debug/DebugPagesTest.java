@@ -1,0 +1,159 @@
+package io.nodekeeper.controller.debug;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.controller.ControllerView;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.MemoryHistory;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.metrics.Hop;
+import io.nodekeeper.time.VirtualTime;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class DebugPagesTest {
+    private static final Instant B = Instant.parse("2015-01-01T12:00:00Z");
+
+    private final VirtualTime time = new VirtualTime(B);
+    private final VirtualTime.VirtualLoop loop = time.loop("controller");
+    private final VirtualTime.VirtualLoop timer = time.loop("timer");
+    private final MemoryHistory history = new MemoryHistory();
+    private final ControllerMetrics metrics = new ControllerMetrics();
+    private Optional<String> unready = Optional.empty();
+    private final DebugPages pages = new DebugPages(new View(), history, metrics, loop, timer)
+            .with("/debug/observe", () -> JsonObject.EMPTY.with("mode", "observe"));
+
+    @Test
+    @Tag("W20")
+    void nodeIsShownWithItsDecisions() {
+        history.add(new Decision(B, "n1", "uid-1", "Unknown", "silent for 50s", JsonObject.EMPTY));
+        history.add(new Decision(B.plusSeconds(9), "n1", "uid-1", "Returned", "heard of again", JsonObject.EMPTY));
+
+        Page page = get("/debug/nodes/n1", "");
+
+        assertThat(page.status()).isEqualTo(200);
+        JsonObject json = Json.parseObject(page.body());
+        assertThat(json.object("node").text("ready")).isEqualTo("Unknown");
+        assertThat(json.array("decisions").objects().map(decision -> decision.text("kind")))
+                .containsExactly("Unknown", "Returned");
+
+        assertThat(Json.parseObject(get("/debug/nodes/n1", "at=2015-01-01T12%3A00%3A00Z&limit=1").body())
+                        .array("decisions")
+                        .objects()
+                        .map(decision -> decision.text("kind")))
+                .containsExactly("Unknown");
+    }
+
+    @Test
+    void whatDoesNotExistOrMakesNoSenseIsToldSo() {
+        assertThat(get("/debug/nodes/other", "").status()).isEqualTo(404);
+        assertThat(text("/nothing", ""))
+                .isEqualTo("404: 404 page not found; there are /metrics, /healthz, /readyz, /debug/nodes,"
+                        + " /debug/nodes/NAME, /debug/sight, /debug/observe\n");
+        assertThat(text("/debug/nodes/n1", "at=yesterday"))
+                .isEqualTo("400: at is \"yesterday\"; expected a time like 2026-11-21T09:07:17Z\n");
+        assertThat(text("/debug/nodes/n1", "limit=0")).isEqualTo("400: limit is \"0\"; expected 1 to 1000\n");
+        assertThat(get("/debug/nodes/%zz", "").status()).isEqualTo(400);
+    }
+
+    @Test
+    void controllerThatIsNotReadySaysWhyAndIsHealthyAllTheSame() {
+        unready = Optional.of("nodes are not listed yet");
+
+        assertThat(text("/readyz", "")).isEqualTo("503: nodes are not listed yet\n");
+        assertThat(text("/healthz", "")).isEqualTo("200: ok\n");
+
+        unready = Optional.empty();
+        assertThat(text("/readyz", "")).isEqualTo("200: ok\n");
+    }
+
+    @Test
+    void loopThatStandsStillIsNotHealthy() {
+        loop.freeze();
+
+        assertThat(text("/healthz", "")).isEqualTo("503: the controller did not answer within 2s\n");
+        assertThat(text("/debug/observe", "")).isEqualTo("503: the controller did not answer within 2s\n");
+        assertThat(get("/metrics", "").status()).isEqualTo(200);
+    }
+
+    @Test
+    void pagesCanBeAdded() {
+        assertThat(Json.parseObject(get("/debug/observe", "").body()).text("mode")).isEqualTo("observe");
+    }
+
+    @Test
+    void metricsHaveTheirNames() {
+        metrics.lag(Hop.API_TO_CONTROLLER, 0.012);
+        metrics.lag(Hop.NODE_TO_API, -3);
+        metrics.detected(0.004);
+        metrics.verdict("Unknown");
+        metrics.blind("watch", true);
+        metrics.blindFor("watch", 2.5);
+        metrics.suspected();
+        metrics.flapped();
+        metrics.queue("noexec_taint_pod").added(3);
+
+        assertThat(new String(get("/metrics", "").body(), StandardCharsets.UTF_8).lines())
+                .contains(
+                        "nodekeeper_heartbeat_lag_seconds_count{hop=\"api_to_controller\"} 1",
+                        "nodekeeper_heartbeat_lag_seconds_sum{hop=\"node_to_api\"} 0.0",
+                        "nodekeeper_heartbeat_lag_seconds_count{hop=\"decision_to_write\"} 0",
+                        "nodekeeper_detection_delay_seconds_count 1",
+                        "nodekeeper_verdicts_total{verdict=\"Unknown\"} 1.0",
+                        "nodekeeper_observer_blind{hop=\"watch\"} 1.0",
+                        "nodekeeper_observer_blind_seconds_total{hop=\"watch\"} 2.5",
+                        "nodekeeper_canary_age_seconds 0.0",
+                        "nodekeeper_suspect_nodes 0.0",
+                        "nodekeeper_suspicions_total 1.0",
+                        "nodekeeper_node_flaps_total 1.0",
+                        "nodekeeper_damped_nodes 0.0",
+                        "nodekeeper_node_clock_skew_seconds_max 0.0",
+                        "workqueue_depth{name=\"noexec_taint_pod\"} 3.0",
+                        "workqueue_adds_total{name=\"noexec_taint_pod\"} 1.0");
+    }
+
+    private String text(String path, String query) {
+        Page page = get(path, query);
+        return page.status() + ": " + new String(page.body(), StandardCharsets.UTF_8);
+    }
+
+    private Page get(String path, String query) {
+        CompletableFuture<Page> page = pages.get(path, query);
+        time.advance(Duration.ofSeconds(5));
+        return page.join();
+    }
+
+    private final class View implements ControllerView {
+        @Override
+        public CompletableFuture<Optional<JsonObject>> node(String name) {
+            return answer(
+                    name.equals("n1") ? Optional.of(JsonObject.EMPTY.with("ready", "Unknown")) : Optional.empty());
+        }
+
+        @Override
+        public CompletableFuture<JsonObject> nodes() {
+            return answer(JsonObject.EMPTY);
+        }
+
+        @Override
+        public CompletableFuture<JsonObject> sight() {
+            return answer(JsonObject.EMPTY);
+        }
+
+        @Override
+        public CompletableFuture<Optional<String>> unready() {
+            return answer(unready);
+        }
+
+        private <T> CompletableFuture<T> answer(T value) {
+            return CompletableFuture.supplyAsync(() -> value, loop);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+package io.nodekeeper.controller.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.time.ThreadLoop;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What was decided can be found again: after a restart, after a kill in the middle of a line, and with a broken disk. */
+class HistoryTest {
+    private static final Instant B = Instant.parse("2015-01-01T12:00:00Z");
+    private static final long BOUND = 1 << 20;
+
+    @TempDir
+    Path directory;
+
+    private final ThreadLoop loop = new ThreadLoop("controller");
+    private final ControllerMetrics metrics = new ControllerMetrics();
+    private final List<FileHistory> open = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        open.forEach(FileHistory::close);
+        loop.close();
+    }
+
+    @Test
+    @Tag("W20")
+    void decisionsAreThereAfterARestart() throws Exception {
+        FileHistory before = history();
+        Decision decision = new Decision(
+                B.plusNanos(3_000_000),
+                "n1",
+                "uid-1",
+                "Unknown",
+                "silent for 50s",
+                new Evidence().signal("lease").json());
+        add(before, decision);
+        before.close();
+
+        assertThat(find(history(), DecisionQuery.newest("n1", 10))).containsExactly(decision);
+    }
+
+    @Test
+    @Tag("W20")
+    void tornLastLineIsDroppedAndWritingGoesOn() throws Exception {
+        FileHistory before = history();
+        add(before, decision(0, "n1"), decision(1, "n1"));
+        before.close();
+        Path segment = directory.resolve("decisions-00000001.jsonl");
+        byte[] whole = Files.readAllBytes(segment);
+        Files.write(segment, Arrays.copyOf(whole, whole.length - 7));
+
+        FileHistory after = history();
+        add(after, decision(2, "n1"));
+
+        assertThat(find(after, DecisionQuery.newest("n1", 10)))
+                .containsExactly(decision(0, "n1"), decision(2, "n1"));
+        assertThat(Files.readString(segment)).endsWith("}\n");
+    }
+
+    @Test
+    @Tag("W20")
+    void everyPlaceOfACutLeavesWhatWasWholeBefore() throws IOException {
+        Segments segments = new Segments(directory, BOUND);
+        segments.append(List.of(decision(0, "n1"), decision(1, "n1")));
+        Path segment = directory.resolve("decisions-00000001.jsonl");
+        byte[] whole = Files.readAllBytes(segment);
+        int first = new String(whole, StandardCharsets.UTF_8).indexOf('\n') + 1;
+
+        for (int length = 0; length <= whole.length; length++) {
+            Files.write(segment, Arrays.copyOf(whole, length));
+            long cut = segments.repair();
+            segments.append(List.of(decision(9, "n1")));
+
+            List<Decision> found = new ArrayList<>();
+            List<String> damaged = new ArrayList<>();
+            segments.read(found::add, damaged::add);
+            int kept = length == whole.length ? 2 : length >= first ? 1 : 0;
+            assertThat(found).as("cut at %d", length).hasSize(kept + 1).endsWith(decision(9, "n1"));
+            assertThat(damaged).isEmpty();
+            assertThat(cut).isEqualTo(length == whole.length ? 0 : length >= first ? length - first : length);
+        }
+    }
+
+    @Test
+    void damagedLineIsPassedOverAndNamed() throws IOException {
+        Segments segments = new Segments(directory, BOUND);
+        segments.append(List.of(decision(0, "n1")));
+        Path segment = directory.resolve("decisions-00000001.jsonl");
+        Files.writeString(segment, "no json\n{\"at\":\"yesterday\"}\n", StandardOpenOption.APPEND);
+        segments.append(List.of(decision(1, "n1")));
+
+        List<Decision> found = new ArrayList<>();
+        List<String> damaged = new ArrayList<>();
+        segments.read(found::add, damaged::add);
+
+        assertThat(found).containsExactly(decision(0, "n1"), decision(1, "n1"));
+        assertThat(damaged).hasSize(2);
+        assertThat(damaged.get(0)).startsWith(segment + ":2: ");
+        assertThat(damaged.get(1)).isEqualTo(segment + ":3: expected a decision with at and kind");
+    }
+
+    @Test
+    void diskUseStaysWithinItsBoundAndTheOldestGo() throws IOException {
+        Segments segments = new Segments(directory, 16_384);
+
+        for (int i = 0; i < 1_000; i++) {
+            segments.append(List.of(decision(i, "n" + i)));
+        }
+
+        assertThat(segments.size()).isBetween(12_000L, 16_384L);
+        List<Decision> found = new ArrayList<>();
+        segments.read(found::add, line -> {});
+        assertThat(found).endsWith(decision(999, "n999")).doesNotContain(decision(0, "n0"));
+        assertThat(found.getFirst().at()).isAfter(B.plusSeconds(700));
+    }
+
+    @Test
+    void fullDiskLosesHistoryAndNothingElse() throws Exception {
+        Files.createSymbolicLink(directory.resolve("decisions-00000001.jsonl"), Path.of("/dev/full"));
+        FileHistory history = history();
+
+        add(history, decision(0, "n1"), decision(1, "n1"));
+
+        assertThat(find(history, DecisionQuery.newest("n1", 10)))
+                .containsExactly(decision(0, "n1"), decision(1, "n1"));
+        assertThat(lost()).isEqualTo(2.0);
+
+        Files.delete(directory.resolve("decisions-00000001.jsonl"));
+        add(history, decision(2, "n1"));
+        assertThat(find(history, DecisionQuery.newest("n1", 10))).endsWith(decision(2, "n1"));
+        assertThat(lost()).isEqualTo(2.0);
+    }
+
+    @Test
+    void directoryThatCannotBeMadeHarmsNobody() throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        FileHistory history = new FileHistory(file.resolve("below"), BOUND, loop, metrics);
+        open.add(history);
+
+        add(history, decision(0, "n1"));
+
+        assertThat(find(history, DecisionQuery.newest("n1", 10))).containsExactly(decision(0, "n1"));
+        assertThat(lost()).isEqualTo(1.0);
+    }
+
+    @Test
+    void nodesAreFoundByNameAndByUid() throws Exception {
+        FileHistory history = history();
+        add(history, decision(0, "n1"), decision(1, "n2"), decision(2, "n1"));
+
+        assertThat(find(history, DecisionQuery.newest("n1", 10)))
+                .containsExactly(decision(0, "n1"), decision(2, "n1"));
+        assertThat(find(history, DecisionQuery.newest("n2-uid", 10))).containsExactly(decision(1, "n2"));
+        assertThat(find(history, DecisionQuery.newest("", 2))).containsExactly(decision(1, "n2"), decision(2, "n1"));
+    }
+
+    @Test
+    void atFindsWhatWasDecidedAroundThatTime() {
+        MemoryHistory history = new MemoryHistory(100, 100);
+        IntStream.range(0, 10).forEach(i -> history.add(decision(i, "n1")));
+
+        assertThat(around(history, 5, 4)).containsExactly(4, 5, 6, 7);
+        assertThat(around(history, -1, 3)).containsExactly(0, 1, 2);
+        assertThat(around(history, 100, 3)).containsExactly(7, 8, 9);
+        assertThat(around(history, 8, 4)).containsExactly(6, 7, 8, 9);
+    }
+
+    @Test
+    void flappingNodeDoesNotDriveOutOthers() {
+        MemoryHistory history = new MemoryHistory(3, 100);
+        history.add(decision(0, "calm"));
+        IntStream.range(1, 500).forEach(i -> history.add(decision(i, "flaps")));
+
+        assertThat(history.find(DecisionQuery.newest("", 100)).join())
+                .extracting(Decision::node)
+                .containsExactly("calm", "flaps", "flaps", "flaps");
+    }
+
+    @Test
+    void memoryIsBoundedHoweverManyNodesThereAre() {
+        MemoryHistory history = new MemoryHistory(3, 10);
+        IntStream.range(0, 50).forEach(i -> history.add(decision(i, "n" + i)));
+
+        assertThat(history.find(DecisionQuery.newest("", 100)).join())
+                .extracting(Decision::node)
+                .containsExactly("n40", "n41", "n42", "n43", "n44", "n45", "n46", "n47", "n48", "n49");
+    }
+
+    @Test
+    void evidenceStandsInCausalOrder() {
+        JsonObject evidence = new Evidence()
+                .signal("lease")
+                .sentAt("2015-01-01T12:00:00.000000Z")
+                .lag("api_to_controller", Duration.ofMillis(12))
+                .deadline(B.plusSeconds(50), Duration.ofMillis(3))
+                .write("PUT /api/v1/nodes/n1/status", "200", Duration.ofMillis(7))
+                .json();
+
+        assertThat(evidence)
+                .hasToString("{\"signal\":\"lease\",\"sentAt\":\"2015-01-01T12:00:00.000000Z\","
+                        + "\"deadline\":\"2015-01-01T12:00:50.000000Z\",\"missedBy\":\"3ms\","
+                        + "\"lag\":{\"api_to_controller\":\"12ms\"},"
+                        + "\"writes\":[{\"call\":\"PUT /api/v1/nodes/n1/status\",\"answer\":\"200\",\"took\":\"7ms\"}]}");
+    }
+
+    private static List<Integer> around(MemoryHistory history, int second, int limit) {
+        return history
+                .find(new DecisionQuery("n1", Optional.of(B.plusSeconds(second)), limit))
+                .join()
+                .stream()
+                .map(decision -> (int) (decision.at().getEpochSecond() - B.getEpochSecond()))
+                .toList();
+    }
+
+    private FileHistory history() {
+        FileHistory history = new FileHistory(directory, BOUND, loop, metrics);
+        open.add(history);
+        return history;
+    }
+
+    private void add(FileHistory history, Decision... decisions) {
+        for (Decision decision : decisions) {
+            CompletableFuture.runAsync(() -> history.add(decision), loop).join();
+        }
+    }
+
+    /** Asked once more after the first answer, when all batches before it have ended. */
+    private List<Decision> find(FileHistory history, DecisionQuery query) throws Exception {
+        for (int i = 0; i < 3; i++) {
+            CompletableFuture.supplyAsync(() -> history.find(query), loop)
+                    .thenCompose(found -> found)
+                    .get(10, TimeUnit.SECONDS);
+        }
+        return CompletableFuture.supplyAsync(() -> history.find(query), loop)
+                .thenCompose(found -> found)
+                .get(10, TimeUnit.SECONDS);
+    }
+
+    private double lost() {
+        return new String(metrics.scrape(), StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.startsWith("nodekeeper_history_lost_decisions_total "))
+                .map(line -> Double.parseDouble(line.split(" ")[1]))
+                .findFirst()
+                .orElse(-1.0);
+    }
+
+    private static Decision decision(int second, String node) {
+        return new Decision(
+                B.plusSeconds(second), node, node + "-uid", "Unknown", "number " + second, JsonObject.EMPTY);
+    }
+}
