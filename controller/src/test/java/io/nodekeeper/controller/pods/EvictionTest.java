@@ -322,7 +322,7 @@ class EvictionTest {
     @Tag("W6")
     void podOfTheSameNameIsAnotherPod(boolean better) {
         PodWorld world = world(better);
-        world.addPod("web-0", "old", "n1", tolerates("k", 60));
+        world.addPodWithUid("web-0", "old", "n1", tolerates("k", 60));
         world.start();
         world.taint("n1", "k:NoExecute@0");
         world.advanceTo("59.9S");
@@ -331,7 +331,7 @@ class EvictionTest {
             if (call.method().equals("DELETE") && !world.hasPod("moved")) {
                 world.addPod("moved", "n1", tolerates("k"));
                 world.removePod("web-0");
-                world.addPod("web-0", "new", "n1", tolerates("k"));
+                world.addPodWithUid("web-0", "new", "n1", tolerates("k"));
             }
             return Optional.empty();
         };

@@ -213,10 +213,10 @@ final class PodWorld {
 
     /** A pod whose Ready is True since {@code B}−100 s, with these tolerations as JSON. */
     void addPod(String name, String node, String... tolerations) {
-        addPod(name, name + "-uid", node, tolerations);
+        addPodWithUid(name, name + "-uid", node, tolerations);
     }
 
-    void addPod(String name, String uid, String node, String... tolerations) {
+    void addPodWithUid(String name, String uid, String node, String... tolerations) {
         storePod("ADDED", Json.parseObject("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"" + name
                 + "\",\"namespace\":\"default\",\"uid\":\"" + uid + "\",\"creationTimestamp\":\""
                 + KubeTime.format(time.wallTime()) + "\"},\"spec\":{\"nodeName\":\"" + node
