@@ -35,12 +35,10 @@ public final class Main {
         ServerProcess server = ServerProcess.start(command.server);
         String name = AgentProcess.nodeName(command.agent);
         AgentProcess agent = AgentProcess.start(Kubeconfig.load(server.agentKubeconfig(name)), name, command.agent);
-        ControllerProcess controller =
-                ControllerProcess.start(
-                        Kubeconfig.load(server.controllerKubeconfig()),
-                        command.controller,
-                        command.controller.history.dir.or(
-                                () -> Optional.of(command.server.data.dir.resolve("history"))));
+        ControllerProcess controller = ControllerProcess.start(
+                Kubeconfig.load(server.controllerKubeconfig()),
+                command.controller,
+                command.controller.history.dir.or(() -> Optional.of(command.server.data.dir.resolve("history"))));
         Path admin = server.adminKubeconfig();
         agent.registered()
                 .thenRun(() -> OUT.println("ready " + server.address() + "  node " + name

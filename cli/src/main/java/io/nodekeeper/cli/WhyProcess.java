@@ -75,11 +75,7 @@ final class WhyProcess {
             List<Decision> found =
                     FileHistory.read(command.historyDir.get(), query, damage -> err.println("unreadable: " + damage));
             return new Story(
-                    command.node,
-                    "the history in " + command.historyDir.get(),
-                    List.of(),
-                    JsonObject.EMPTY,
-                    found);
+                    command.node, "the history in " + command.historyDir.get(), List.of(), JsonObject.EMPTY, found);
         }
         return command.server.isPresent() ? asked(command.server.get()) : found();
     }
@@ -123,8 +119,7 @@ final class WhyProcess {
         Transport transport = new HttpTransport(
                 new ServerAccess(server, List.of(), false, "", Optional.empty(), "", Optional.empty()));
         try {
-            Reply reply =
-                    transport.send(Call.get(target), loop, PAGE_TIMEOUT).join();
+            Reply reply = transport.send(Call.get(target), loop, PAGE_TIMEOUT).join();
             String from = "the controller at " + server;
             return switch (reply.status()) {
                 case 200 -> story(from, Json.parseObject(reply.body()));

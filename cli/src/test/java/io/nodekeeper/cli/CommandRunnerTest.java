@@ -40,8 +40,7 @@ class CommandRunnerTest {
                     new HollowNodesCommand(this::launch),
                     new SimulateCommand(
                             command -> SimulateProcess.run(command, new PrintWriter(out), new PrintWriter(err))),
-                    new WhyCommand(command ->
-                            WhyProcess.run(command, NOW, new PrintWriter(out), new PrintWriter(err))),
+                    new WhyCommand(command -> WhyProcess.run(command, NOW, new PrintWriter(out), new PrintWriter(err))),
                     new CertsCommand(NOW, Randoms.seeded(1), new PrintWriter(out))),
             new PrintWriter(out),
             new PrintWriter(err));
@@ -138,7 +137,8 @@ class CommandRunnerTest {
 
     @Test
     void helpTeachesEachCommandWithExamples() {
-        for (String command : List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "simulate", "why", "certs")) {
+        for (String command :
+                List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "simulate", "why", "certs")) {
             int before = out.getBuffer().length();
 
             int code = runner.run(command, "--help");
