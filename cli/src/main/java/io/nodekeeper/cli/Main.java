@@ -26,7 +26,7 @@ public final class Main {
                 new AgentCommand(Main::agent),
                 new HollowNodesCommand(Main::hollowNodes),
                 new SimulateCommand(command -> SimulateProcess.run(command, OUT, ERR)),
-                new WhyCommand(command -> WhyProcess.run(command, new SystemClock().wallTime(), OUT, ERR)),
+                new WhyCommand(command -> WhyProcess.run(command, new SystemClock(), OUT, ERR)),
                 new CertsCommand(new SystemClock().wallTime(), Randoms.secure(), OUT));
         System.exit(new CommandRunner(commands, OUT, ERR).run(arguments));
     }

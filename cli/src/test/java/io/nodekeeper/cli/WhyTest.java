@@ -14,6 +14,7 @@ import io.nodekeeper.controller.history.FileHistory;
 import io.nodekeeper.controller.history.MemoryHistory;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -60,8 +61,8 @@ class WhyTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
     private final CommandRunner runner = new CommandRunner(
-            List.of(new WhyCommand(
-                    command -> WhyProcess.run(command, NOW, new PrintWriter(out), new PrintWriter(err)))),
+            List.of(new WhyCommand(command -> WhyProcess.run(
+                    command, new VirtualTime(NOW).loop("why").clock(), new PrintWriter(out), new PrintWriter(err)))),
             new PrintWriter(out),
             new PrintWriter(err));
 
