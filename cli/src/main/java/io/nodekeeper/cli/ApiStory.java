@@ -26,8 +26,7 @@ final class ApiStory {
     /** Reads it; empty if there is no such node. */
     static CompletableFuture<Story> read(KubeClient client, String name, List<String> notes) {
         CompletableFuture<JsonObject> node = orEmpty(client.get(ResourceType.NODES, "", name));
-        CompletableFuture<JsonObject> lease =
-                orEmpty(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name));
+        CompletableFuture<JsonObject> lease = orEmpty(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name));
         CompletableFuture<JsonObject> events = client.list(
                 ResourceType.EVENTS, "", "fieldSelector=involvedObject.kind%3DNode%2CinvolvedObject.name%3D" + name);
         return CompletableFuture.allOf(node, lease, events)
@@ -38,27 +37,37 @@ final class ApiStory {
     static Story of(String name, List<String> notes, Node node, Lease lease, JsonObject events) {
         List<Decision> told = new ArrayList<>();
         for (Condition condition : node.conditions()) {
-            condition.lastTransitionTime().ifPresent(at -> told.add(new Decision(
-                    at,
-                    name,
-                    node.uid(),
-                    condition.type() + "=" + condition.status(),
-                    condition.reason() + ": " + condition.message(),
-                    JsonObject.EMPTY)));
+            condition
+                    .lastTransitionTime()
+                    .ifPresent(at -> told.add(new Decision(
+                            at,
+                            name,
+                            node.uid(),
+                            condition.type() + "=" + condition.status(),
+                            condition.reason() + ": " + condition.message(),
+                            JsonObject.EMPTY)));
         }
         for (Taint taint : node.taints()) {
-            KubeTime.parse(taint.json().text("timeAdded")).ifPresent(at -> told.add(new Decision(
-                    at, name, node.uid(), "Tainted", taint.key() + ":" + taint.effect(), JsonObject.EMPTY)));
+            KubeTime.parse(taint.json().text("timeAdded"))
+                    .ifPresent(at -> told.add(new Decision(
+                            at, name, node.uid(), "Tainted", taint.key() + ":" + taint.effect(), JsonObject.EMPTY)));
         }
-        events.array("items").objects().forEach(event -> time(event).ifPresent(at -> told.add(new Decision(
-                at,
-                name,
-                event.object("involvedObject").text("uid"),
-                "Event " + event.text("reason"),
-                event.text("message") + " (" + event.object("source").text("component")
-                        + event.number("count").filter(count -> count > 1).map(count -> ", " + count + " times").orElse("")
-                        + ")",
-                JsonObject.EMPTY))));
+        events.array("items")
+                .objects()
+                .forEach(event -> time(event)
+                        .ifPresent(at -> told.add(new Decision(
+                                at,
+                                name,
+                                event.object("involvedObject").text("uid"),
+                                "Event " + event.text("reason"),
+                                event.text("message") + " ("
+                                        + event.object("source").text("component")
+                                        + event.number("count")
+                                                .filter(count -> count > 1)
+                                                .map(count -> ", " + count + " times")
+                                                .orElse("")
+                                        + ")",
+                                JsonObject.EMPTY))));
         told.sort(Comparator.comparing(Decision::at));
         return new Story(name, "the API", notes, facts(node, lease), told);
     }
@@ -70,8 +79,9 @@ final class ApiStory {
         JsonObject.Builder facts = JsonObject.builder()
                 .put("uid", node.uid())
                 .put("ready", node.ready().map(Condition::status).orElse("never reported"));
-        node.ready().ifPresent(ready -> facts.putUnlessEmpty(
-                "lastStatusByItsClock", ready.json().text("lastHeartbeatTime")));
+        node.ready()
+                .ifPresent(ready -> facts.putUnlessEmpty(
+                        "lastStatusByItsClock", ready.json().text("lastHeartbeatTime")));
         facts.put(
                 "lastLeaseByItsClock",
                 lease.renewTime().map(KubeTime::formatMicro).orElse("it has none"));

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -32,15 +33,17 @@ final class ControllerOptions implements Checked {
         observe
     }
 
+    /** Kubernetes' default of --node-monitor-period. */
+    private static final Duration PERIOD = Duration.ofSeconds(5);
+
     @Option(
             names = "--node-monitor-period",
             paramLabel = "DURATION",
-            defaultValue = "5s",
             converter = DurationConverter.class,
             description =
                     "How often the controller proves to itself that it sees the API. Silence of a node is noticed at its"
-                            + " deadline, not by looking around. Default: ${DEFAULT-VALUE}.")
-    Duration monitorPeriod = Duration.ofSeconds(5);
+                            + " deadline, not by looking around. Default: 5s, or the grace period if that is less.")
+    Optional<Duration> monitorPeriod = Optional.empty();
 
     @Option(
             names = "--node-monitor-grace-period",
@@ -88,22 +91,26 @@ final class ControllerOptions implements Checked {
     @Mixin
     HistoryOptions history = new HistoryOptions();
 
+    private Duration period() {
+        return monitorPeriod.orElse(gracePeriod.compareTo(PERIOD) < 0 ? gracePeriod : PERIOD);
+    }
+
     /** What the controller is told; only for flags that {@link #check} found good. */
     ControllerConfig config() {
-        return new ControllerConfig(monitorPeriod, gracePeriod, startupGracePeriod)
+        return new ControllerConfig(period(), gracePeriod, startupGracePeriod)
                 .with(zones.config())
                 .with(FeatureGates.parse(featureGates, new ArrayList<>()));
     }
 
     @Override
     public void check(Faults faults) {
-        faults.positive("--node-monitor-period", monitorPeriod);
+        monitorPeriod.ifPresent(period -> faults.positive("--node-monitor-period", period));
         faults.positive("--node-monitor-grace-period", gracePeriod);
         faults.positive("--node-startup-grace-period", startupGracePeriod);
         faults.require(
-                gracePeriod.compareTo(monitorPeriod) >= 0 || !gracePeriod.isPositive(),
+                gracePeriod.compareTo(period()) >= 0 || !gracePeriod.isPositive(),
                 "--node-monitor-grace-period is " + GoDuration.format(gracePeriod)
-                        + "; expected at least --node-monitor-period, which is " + GoDuration.format(monitorPeriod));
+                        + "; expected at least --node-monitor-period, which is " + GoDuration.format(period()));
         List<String> gateFaults = new ArrayList<>();
         FeatureGates.parse(featureGates, gateFaults);
         gateFaults.forEach(fault -> faults.require(false, fault));

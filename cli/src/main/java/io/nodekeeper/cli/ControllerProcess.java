@@ -23,9 +23,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.ExecutionException;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -111,7 +111,9 @@ final class ControllerProcess {
 
     private void summarize(Observation observed) {
         try {
-            log.info("{}", CompletableFuture.supplyAsync(observed::summary, loop).get(SUMMARY_SECONDS, TimeUnit.SECONDS));
+            log.info(
+                    "{}",
+                    CompletableFuture.supplyAsync(observed::summary, loop).get(SUMMARY_SECONDS, TimeUnit.SECONDS));
         } catch (TimeoutException | ExecutionException e) {
             log.warn("no summary of the observation: {}", e.toString());
         } catch (InterruptedException e) {

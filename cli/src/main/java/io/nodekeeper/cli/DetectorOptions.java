@@ -19,15 +19,17 @@ final class DetectorOptions implements Checked {
             names = "--detector",
             paramLabel = "fixed|adaptive",
             defaultValue = "fixed",
-            description = "What makes a silent node Unknown: the grace period, or how regular its heartbeats used to be,"
-                    + " within --detector-min and --detector-max. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "What makes a silent node Unknown: the grace period, or how regular its heartbeats used to be,"
+                            + " within --detector-min and --detector-max. Default: ${DEFAULT-VALUE}.")
     Detector detector = Detector.fixed;
 
     @Option(
             names = "--detector-min",
             paramLabel = "DURATION",
             converter = DurationConverter.class,
-            description = "The adaptive detector excuses at least this much. Default: 20s, or the grace if that is less.")
+            description =
+                    "The adaptive detector excuses at least this much. Default: 20s, or the grace if that is less.")
     Optional<Duration> min = Optional.empty();
 
     @Option(

@@ -26,8 +26,9 @@ final class HistoryOptions implements Checked {
     @Option(
             names = "--controller-bind-address",
             paramLabel = "ADDRESS:PORT|PORT|0|off",
-            description = "Where to serve /metrics, /healthz, /readyz and /debug over plain HTTP; 0 for any free port of"
-                    + " 127.0.0.1. Default: " + DEFAULT_ADDRESS + ", or any free port if that is taken.")
+            description =
+                    "Where to serve /metrics, /healthz, /readyz and /debug over plain HTTP; 0 for any free port of"
+                            + " 127.0.0.1. Default: " + DEFAULT_ADDRESS + ", or any free port if that is taken.")
     Optional<String> bindAddress = Optional.empty();
 
     /** Where to listen. */
@@ -43,7 +44,8 @@ final class HistoryOptions implements Checked {
     @Override
     public void check(Faults faults) {
         dir.ifPresent(path -> faults.require(
-                !Files.exists(path) || Files.isDirectory(path), "--history-dir is " + path + ", which is no directory"));
+                !Files.exists(path) || Files.isDirectory(path),
+                "--history-dir is " + path + ", which is no directory"));
         faults.within("--history-size", mebibytes, 1, 1_000_000);
         faults.require(
                 address().isGood(),

@@ -26,7 +26,7 @@ public final class Main {
                 new AgentCommand(Main::agent),
                 new HollowNodesCommand(Main::hollowNodes),
                 new SimulateCommand(command -> SimulateProcess.run(command, OUT, ERR)),
-                new WhyCommand(command -> WhyProcess.run(command, new SystemClock().wallTime(), OUT, ERR)),
+                new WhyCommand(command -> WhyProcess.run(command, new SystemClock(), OUT, ERR)),
                 new CertsCommand(new SystemClock().wallTime(), Randoms.secure(), OUT));
         System.exit(new CommandRunner(commands, OUT, ERR).run(arguments));
     }
@@ -35,12 +35,10 @@ public final class Main {
         ServerProcess server = ServerProcess.start(command.server);
         String name = AgentProcess.nodeName(command.agent);
         AgentProcess agent = AgentProcess.start(Kubeconfig.load(server.agentKubeconfig(name)), name, command.agent);
-        ControllerProcess controller =
-                ControllerProcess.start(
-                        Kubeconfig.load(server.controllerKubeconfig()),
-                        command.controller,
-                        command.controller.history.dir.or(
-                                () -> Optional.of(command.server.data.dir.resolve("history"))));
+        ControllerProcess controller = ControllerProcess.start(
+                Kubeconfig.load(server.controllerKubeconfig()),
+                command.controller,
+                command.controller.history.dir.or(() -> Optional.of(command.server.data.dir.resolve("history"))));
         Path admin = server.adminKubeconfig();
         agent.registered()
                 .thenRun(() -> OUT.println("ready " + server.address() + "  node " + name

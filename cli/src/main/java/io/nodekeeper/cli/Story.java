@@ -31,8 +31,9 @@ record Story(String node, String source, List<String> notes, JsonObject facts, L
                 .put("node", facts)
                 .put(
                         "decisions",
-                        new JsonArray(
-                                decisions.stream().<JsonValue>map(Decision::json).toList()))
+                        new JsonArray(decisions.stream()
+                                .<JsonValue>map(Decision::json)
+                                .toList()))
                 .build();
     }
 }

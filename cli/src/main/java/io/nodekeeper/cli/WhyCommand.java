@@ -15,10 +15,11 @@ import picocli.CommandLine.Parameters;
 /** Why a node is what it is, as flags say. */
 @Command(
         name = "why",
-        description = "Tells why a node is, or was, NotReady or Unknown: what was heard of it last, how long each hop took,"
-                + " its deadline, what the controller could see, what it decided and wrote, and how it ended."
-                + " Asks the controller that leads, which it finds through the API; if that cannot be reached, tells what"
-                + " the API itself shows. Times are UTC. Exit code 1 if nothing is known of the node.",
+        description =
+                "Tells why a node is, or was, NotReady or Unknown: what was heard of it last, how long each hop took,"
+                        + " its deadline, what the controller could see, what it decided and wrote, and how it ended."
+                        + " Asks the controller that leads, which it finds through the API; if that cannot be reached, tells what"
+                        + " the API itself shows. Times are UTC. Exit code 1 if nothing is known of the node.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper why node-7 --kubeconfig nodekeeper-data/admin.kubeconfig",
@@ -105,13 +106,12 @@ final class WhyCommand extends NodekeeperCommand {
                 at.isEmpty() || isTime(at.get()),
                 "--at is \"" + at.orElse("")
                         + "\"; expected a time like 2026-11-21T09:07:17Z, or how long ago, like 5m");
-        faults.require(
-                server.isEmpty() || historyDir.isEmpty(), "--server and --history-dir exclude each other");
+        faults.require(server.isEmpty() || historyDir.isEmpty(), "--server and --history-dir exclude each other");
         server.ifPresent(url -> faults.require(
                 url.getHost() != null && ("http".equals(url.getScheme()) || "https".equals(url.getScheme())),
                 "--server is " + url + "; expected a URL like http://127.0.0.1:10257"));
-        historyDir.ifPresent(dir ->
-                faults.require(Files.isDirectory(dir), "--history-dir is " + dir + ", which is no directory"));
+        historyDir.ifPresent(
+                dir -> faults.require(Files.isDirectory(dir), "--history-dir is " + dir + ", which is no directory"));
         faults.within("--limit", limit, 1, 1_000);
         if (server.isEmpty() && historyDir.isEmpty()) {
             kubeconfig.check(faults);

@@ -15,6 +15,7 @@ import io.nodekeeper.controller.debug.DebugAddress;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.DecisionQuery;
 import io.nodekeeper.controller.history.FileHistory;
+import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -35,19 +36,20 @@ final class WhyProcess {
     private static final Duration PAGE_TIMEOUT = Duration.ofSeconds(20);
 
     private final WhyCommand command;
-    private final Instant now;
+    private final Instant asked;
     private final PrintWriter err;
     private final ThreadLoop loop = new ThreadLoop("why");
 
-    private WhyProcess(WhyCommand command, Instant now, PrintWriter err) {
+    private WhyProcess(WhyCommand command, Instant asked, PrintWriter err) {
         this.command = command;
-        this.now = now;
+        this.asked = asked;
         this.err = err;
     }
 
-    /** Prints the answer; returns the exit code. */
-    static int run(WhyCommand command, Instant now, PrintWriter out, PrintWriter err) throws IOException {
-        WhyProcess process = new WhyProcess(command, now, err);
+    /** Prints the answer, with ages as of when it came; returns the exit code. */
+    static int run(WhyCommand command, Clock clock, PrintWriter out, PrintWriter err) throws IOException {
+        Instant asked = clock.wallTime();
+        WhyProcess process = new WhyProcess(command, asked, err);
         try {
             Story story = process.story();
             if (story.isEmpty()) {
@@ -59,7 +61,7 @@ final class WhyProcess {
             out.print(
                     command.output == WhyCommand.Output.json
                             ? Json.writePretty(story.json()) + "\n"
-                            : WhyReport.of(story, now, command.time(now)));
+                            : WhyReport.of(story, clock.wallTime(), command.time(asked)));
             out.flush();
             return CommandRunner.OK;
         } catch (CompletionException e) {
@@ -71,15 +73,11 @@ final class WhyProcess {
 
     private Story story() throws IOException {
         if (command.historyDir.isPresent()) {
-            DecisionQuery query = new DecisionQuery(command.node, command.time(now), command.limit);
+            DecisionQuery query = new DecisionQuery(command.node, command.time(asked), command.limit);
             List<Decision> found =
                     FileHistory.read(command.historyDir.get(), query, damage -> err.println("unreadable: " + damage));
             return new Story(
-                    command.node,
-                    "the history in " + command.historyDir.get(),
-                    List.of(),
-                    JsonObject.EMPTY,
-                    found);
+                    command.node, "the history in " + command.historyDir.get(), List.of(), JsonObject.EMPTY, found);
         }
         return command.server.isPresent() ? asked(command.server.get()) : found();
     }
@@ -115,7 +113,7 @@ final class WhyProcess {
     }
 
     private Story asked(URI server) throws IOException {
-        String at = command.time(now)
+        String at = command.time(asked)
                 .map(time -> "&at=" + URLEncoder.encode(KubeTime.formatMicro(time), StandardCharsets.UTF_8))
                 .orElse("");
         String target = "/debug/nodes/" + URLEncoder.encode(command.node, StandardCharsets.UTF_8) + "?limit="
@@ -123,8 +121,7 @@ final class WhyProcess {
         Transport transport = new HttpTransport(
                 new ServerAccess(server, List.of(), false, "", Optional.empty(), "", Optional.empty()));
         try {
-            Reply reply =
-                    transport.send(Call.get(target), loop, PAGE_TIMEOUT).join();
+            Reply reply = transport.send(Call.get(target), loop, PAGE_TIMEOUT).join();
             String from = "the controller at " + server;
             return switch (reply.status()) {
                 case 200 -> story(from, Json.parseObject(reply.body()));

@@ -120,15 +120,15 @@ final class WhyReport {
         return switch (value) {
             case JsonString string ->
                 KubeTime.parse(string.value()).map(this::time).orElse(string.value());
-            case JsonObject object when object.has("call") ->
+            case JsonObject object
+            when object.has("call") ->
                 object.text("call") + " -> " + object.text("answer")
                         + (object.has("took") ? ", took " + object.text("took") : "");
             case JsonObject object ->
                 object.fields().entrySet().stream()
                         .map(field -> label(field.getKey()) + " " + inline(field.getValue()))
                         .collect(Collectors.joining(", "));
-            case JsonArray array ->
-                array.items().stream().map(this::inline).collect(Collectors.joining(", "));
+            case JsonArray array -> array.items().stream().map(this::inline).collect(Collectors.joining(", "));
             default -> value.toString();
         };
     }

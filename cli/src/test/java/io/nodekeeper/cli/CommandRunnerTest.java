@@ -9,6 +9,7 @@ import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.client.Kubeconfig;
 import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -40,8 +41,11 @@ class CommandRunnerTest {
                     new HollowNodesCommand(this::launch),
                     new SimulateCommand(
                             command -> SimulateProcess.run(command, new PrintWriter(out), new PrintWriter(err))),
-                    new WhyCommand(command ->
-                            WhyProcess.run(command, NOW, new PrintWriter(out), new PrintWriter(err))),
+                    new WhyCommand(command -> WhyProcess.run(
+                            command,
+                            new VirtualTime(NOW).loop("why").clock(),
+                            new PrintWriter(out),
+                            new PrintWriter(err))),
                     new CertsCommand(NOW, Randoms.seeded(1), new PrintWriter(out))),
             new PrintWriter(out),
             new PrintWriter(err));
@@ -138,7 +142,8 @@ class CommandRunnerTest {
 
     @Test
     void helpTeachesEachCommandWithExamples() {
-        for (String command : List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "simulate", "why", "certs")) {
+        for (String command :
+                List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "simulate", "why", "certs")) {
             int before = out.getBuffer().length();
 
             int code = runner.run(command, "--help");

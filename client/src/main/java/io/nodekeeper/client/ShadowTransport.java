@@ -163,8 +163,7 @@ public final class ShadowTransport implements Transport {
         synchronized (lock) {
             before = shadows.apply(target, target.object(), object).orElseThrow(() -> gone(target));
             after = writes.apply(call, target, before, body(call), clock.wallTime());
-            after.ifPresentOrElse(
-                    wanted -> shadows.put(target, object, wanted), () -> shadows.delete(target, object));
+            after.ifPresentOrElse(wanted -> shadows.put(target, object, wanted), () -> shadows.delete(target, object));
             version = before.object("metadata").text("resourceVersion") + "." + ++answers;
         }
         witness.kept(call, target.plural(), before, after.orElse(JsonObject.EMPTY));
@@ -184,8 +183,7 @@ public final class ShadowTransport implements Transport {
                             .build());
         }
         return reply(
-                200,
-                after.orElse(before).update("metadata", metadata -> metadata.with("resourceVersion", version)));
+                200, after.orElse(before).update("metadata", metadata -> metadata.with("resourceVersion", version)));
     }
 
     private static JsonObject body(Call call) {

@@ -37,7 +37,8 @@ final class ShadowWrites {
             case "PATCH" -> {
                 check(target, before, body.object("metadata"));
                 JsonObject patch = body.update(
-                        "metadata", metadata -> metadata.without("resourceVersion").without("uid"));
+                        "metadata",
+                        metadata -> metadata.without("resourceVersion").without("uid"));
                 yield Optional.of(patched(call, target, before, patch));
             }
             case "DELETE" -> {
@@ -67,15 +68,18 @@ final class ShadowWrites {
     /** A pod that runs somewhere ends when its node says so; all else is gone at once. */
     private static Optional<JsonObject> deleted(
             Target target, JsonObject before, JsonObject options, Instant wallTime) {
-        boolean atOnce = options.number("gracePeriodSeconds").filter(grace -> grace == 0).isPresent();
-        boolean runs = target.plural().equals("pods") && !before.object("spec").text("nodeName").isEmpty();
+        boolean atOnce =
+                options.number("gracePeriodSeconds").filter(grace -> grace == 0).isPresent();
+        boolean runs = target.plural().equals("pods")
+                && !before.object("spec").text("nodeName").isEmpty();
         if (atOnce || !runs) {
             return Optional.empty();
         }
-        return Optional.of(before.object("metadata").has("deletionTimestamp")
-                ? before
-                : before.update(
-                        "metadata", metadata -> metadata.with("deletionTimestamp", KubeTime.format(wallTime))));
+        return Optional.of(
+                before.object("metadata").has("deletionTimestamp")
+                        ? before
+                        : before.update(
+                                "metadata", metadata -> metadata.with("deletionTimestamp", KubeTime.format(wallTime))));
     }
 
     /** Refuses what was meant for another object, or for an earlier state of it. */

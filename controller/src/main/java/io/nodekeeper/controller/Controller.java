@@ -139,7 +139,9 @@ public final class Controller {
     }
 
     private Optional<String> unready() {
-        return stopped ? Optional.of("stopped") : nodesListed ? Optional.empty() : Optional.of("nodes and leases are not listed yet");
+        return stopped
+                ? Optional.of("stopped")
+                : nodesListed ? Optional.empty() : Optional.of("nodes and leases are not listed yet");
     }
 
     private long now() {

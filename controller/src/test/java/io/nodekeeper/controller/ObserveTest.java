@@ -28,8 +28,7 @@ class ObserveTest {
     private final TestCluster cluster = new TestCluster();
     private final List<Decision> differences = new ArrayList<>();
     private final Observation observation = new Observation(cluster.loop, differences::add);
-    private final ShadowTransport shadow =
-            new ShadowTransport(cluster.transport, cluster.loop.clock(), observation);
+    private final ShadowTransport shadow = new ShadowTransport(cluster.transport, cluster.loop.clock(), observation);
     private final KubeClient client = new KubeClient(shadow, cluster.loop, Duration.ofSeconds(10));
 
     @Test
@@ -39,7 +38,8 @@ class ObserveTest {
             cluster.addNode("n" + i, K, ready("True", cluster.time.wallTime()));
             cluster.renew("n" + i, cluster.time.wallTime());
         }
-        // Some die, some flap, some are NotReady, one is deleted, the watch is lost, and the cluster's own controller works.
+        // Some die, some flap, some are NotReady, one is deleted, the watch is lost, and the cluster's own controller
+        // works.
         for (int second = 10; second <= 1_200; second += 10) {
             cluster.advanceTo(second + "S");
             for (int i = 0; i < 15; i++) {
@@ -63,8 +63,11 @@ class ObserveTest {
         assertThat(kept("PUT nodes")).isGreaterThanOrEqualTo(5);
         assertThat(kept("PATCH nodes")).isGreaterThanOrEqualTo(5);
         assertThat(kept("POST events")).isGreaterThanOrEqualTo(20);
-        assertThat(cluster.transport.calls()).isNotEmpty().allMatch(call -> call.method().equals("GET"));
-        assertThat(cluster.transport.watches()).allMatch(watch -> watch.call().method().equals("GET"));
+        assertThat(cluster.transport.calls())
+                .isNotEmpty()
+                .allMatch(call -> call.method().equals("GET"));
+        assertThat(cluster.transport.watches())
+                .allMatch(watch -> watch.call().method().equals("GET"));
         assertThat(cluster.ready("n19")).isEqualTo("True");
         assertThat(cluster.taints("n19")).isEmpty();
     }
@@ -79,15 +82,15 @@ class ObserveTest {
         cluster.change("n1", node -> TestCluster.taint(node, "node.kubernetes.io/unreachable", "NoSchedule"));
         cluster.advanceTo("60S");
 
-        assertThat(differences)
-                .extracting(Decision::kind, Decision::node)
-                .containsOnly(tuple("Difference", "n1"));
+        assertThat(differences).extracting(Decision::kind, Decision::node).containsOnly(tuple("Difference", "n1"));
         assertThat(differences)
                 .anySatisfy(decision -> {
                     assertThat(decision.text()).startsWith("node n1 Ready=Unknown: both, ours 4");
                     assertThat(decision.text()).endsWith(" ms before theirs");
                     assertThat(decision.details().text("theirs")).isEqualTo("2015-01-01T12:00:54.900000Z");
-                    assertThat(decision.details().number("oursBeforeTheirsMillis").orElse(0L))
+                    assertThat(decision.details()
+                                    .number("oursBeforeTheirsMillis")
+                                    .orElse(0L))
                             .isBetween(4_880L, 4_900L);
                 })
                 .anySatisfy(decision -> assertThat(decision.text())
@@ -115,8 +118,8 @@ class ObserveTest {
     void writesShowUntilSomebodyChangesTheSameInReality() {
         cluster.addNode("n1", K, ready("True", B));
         JsonObject patch = Json.parseObject("{\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}}");
-        Reply answer = send(new Call(
-                "PATCH", "/api/v1/nodes/n1", PatchType.STRATEGIC.mediaType(), Json.writeBytes(patch)));
+        Reply answer =
+                send(new Call("PATCH", "/api/v1/nodes/n1", PatchType.STRATEGIC.mediaType(), Json.writeBytes(patch)));
         assertThat(answer.status()).isEqualTo(200);
         assertThat(Json.parseObject(answer.body()).object("metadata").text("resourceVersion"))
                 .startsWith(cluster.node("n1").resourceVersion() + ".");
@@ -135,8 +138,7 @@ class ObserveTest {
         JsonObject old = cluster.node("n1").json();
         cluster.post("n1", ready("True", B.plusSeconds(10)));
 
-        Reply answer = send(
-                new Call("PUT", "/api/v1/nodes/n1/status", "application/json", Json.writeBytes(old)));
+        Reply answer = send(new Call("PUT", "/api/v1/nodes/n1/status", "application/json", Json.writeBytes(old)));
         assertThat(answer.status()).isEqualTo(409);
         assertThat(send(new Call("PUT", "/api/v1/nodes/none/status", "application/json", Json.writeBytes(old)))
                         .status())
@@ -149,12 +151,14 @@ class ObserveTest {
     void deletedObjectIsGoneToItsWriterAlone() {
         cluster.addNode("n1", K, ready("True", B));
 
-        Reply answer = send(new Call(
-                "DELETE", "/api/v1/nodes/n1", "application/json", Json.writeBytes(JsonObject.EMPTY)));
+        Reply answer =
+                send(new Call("DELETE", "/api/v1/nodes/n1", "application/json", Json.writeBytes(JsonObject.EMPTY)));
 
         assertThat(Json.parseObject(answer.body()).text("status")).isEqualTo("Success");
         assertThat(send(Call.get("/api/v1/nodes/n1")).status()).isEqualTo(404);
-        assertThat(Json.parseObject(send(Call.get("/api/v1/nodes")).body()).array("items").objects())
+        assertThat(Json.parseObject(send(Call.get("/api/v1/nodes")).body())
+                        .array("items")
+                        .objects())
                 .isEmpty();
         assertThat(cluster.ready("n1")).isEqualTo("True");
     }

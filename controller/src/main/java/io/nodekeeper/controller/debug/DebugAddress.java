@@ -30,6 +30,7 @@ public final class DebugAddress {
     private static final Logger log = LoggerFactory.getLogger(DebugAddress.class);
     /** Between tries to tell it. Chosen. */
     private static final Duration RETRY = Duration.ofSeconds(10);
+
     private static final int TRIES = 30;
 
     private DebugAddress() {}
@@ -63,15 +64,15 @@ public final class DebugAddress {
 
     /** The address that the API tells, of the leader first. */
     public static CompletableFuture<Optional<URI>> find(KubeClient client) {
-        return of(client, LEADER).thenCompose(leader -> leader.isPresent()
-                ? CompletableFuture.completedFuture(leader)
-                : of(client, ALONE));
+        return of(client, LEADER)
+                .thenCompose(
+                        leader -> leader.isPresent() ? CompletableFuture.completedFuture(leader) : of(client, ALONE));
     }
 
     private static CompletableFuture<Optional<URI>> of(KubeClient client, String name) {
         return client.get(ResourceType.LEASES, NAMESPACE, name)
-                .thenApply(lease -> parse(
-                        lease.object("metadata").object("annotations").text(ANNOTATION)))
+                .thenApply(lease ->
+                        parse(lease.object("metadata").object("annotations").text(ANNOTATION)))
                 .exceptionallyCompose(error -> Failures.isCode(error, 404)
                         ? CompletableFuture.completedFuture(Optional.empty())
                         : CompletableFuture.failedFuture(error));

@@ -88,7 +88,8 @@ public final class DebugPages {
             case "/healthz", "/livez" -> within(view.unready()).thenApply(reason -> Page.text(200, "ok"));
             case "/readyz" ->
                 within(view.unready())
-                        .thenApply(reason -> reason.map(why -> Page.text(503, why)).orElseGet(() -> Page.text(200, "ok")));
+                        .thenApply(
+                                reason -> reason.map(why -> Page.text(503, why)).orElseGet(() -> Page.text(200, "ok")));
             case "/debug/nodes" -> within(view.nodes()).thenApply(Page::json);
             case "/debug/sight" -> within(view.sight()).thenApply(Page::json);
             default -> {
@@ -126,7 +127,8 @@ public final class DebugPages {
         facts.ifPresent(known -> json.put("node", known));
         return Page.json(json.put(
                         "decisions",
-                        new JsonArray(found.stream().<JsonValue>map(Decision::json).toList()))
+                        new JsonArray(
+                                found.stream().<JsonValue>map(Decision::json).toList()))
                 .build());
     }
 
@@ -134,8 +136,7 @@ public final class DebugPages {
         String at = parameters.getOrDefault("at", "");
         Optional<Instant> time = KubeTime.parse(at);
         if (!at.isEmpty() && time.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "at is \"" + at + "\"; expected a time like 2026-11-21T09:07:17Z");
+            throw new IllegalArgumentException("at is \"" + at + "\"; expected a time like 2026-11-21T09:07:17Z");
         }
         String limit = parameters.getOrDefault("limit", Integer.toString(DECISIONS));
         if (!limit.matches("[1-9]\\d{0,3}") || Integer.parseInt(limit) > MOST_DECISIONS) {

@@ -20,7 +20,6 @@ public record Page(int status, String type, byte[] body) {
 
     /** JSON for people and programs, with status 200. */
     static Page json(JsonObject json) {
-        return new Page(
-                200, "application/json", (Json.writePretty(json) + "\n").getBytes(StandardCharsets.UTF_8));
+        return new Page(200, "application/json", (Json.writePretty(json) + "\n").getBytes(StandardCharsets.UTF_8));
     }
 }

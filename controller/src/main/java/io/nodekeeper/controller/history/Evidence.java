@@ -17,8 +17,8 @@ import java.util.List;
  */
 public final class Evidence {
     /** The names in {@link Decision#details}, in causal order. */
-    public static final List<String> NAMES =
-            List.of("signal", "sentAt", "arrivedAt", "lag", "silence", "grace", "deadline", "missedBy", "sight", "writes");
+    public static final List<String> NAMES = List.of(
+            "signal", "sentAt", "arrivedAt", "lag", "silence", "grace", "deadline", "missedBy", "sight", "writes");
 
     private final JsonObject.Builder facts = JsonObject.builder();
     private JsonObject lags = JsonObject.EMPTY;

@@ -179,7 +179,9 @@ public final class FileHistory implements SearchableHistory {
         try {
             written.get(CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException e) {
-            log.warn("History {}: the last decisions were not written within {}", segments,
+            log.warn(
+                    "History {}: the last decisions were not written within {}",
+                    segments,
                     GoDuration.format(CLOSE_TIMEOUT));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

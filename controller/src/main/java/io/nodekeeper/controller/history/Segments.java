@@ -51,8 +51,7 @@ final class Segments {
         if (all.isEmpty()) {
             return 0;
         }
-        try (FileChannel channel =
-                FileChannel.open(all.getLast(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(all.getLast(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             long size = channel.size();
             long end = afterLastNewline(channel, size);
             if (end < size) {
@@ -70,10 +69,7 @@ final class Segments {
             lines.write('\n');
         }
         try (FileChannel channel = FileChannel.open(
-                target(),
-                StandardOpenOption.CREATE,
-                StandardOpenOption.WRITE,
-                StandardOpenOption.APPEND)) {
+                target(), StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND)) {
             long before = channel.size();
             ByteBuffer buffer = ByteBuffer.wrap(lines.toByteArray());
             try {

@@ -71,12 +71,11 @@ public final class ControllerMetrics {
             "nodekeeper_observer_blind_seconds_total",
             "Time for which the controller could not see because of this hop.",
             "hop");
-    private final Gauge canaryAge = make.gauge(
-            "nodekeeper_canary_age_seconds", "Time since the controller last saw proof that it sees.");
-    private final Gauge suspects = make.gauge(
-            "nodekeeper_suspect_nodes", "Nodes that are later than they use to be, and within their grace.");
-    private final Counter suspicions =
-            make.counter("nodekeeper_suspicions_total", "Times that a node became suspect.");
+    private final Gauge canaryAge =
+            make.gauge("nodekeeper_canary_age_seconds", "Time since the controller last saw proof that it sees.");
+    private final Gauge suspects =
+            make.gauge("nodekeeper_suspect_nodes", "Nodes that are later than they use to be, and within their grace.");
+    private final Counter suspicions = make.counter("nodekeeper_suspicions_total", "Times that a node became suspect.");
     private final Counter flaps = make.counter(
             "nodekeeper_node_flaps_total", "Times that a node's Ready condition went from True to anything else.");
     private final Gauge damped =
@@ -86,8 +85,8 @@ public final class ControllerMetrics {
             "The largest distance of a node's clock from the controller's, as far as heartbeats tell.");
     private final Gauge queueDepth = make.gauge("workqueue_depth", "What waits in the queue.", "name");
     private final Counter queueAdds = make.counter("workqueue_adds_total", "What was ever queued.", "name");
-    private final Counter historyLost = make.counter(
-            "nodekeeper_history_lost_decisions_total", "Decisions that could not be kept on disk.");
+    private final Counter historyLost =
+            make.counter("nodekeeper_history_lost_decisions_total", "Decisions that could not be kept on disk.");
     private final Gauge historyBytes =
             make.gauge("nodekeeper_history_bytes", "Size of the decisions that are kept on disk.");
 

@@ -32,7 +32,10 @@ record Change(String kind, String name, String uid, String node, String what) {
                 }
             }
             return new NodeState(
-                    node.ready().filter(ready -> ready.status().equals(Condition.UNKNOWN)).isPresent(), taints);
+                    node.ready()
+                            .filter(ready -> ready.status().equals(Condition.UNKNOWN))
+                            .isPresent(),
+                    taints);
         }
     }
 
@@ -42,10 +45,12 @@ record Change(String kind, String name, String uid, String node, String what) {
         if (after.unknown && !before.unknown) {
             changes.add(of(node, "Ready=Unknown"));
         }
-        after.taints.stream().filter(taint -> !before.taints.contains(taint)).forEach(taint ->
-                changes.add(of(node, "+" + taint)));
-        before.taints.stream().filter(taint -> !after.taints.contains(taint)).forEach(taint ->
-                changes.add(of(node, "-" + taint)));
+        after.taints.stream()
+                .filter(taint -> !before.taints.contains(taint))
+                .forEach(taint -> changes.add(of(node, "+" + taint)));
+        before.taints.stream()
+                .filter(taint -> !after.taints.contains(taint))
+                .forEach(taint -> changes.add(of(node, "-" + taint)));
         return changes;
     }
 
@@ -63,10 +68,11 @@ record Change(String kind, String name, String uid, String node, String what) {
 
     /** Whether a pod says of itself that taints ended it. */
     static boolean wasEvicted(JsonObject pod) {
-        return pod.object("status").array("conditions").objects().anyMatch(condition -> condition
-                        .text("type")
-                        .equals("DisruptionTarget")
-                && condition.text("reason").equals("DeletionByTaintManager"));
+        return pod.object("status")
+                .array("conditions")
+                .objects()
+                .anyMatch(condition -> condition.text("type").equals("DisruptionTarget")
+                        && condition.text("reason").equals("DeletionByTaintManager"));
     }
 
     static Change evicted(JsonObject pod) {
@@ -74,8 +80,11 @@ record Change(String kind, String name, String uid, String node, String what) {
     }
 
     private static boolean hasCondition(JsonObject object, String type, String status) {
-        return object.object("status").array("conditions").objects().anyMatch(condition ->
-                condition.text("type").equals(type) && condition.text("status").equals(status));
+        return object.object("status")
+                .array("conditions")
+                .objects()
+                .anyMatch(condition -> condition.text("type").equals(type)
+                        && condition.text("status").equals(status));
     }
 
     private static Change of(Node node, String what) {

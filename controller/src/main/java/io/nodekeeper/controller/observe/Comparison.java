@@ -39,8 +39,8 @@ final class Comparison {
             if (theirs.isEmpty()) {
                 return change + ": ours alone";
             }
-            return change + ": both, ours " + lead.abs().toMillis() + " ms "
-                    + (lead.isNegative() ? "after" : "before") + " theirs";
+            return change + ": both, ours " + lead.abs().toMillis() + " ms " + (lead.isNegative() ? "after" : "before")
+                    + " theirs";
         }
     }
 

@@ -199,7 +199,9 @@ public final class Observation implements ShadowTransport.Witness {
         }
         return json.put(
                         "latest",
-                        new JsonArray(latest.stream().<JsonValue>map(Observation::json).toList()))
+                        new JsonArray(latest.stream()
+                                .<JsonValue>map(Observation::json)
+                                .toList()))
                 .build();
     }
 
@@ -208,7 +210,9 @@ public final class Observation implements ShadowTransport.Witness {
         long[] sorted = leads.stream().mapToLong(Long::longValue).toArray();
         Arrays.sort(sorted);
         return "observed: " + comparison.count("both") + " changes by both"
-                + (sorted.length == 0 ? "" : " (ours before theirs by " + sorted[sorted.length / 2] + " ms in the middle)")
+                + (sorted.length == 0
+                        ? ""
+                        : " (ours before theirs by " + sorted[sorted.length / 2] + " ms in the middle)")
                 + ", " + comparison.count("oursAlone") + " by ours alone, " + comparison.count("theirsAlone")
                 + " by theirs alone, " + comparison.waiting() + " open; "
                 + kept.values().stream().mapToInt(Integer::intValue).sum() + " writes kept back";
@@ -216,7 +220,9 @@ public final class Observation implements ShadowTransport.Witness {
 
     private static JsonObject json(Comparison.Difference difference) {
         JsonObject.Builder json = JsonObject.builder()
-                .put("object", difference.change().kind() + " " + difference.change().name())
+                .put(
+                        "object",
+                        difference.change().kind() + " " + difference.change().name())
                 .put("change", difference.change().what());
         difference.ours().ifPresent(at -> json.put("ours", KubeTime.formatMicro(at)));
         difference.theirs().ifPresent(at -> json.put("theirs", KubeTime.formatMicro(at)));

@@ -44,7 +44,8 @@ class DebugPagesTest {
         assertThat(json.array("decisions").objects().map(decision -> decision.text("kind")))
                 .containsExactly("Unknown", "Returned");
 
-        assertThat(Json.parseObject(get("/debug/nodes/n1", "at=2015-01-01T12%3A00%3A00Z&limit=1").body())
+        assertThat(Json.parseObject(get("/debug/nodes/n1", "at=2015-01-01T12%3A00%3A00Z&limit=1")
+                                .body())
                         .array("decisions")
                         .objects()
                         .map(decision -> decision.text("kind")))
@@ -85,7 +86,8 @@ class DebugPagesTest {
 
     @Test
     void pagesCanBeAdded() {
-        assertThat(Json.parseObject(get("/debug/observe", "").body()).text("mode")).isEqualTo("observe");
+        assertThat(Json.parseObject(get("/debug/observe", "").body()).text("mode"))
+                .isEqualTo("observe");
     }
 
     @Test

@@ -72,8 +72,7 @@ class HistoryTest {
         FileHistory after = history();
         add(after, decision(2, "n1"));
 
-        assertThat(find(after, DecisionQuery.newest("n1", 10)))
-                .containsExactly(decision(0, "n1"), decision(2, "n1"));
+        assertThat(find(after, DecisionQuery.newest("n1", 10))).containsExactly(decision(0, "n1"), decision(2, "n1"));
         assertThat(Files.readString(segment)).endsWith("}\n");
     }
 
@@ -141,8 +140,7 @@ class HistoryTest {
 
         add(history, decision(0, "n1"), decision(1, "n1"));
 
-        assertThat(find(history, DecisionQuery.newest("n1", 10)))
-                .containsExactly(decision(0, "n1"), decision(1, "n1"));
+        assertThat(find(history, DecisionQuery.newest("n1", 10))).containsExactly(decision(0, "n1"), decision(1, "n1"));
         assertThat(lost()).isEqualTo(2.0);
 
         Files.delete(directory.resolve("decisions-00000001.jsonl"));
@@ -168,8 +166,7 @@ class HistoryTest {
         FileHistory history = history();
         add(history, decision(0, "n1"), decision(1, "n2"), decision(2, "n1"));
 
-        assertThat(find(history, DecisionQuery.newest("n1", 10)))
-                .containsExactly(decision(0, "n1"), decision(2, "n1"));
+        assertThat(find(history, DecisionQuery.newest("n1", 10))).containsExactly(decision(0, "n1"), decision(2, "n1"));
         assertThat(find(history, DecisionQuery.newest("n2-uid", 10))).containsExactly(decision(1, "n2"));
         assertThat(find(history, DecisionQuery.newest("", 2))).containsExactly(decision(1, "n2"), decision(2, "n1"));
     }
@@ -217,17 +214,15 @@ class HistoryTest {
                 .json();
 
         assertThat(evidence)
-                .hasToString("{\"signal\":\"lease\",\"sentAt\":\"2015-01-01T12:00:00.000000Z\","
-                        + "\"deadline\":\"2015-01-01T12:00:50.000000Z\",\"missedBy\":\"3ms\","
-                        + "\"lag\":{\"api_to_controller\":\"12ms\"},"
-                        + "\"writes\":[{\"call\":\"PUT /api/v1/nodes/n1/status\",\"answer\":\"200\",\"took\":\"7ms\"}]}");
+                .hasToString(
+                        "{\"signal\":\"lease\",\"sentAt\":\"2015-01-01T12:00:00.000000Z\","
+                                + "\"deadline\":\"2015-01-01T12:00:50.000000Z\",\"missedBy\":\"3ms\","
+                                + "\"lag\":{\"api_to_controller\":\"12ms\"},"
+                                + "\"writes\":[{\"call\":\"PUT /api/v1/nodes/n1/status\",\"answer\":\"200\",\"took\":\"7ms\"}]}");
     }
 
     private static List<Integer> around(MemoryHistory history, int second, int limit) {
-        return history
-                .find(new DecisionQuery("n1", Optional.of(B.plusSeconds(second)), limit))
-                .join()
-                .stream()
+        return history.find(new DecisionQuery("n1", Optional.of(B.plusSeconds(second)), limit)).join().stream()
                 .map(decision -> (int) (decision.at().getEpochSecond() - B.getEpochSecond()))
                 .toList();
     }

@@ -1,0 +1,167 @@
+package io.nodekeeper.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.controller.FeatureGate;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ControllerFlagsTest {
+    @TempDir
+    Path directory;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private final List<ControllerOptions> launched = new ArrayList<>();
+    private final CommandRunner runner = new CommandRunner(
+            List.of(new ControllerCommand(command -> {
+                launched.add(command.controller);
+                return 0;
+            })),
+            new PrintWriter(out),
+            new PrintWriter(err));
+    private Path kubeconfig = Path.of("kubeconfig");
+
+    @BeforeEach
+    void kubeconfig() throws IOException {
+        kubeconfig = Files.createFile(directory.resolve("kubeconfig"));
+    }
+
+    @Test
+    void defaultsAreKubernetes() {
+        assertThat(run()).isZero();
+
+        ControllerOptions options = launched.getFirst();
+        assertThat(options.config().zones().nodeEvictionRate()).isEqualTo(0.1f);
+        assertThat(options.config().zones().secondaryNodeEvictionRate()).isEqualTo(0.01f);
+        assertThat(options.config().zones().largeClusterSizeThreshold()).isEqualTo(50);
+        assertThat(options.config().zones().unhealthyZoneThreshold()).isEqualTo(0.55f);
+        assertThat(options.config().gates().on()).containsExactlyInAnyOrder(FeatureGate.values());
+        assertThat(options.zones.terminatedPodThreshold).isEqualTo(12_500);
+        assertThat(options.election.elect).isEmpty();
+        assertThat(options.election.leaseDuration).isEqualTo(Duration.ofSeconds(15));
+        assertThat(options.election.renewDeadline).isEqualTo(Duration.ofSeconds(10));
+        assertThat(options.election.retryPeriod).isEqualTo(Duration.ofSeconds(2));
+        assertThat(options.election.resourceNamespace + "/" + options.election.resourceName)
+                .isEqualTo("kube-system/kube-controller-manager");
+        assertThat(options.mode).isEqualTo(ControllerOptions.Mode.enforce);
+        assertThat(options.detector.detector).isEqualTo(DetectorOptions.Detector.fixed);
+        assertThat(options.history.bytes()).isEqualTo(64 << 20);
+        assertThat(options.history.dir).isEmpty();
+    }
+
+    @Test
+    void flagsReachTheController() {
+        assertThat(run(
+                        "--node-eviction-rate=1",
+                        "--secondary-node-eviction-rate=0",
+                        "--large-cluster-size-threshold=10",
+                        "--unhealthy-zone-threshold=1",
+                        "--feature-gates=ObserverGuard=false,FlapDamping=true",
+                        "--leader-elect=false",
+                        "--mode=observe",
+                        "--controller-bind-address=off"))
+                .isZero();
+
+        ControllerOptions options = launched.getFirst();
+        assertThat(options.config().zones().nodeEvictionRate()).isEqualTo(1f);
+        assertThat(options.config().gates().has(FeatureGate.OBSERVER_GUARD)).isFalse();
+        assertThat(options.config().gates().has(FeatureGate.FLAP_DAMPING)).isTrue();
+        assertThat(options.election.elect).contains(false);
+        assertThat(options.mode).isEqualTo(ControllerOptions.Mode.observe);
+        assertThat(options.history.address().socket()).isEmpty();
+    }
+
+    @Test
+    @Tag("L77")
+    void everyFaultIsToldInOneMessage() {
+        assertThat(run(
+                        "--node-monitor-period=5s",
+                        "--node-monitor-grace-period=3s",
+                        "--node-eviction-rate=-1",
+                        "--unhealthy-zone-threshold=0",
+                        "--feature-gates=Magic=true",
+                        "--leader-elect-lease-duration=10s",
+                        "--leader-elect-retry-period=8.4s",
+                        "--detector-min=5s",
+                        "--flap-reuse-limit=3000",
+                        "--history-size=0",
+                        "--controller-bind-address=nowhere:1",
+                        "--mode=observe",
+                        "--leader-elect"))
+                .isEqualTo(2);
+
+        assertThat(launched).isEmpty();
+        assertThat(err.toString())
+                .startsWith("error: 11 things are wrong:\n")
+                .contains("--node-monitor-grace-period is 3s; expected at least --node-monitor-period, which is 5s")
+                .contains("--node-eviction-rate is -1; expected 0 to 1000000")
+                .contains("--unhealthy-zone-threshold is 0.0; expected more than 0, at most 1")
+                .contains("--feature-gates: \"Magic\" is no feature gate; expected one of ObserverGuard,")
+                .contains("leaseDuration must be greater than renewDeadline")
+                .contains("renewDeadline must be greater than retryPeriod*JitterFactor")
+                .contains("--detector-min and --detector-max need --detector=adaptive")
+                .contains("--flap-reuse-limit is 3000; expected more than 0 and less than --flap-suppress-limit,")
+                .contains("--history-size is 0; expected 1 to 1000000")
+                .contains("--controller-bind-address is \"nowhere:1\"; expected ADDRESS:PORT, PORT, 0 for any, or off")
+                .contains("--leader-elect writes, --mode=observe does not");
+    }
+
+    @Test
+    void shortGraceAloneShortensThePeriod() {
+        assertThat(run("--node-monitor-grace-period=4s")).isZero();
+
+        assertThat(launched.getFirst().config().nodeMonitorPeriod()).isEqualTo(Duration.ofSeconds(4));
+        assertThat(launched.getFirst().config().warnings())
+                .singleElement()
+                .asString()
+                .startsWith("--node-monitor-grace-period=4s is less than the 45s");
+    }
+
+    @Test
+    void helpTellsWhatEachGateIsGoodFor() {
+        assertThat(runner.run("controller", "--help")).isZero();
+
+        String help = out.toString().replaceAll("\\s+", " ");
+        for (FeatureGate gate : FeatureGate.values()) {
+            assertThat(help).contains(gate.text() + " (" + gate.purpose() + ")");
+        }
+    }
+
+    @Test
+    void bindAddressHasFourForms() {
+        assertThat(new BindAddress("off").socket()).isEmpty();
+        assertThat(socket("0")).isEqualTo("127.0.0.1:0");
+        assertThat(socket("9100")).isEqualTo("127.0.0.1:9100");
+        assertThat(socket("0.0.0.0:9100")).isEqualTo("0.0.0.0:9100");
+        assertThat(socket("[::1]:9100")).isEqualTo("0:0:0:0:0:0:0:1:9100");
+        assertThat(Stream.of("", "x", "70000", "host:1", "1.2.3.4", ":1", "1.2.3.4:"))
+                .noneMatch(text -> new BindAddress(text).isGood());
+    }
+
+    private static String socket(String text) {
+        assertThat(new BindAddress(text).isGood()).isTrue();
+        return new BindAddress(text)
+                .socket()
+                .map(address -> address.getAddress().getHostAddress() + ":" + address.getPort())
+                .orElse("off");
+    }
+
+    private int run(String... flags) {
+        List<String> all = new ArrayList<>(List.of("controller", "--kubeconfig=" + kubeconfig));
+        all.addAll(Arrays.asList(flags));
+        return runner.run(all.toArray(String[]::new));
+    }
+}
