@@ -213,8 +213,7 @@ final class FairZones implements Zones {
         if (member.permitted || member.queued) {
             return;
         }
-        // Only a controller's own verdict was noticed late by the reference.
-        long wait = member.ready.equals(Condition.UNKNOWN) ? place.since() + lag.toNanos() - now() : 0;
+        long wait = place.since() + lag.toNanos() - now();
         if (wait <= 0) {
             member.queued = true;
             zone(member.zone).queue.add(place, health);

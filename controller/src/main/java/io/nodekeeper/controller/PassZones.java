@@ -174,10 +174,8 @@ final class PassZones implements Zones {
         for (NodeHealth health : List.copyOf(members)) {
             ZoneMember member = health.zone;
             if (member != null) {
-                String before = member.judged(member.ready).orElse(member.ready);
-                // Unknown is a controller's word: as the reference saw it, the node was not yet so in this pass.
-                boolean verdict = member.ready.equals(Condition.UNKNOWN);
-                judge(health, member, verdict && !immediate ? before : member.ready, member.ready);
+                String observed = member.judged(member.ready).orElse(member.ready);
+                judge(health, member, immediate ? member.ready : observed, member.ready);
             }
         }
         passEnded();
