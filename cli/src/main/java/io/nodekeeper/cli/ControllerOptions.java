@@ -83,12 +83,6 @@ final class ControllerOptions implements Checked {
     ZoneOptions zones = new ZoneOptions();
 
     @Mixin
-    ElectionOptions election = new ElectionOptions();
-
-    @Mixin
-    DetectorOptions detector = new DetectorOptions();
-
-    @Mixin
     HistoryOptions history = new HistoryOptions();
 
     private Duration period() {
@@ -97,9 +91,10 @@ final class ControllerOptions implements Checked {
 
     /** What the controller is told; only for flags that {@link #check} found good. */
     ControllerConfig config() {
-        return new ControllerConfig(period(), gracePeriod, startupGracePeriod)
+        ControllerConfig config = new ControllerConfig(period(), gracePeriod, startupGracePeriod)
                 .with(zones.config())
                 .with(FeatureGates.parse(featureGates, new ArrayList<>()));
+        return mode == Mode.observe ? config.observing() : config;
     }
 
     @Override
@@ -115,11 +110,6 @@ final class ControllerOptions implements Checked {
         FeatureGates.parse(featureGates, gateFaults);
         gateFaults.forEach(fault -> faults.require(false, fault));
         zones.check(faults);
-        election.check(faults);
-        detector.check(faults);
         history.check(faults);
-        faults.require(
-                mode == Mode.enforce || !election.elect.orElse(false),
-                "--leader-elect writes, --mode=observe does not; expected one of them");
     }
 }

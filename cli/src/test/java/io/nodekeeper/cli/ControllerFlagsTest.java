@@ -50,14 +50,7 @@ class ControllerFlagsTest {
         assertThat(options.config().zones().unhealthyZoneThreshold()).isEqualTo(0.55f);
         assertThat(options.config().gates().on()).containsExactlyInAnyOrder(FeatureGate.values());
         assertThat(options.zones.terminatedPodThreshold).isEqualTo(12_500);
-        assertThat(options.election.elect).isEmpty();
-        assertThat(options.election.leaseDuration).isEqualTo(Duration.ofSeconds(15));
-        assertThat(options.election.renewDeadline).isEqualTo(Duration.ofSeconds(10));
-        assertThat(options.election.retryPeriod).isEqualTo(Duration.ofSeconds(2));
-        assertThat(options.election.resourceNamespace + "/" + options.election.resourceName)
-                .isEqualTo("kube-system/kube-controller-manager");
         assertThat(options.mode).isEqualTo(ControllerOptions.Mode.enforce);
-        assertThat(options.detector.detector).isEqualTo(DetectorOptions.Detector.fixed);
         assertThat(options.history.bytes()).isEqualTo(64 << 20);
         assertThat(options.history.dir).isEmpty();
     }
@@ -69,8 +62,7 @@ class ControllerFlagsTest {
                         "--secondary-node-eviction-rate=0",
                         "--large-cluster-size-threshold=10",
                         "--unhealthy-zone-threshold=1",
-                        "--feature-gates=ObserverGuard=false,FlapDamping=true",
-                        "--leader-elect=false",
+                        "--feature-gates=ObserverGuard=false,OrphanLeases=true",
                         "--mode=observe",
                         "--controller-bind-address=off"))
                 .isZero();
@@ -78,8 +70,7 @@ class ControllerFlagsTest {
         ControllerOptions options = launched.getFirst();
         assertThat(options.config().zones().nodeEvictionRate()).isEqualTo(1f);
         assertThat(options.config().gates().has(FeatureGate.OBSERVER_GUARD)).isFalse();
-        assertThat(options.config().gates().has(FeatureGate.FLAP_DAMPING)).isTrue();
-        assertThat(options.election.elect).contains(false);
+        assertThat(options.config().gates().has(FeatureGate.ORPHAN_LEASES)).isTrue();
         assertThat(options.mode).isEqualTo(ControllerOptions.Mode.observe);
         assertThat(options.history.address().socket()).isEmpty();
     }
@@ -93,30 +84,19 @@ class ControllerFlagsTest {
                         "--node-eviction-rate=-1",
                         "--unhealthy-zone-threshold=0",
                         "--feature-gates=Magic=true",
-                        "--leader-elect-lease-duration=10s",
-                        "--leader-elect-retry-period=8.4s",
-                        "--detector-min=5s",
-                        "--flap-reuse-limit=3000",
                         "--history-size=0",
                         "--controller-bind-address=nowhere:1",
-                        "--mode=observe",
-                        "--leader-elect"))
-                .isEqualTo(2);
+                        ;
 
         assertThat(launched).isEmpty();
         assertThat(err.toString())
-                .startsWith("error: 11 things are wrong:\n")
+                .startsWith("error: 6 things are wrong:\n")
                 .contains("--node-monitor-grace-period is 3s; expected at least --node-monitor-period, which is 5s")
                 .contains("--node-eviction-rate is -1; expected 0 to 1000000")
                 .contains("--unhealthy-zone-threshold is 0.0; expected more than 0, at most 1")
                 .contains("--feature-gates: \"Magic\" is no feature gate; expected one of ObserverGuard,")
-                .contains("leaseDuration must be greater than renewDeadline")
-                .contains("renewDeadline must be greater than retryPeriod*JitterFactor")
-                .contains("--detector-min and --detector-max need --detector=adaptive")
-                .contains("--flap-reuse-limit is 3000; expected more than 0 and less than --flap-suppress-limit,")
                 .contains("--history-size is 0; expected 1 to 1000000")
                 .contains("--controller-bind-address is \"nowhere:1\"; expected ADDRESS:PORT, PORT, 0 for any, or off")
-                .contains("--leader-elect writes, --mode=observe does not");
     }
 
     @Test

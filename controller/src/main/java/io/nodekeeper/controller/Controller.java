@@ -86,7 +86,7 @@ public final class Controller {
                 guard,
                 config.canaryPeriod(),
                 "nodekeeper-" + Long.toHexString(random.nextLong()),
-                true,
+                !config.readOnly(),
                 this::now,
                 new FromCanary(random));
         this.zones = Zones.of(config, ports, heartbeats::nodes, this::recheck, () -> heartbeats.forgive(now()));

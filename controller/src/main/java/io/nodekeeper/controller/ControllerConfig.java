@@ -14,13 +14,15 @@ import java.util.List;
  * @param nodeStartupGracePeriod the same for a node that has never reported
  * @param zones how fast nodes are tainted
  * @param gates which improvements over the reference are on
+ * @param readOnly whether nothing may be written, not even to prove that it sees
  */
 public record ControllerConfig(
         Duration nodeMonitorPeriod,
         Duration nodeMonitorGracePeriod,
         Duration nodeStartupGracePeriod,
         ZoneConfig zones,
-        FeatureGates gates) {
+        FeatureGates gates,
+        boolean readOnly) {
 
     /** Kubernetes' defaults since 1.32. */
     public static final ControllerConfig DEFAULT =
@@ -29,7 +31,13 @@ public record ControllerConfig(
     /** These periods, all else by default. */
     public ControllerConfig(
             Duration nodeMonitorPeriod, Duration nodeMonitorGracePeriod, Duration nodeStartupGracePeriod) {
-        this(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, ZoneConfig.DEFAULT, FeatureGates.ALL);
+        this(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, ZoneConfig.DEFAULT, FeatureGates.ALL, false);
+    }
+
+    /** The same for a controller that only looks. */
+    public ControllerConfig observing() {
+        return new ControllerConfig(
+                nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, gates, true);
     }
 
     /** What of this concerns pods. */
@@ -46,12 +54,12 @@ public record ControllerConfig(
 
     /** The same with other rates. */
     public ControllerConfig with(ZoneConfig others) {
-        return new ControllerConfig(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, others, gates);
+        return new ControllerConfig(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, others, gates, readOnly);
     }
 
     /** The same with other gates. */
     public ControllerConfig with(FeatureGates others) {
-        return new ControllerConfig(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, others);
+        return new ControllerConfig(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, others, readOnly);
     }
 
     /** The deadline of each single call; a slow answer means that nothing can be judged yet. Chosen. */

@@ -16,7 +16,9 @@ import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.history.History;
 import io.nodekeeper.time.DeadlineWheel;
+import io.nodekeeper.time.VirtualTime;
 import io.nodekeeper.time.Randoms;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -474,7 +476,11 @@ class ZonesTest {
         cluster.addNode("n1", K, ready("True", B));
         cluster.change("n1", node -> taint(node, Taint.NOT_READY, "NoExecute"));
         KubeClient client = new KubeClient(cluster.transport, cluster.loop, Duration.ofSeconds(2));
-        Heartbeats heartbeats = new Heartbeats(CONFIG, new DeadlineWheel<>());
+        Heartbeats heartbeats = new Heartbeats(
+                CONFIG,
+                ObserverGuard.off(),
+                new DeadlineWheel<>(),
+                new Explanations(FeatureGates.ALL, History.NONE, new VirtualTime(B).loop("test").clock()));
         NodeHealth health = heartbeats.add(cluster.node("n1"), 0, Duration.ZERO);
         Zones zones = new FairZones(
                 CONFIG, cluster.loop, List::of, rechecked -> {}, new ControllerMetrics(), cluster.decisions::add);
