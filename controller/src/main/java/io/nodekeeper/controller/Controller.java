@@ -15,6 +15,7 @@ import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +48,8 @@ public final class Controller {
     private final Sight sight;
     private final Judge judge;
     private final Tainter tainter;
+    /** Judges instead of wheel and judge, with the gate WatchDrivenDeadlines closed. */
+    private final Optional<MonitorPass> pass;
     private final Reflector leases;
     private final Reflector nodes;
 
@@ -76,10 +79,23 @@ public final class Controller {
         this.sight = new Sight(config.lookPeriod().multipliedBy(BLIND_PERIODS).toNanos(), now());
         this.tainter = new Tainter(this.client, random, heartbeats, lanes, this::wrote);
         this.judge = new Judge(this.client, heartbeats, lanes, events, new FromJudge(), this::now);
+        Leases leaseHandler = new Leases();
+        Nodes nodeHandler = new Nodes();
+        this.pass = config.gates().has(FeatureGate.WATCH_DRIVEN_DEADLINES)
+                ? Optional.empty()
+                : Optional.of(new MonitorPass(
+                        config, ports, this.client, events, PassFollower.NONE, nodeHandler, leaseHandler));
         // Lists of all nodes may take longer than single calls: they keep the caller's deadline.
         this.leases = new Reflector(
-                ports.client(), Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE), random, new Leases());
-        this.nodes = new Reflector(ports.client(), Selection.all(ResourceType.NODES), random, new Nodes());
+                ports.client(),
+                Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE),
+                random,
+                pass.map(MonitorPass::leases).orElse(leaseHandler));
+        this.nodes = new Reflector(
+                ports.client(),
+                Selection.all(ResourceType.NODES),
+                random,
+                pass.map(MonitorPass::nodes).orElse(nodeHandler));
     }
 
     /** Begins to follow leases and nodes; judges from the moment on at which both are known. */
@@ -93,6 +109,7 @@ public final class Controller {
         loop.execute(() -> {
             stopped = true;
             lanes.close();
+            pass.ifPresent(MonitorPass::stop);
             leases.stop();
             nodes.stop();
             if (probe != null) {
@@ -119,7 +136,7 @@ public final class Controller {
     /** Sees to it that the loop wakes when the next deadline may have passed. */
     private void sleep() {
         long next = wheel.nextWake();
-        if (stopped || !nodesListed || next >= wakeAt) {
+        if (stopped || !nodesListed || pass.isPresent() || next >= wakeAt) {
             return;
         }
         if (wakeTimer != null) {
@@ -160,15 +177,19 @@ public final class Controller {
 
     private void add(Node node, Duration silentFor) {
         NodeHealth health = heartbeats.add(node, now(), silentFor);
-        log.info("Node {} is followed (uid {})", health.name, health.uid);
-        events.registered(health.name, health.uid);
+        if (pass.isEmpty()) {
+            log.info("Node {} is followed (uid {})", health.name, health.uid);
+            events.registered(health.name, health.uid);
+        }
         tainter.saw(health, node);
     }
 
     private void remove(NodeHealth health) {
         heartbeats.remove(health);
-        log.info("Node {} is gone (uid {})", health.name, health.uid);
-        events.removing(health.name, health.uid);
+        if (pass.isEmpty()) {
+            log.info("Node {} is gone (uid {})", health.name, health.uid);
+            events.removing(health.name, health.uid);
+        }
     }
 
     private final class FromJudge implements Judge.Sightings {
@@ -232,7 +253,9 @@ public final class Controller {
             if (!nodesListed) {
                 nodesListed = true;
                 sight.answered(now());
-                probe = Periodic.start("node monitor", loop, config.lookPeriod(), 0, random, Controller.this::look);
+                probe = pass.map(MonitorPass::start)
+                        .orElseGet(() -> Periodic.start(
+                                "node monitor", loop, config.lookPeriod(), 0, random, Controller.this::look));
                 log.info("following {} nodes", listed.size());
             }
             sleep();
