@@ -13,6 +13,7 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.time.Deadlines;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -223,7 +224,7 @@ class PassFollowerTest {
         assertThat(cluster.ports.metrics().registry().scrape(name -> name.contains("update_")).stream()
                         .map(snapshot -> snapshot.getMetadata().getName()
                                 + " "
-                                + ((io.prometheus.metrics.model.snapshots.HistogramSnapshot) snapshot)
+                                + ((HistogramSnapshot) snapshot)
                                         .getDataPoints()
                                         .getFirst()
                                         .getCount()))
