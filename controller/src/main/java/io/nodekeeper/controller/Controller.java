@@ -50,6 +50,7 @@ public final class Controller {
     private final Tainter tainter;
     /** Judges instead of wheel and judge, with the gate WatchDrivenDeadlines closed. */
     private final Optional<MonitorPass> pass;
+
     private final Reflector leases;
     private final Reflector nodes;
 

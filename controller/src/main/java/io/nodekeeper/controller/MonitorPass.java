@@ -231,7 +231,10 @@ final class MonitorPass {
                         if (saved.isEmpty()) {
                             return write(look, cached, mark);
                         }
-                        log.info("Node {} is late in the cache only: its lease was renewed at {}", name, live.renewTime());
+                        log.info(
+                                "Node {} is late in the cache only: its lease was renewed at {}",
+                                name,
+                                live.renewTime());
                         records.put(key, saved.get().saved());
                         return follow(saved.get());
                     })

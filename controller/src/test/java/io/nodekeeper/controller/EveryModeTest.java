@@ -385,7 +385,12 @@ class EveryModeTest {
             cluster.post(
                     "n1",
                     Condition.of(
-                            "Ready", "False", "KubeletNotReady", "container runtime is down", B.plusSeconds(second), B));
+                            "Ready",
+                            "False",
+                            "KubeletNotReady",
+                            "container runtime is down",
+                            B.plusSeconds(second),
+                            B));
             cluster.advance(Duration.ofSeconds(1));
             assertThat(cluster.noSchedule("n1")).containsExactly("node.kubernetes.io/not-ready");
         }

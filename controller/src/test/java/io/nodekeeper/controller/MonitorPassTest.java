@@ -196,7 +196,8 @@ class MonitorPassTest {
             }
         }
 
-        assertThat(cluster.transport.calls().stream().filter(call -> call.target().endsWith("/status")))
+        assertThat(cluster.transport.calls().stream()
+                        .filter(call -> call.target().endsWith("/status")))
                 .hasSize(falseVerdicts);
     }
 
@@ -225,12 +226,15 @@ class MonitorPassTest {
 
         assertThat(log.lines())
                 .contains("Node n1 is now Unknown: not updated for 55s, deadline missed by 5s; Ready was True");
-        assertThat(cluster.decisions).filteredOn(d -> d.kind().equals("Unknown")).singleElement().satisfies(d -> {
-            assertThat(d.uid()).isEqualTo("n1-uid");
-            assertThat(d.at()).isEqualTo(B.plusSeconds(55));
-            assertThat(d.text()).isEqualTo("No heartbeat was seen for 55s; found by a monitor pass.");
-            assertThat(d.details().number("lateMillis")).contains(5000L);
-        });
+        assertThat(cluster.decisions)
+                .filteredOn(d -> d.kind().equals("Unknown"))
+                .singleElement()
+                .satisfies(d -> {
+                    assertThat(d.uid()).isEqualTo("n1-uid");
+                    assertThat(d.at()).isEqualTo(B.plusSeconds(55));
+                    assertThat(d.text()).isEqualTo("No heartbeat was seen for 55s; found by a monitor pass.");
+                    assertThat(d.details().number("lateMillis")).contains(5000L);
+                });
     }
 
     @Test
@@ -250,7 +254,8 @@ class MonitorPassTest {
 
         reference.advanceTo("56S");
 
-        assertThat(IntStream.range(0, 10_000).filter(i -> reference.ready("n" + i).equals("Unknown")))
+        assertThat(IntStream.range(0, 10_000)
+                        .filter(i -> reference.ready("n" + i).equals("Unknown")))
                 .hasSize(10_000);
     }
 }

@@ -138,10 +138,16 @@ class PassFollowerTest {
 
         assertThat(heard)
                 .containsExactly(
-                        "n1 True>Unknown", "mark n1", "end",
-                        "n1 Unknown>Unknown", "mark n1", "end",
-                        "n1 Unknown>Unknown", "end",
-                        "n1 Unknown>Unknown", "end");
+                        "n1 True>Unknown",
+                        "mark n1",
+                        "end",
+                        "n1 Unknown>Unknown",
+                        "mark n1",
+                        "end",
+                        "n1 Unknown>Unknown",
+                        "end",
+                        "n1 Unknown>Unknown",
+                        "end");
         assertThat(cluster.events("NodeNotReady")).hasSize(1);
     }
 

@@ -44,8 +44,7 @@ class ReferenceHealthTest {
     void nodeWithoutReadyCountsFromItsCreation() {
         Look look = rules.look(Optional.empty(), created("2015-01-01T11:59:30Z"), NO_LEASE, NOW, B);
 
-        assertThat(look.saved())
-                .isEqualTo(saved(Optional.empty(), NOW - 30 * SECOND, NOW - 30 * SECOND, NO_LEASE));
+        assertThat(look.saved()).isEqualTo(saved(Optional.empty(), NOW - 30 * SECOND, NOW - 30 * SECOND, NO_LEASE));
         assertThat(look.observedReady()).isEqualTo("Unknown");
         assertThat(look.deadline()).isEqualTo(NOW + 30 * SECOND);
     }
@@ -129,8 +128,7 @@ class ReferenceHealthTest {
 
         Look look = rules.look(Optional.of(before), node(ready("True", 0, 0)), Optional.of(RENEWED), NOW, B);
 
-        assertThat(look.saved())
-                .isEqualTo(saved(Optional.of(ready("True", 0, 0)), NOW, OLDER, Optional.of(RENEWED)));
+        assertThat(look.saved()).isEqualTo(saved(Optional.of(ready("True", 0, 0)), NOW, OLDER, Optional.of(RENEWED)));
     }
 
     @Test
@@ -164,8 +162,8 @@ class ReferenceHealthTest {
     void leaseWithoutATimeIsNoRenewal() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
 
-        Look look = rules.look(
-                Optional.of(before), node(ready("True", 0, 0)), Optional.of(new SeenLease("", "9")), NOW, B);
+        Look look =
+                rules.look(Optional.of(before), node(ready("True", 0, 0)), Optional.of(new SeenLease("", "9")), NOW, B);
 
         assertThat(look.saved()).isEqualTo(before);
     }
