@@ -85,8 +85,8 @@ class ControllerFlagsTest {
                         "--unhealthy-zone-threshold=0",
                         "--feature-gates=Magic=true",
                         "--history-size=0",
-                        "--controller-bind-address=nowhere:1",
-                        ;
+                        "--controller-bind-address=nowhere:1"))
+                .isEqualTo(2);
 
         assertThat(launched).isEmpty();
         assertThat(err.toString())
@@ -96,7 +96,7 @@ class ControllerFlagsTest {
                 .contains("--unhealthy-zone-threshold is 0.0; expected more than 0, at most 1")
                 .contains("--feature-gates: \"Magic\" is no feature gate; expected one of ObserverGuard,")
                 .contains("--history-size is 0; expected 1 to 1000000")
-                .contains("--controller-bind-address is \"nowhere:1\"; expected ADDRESS:PORT, PORT, 0 for any, or off")
+                .contains("--controller-bind-address is \"nowhere:1\"; expected ADDRESS:PORT, PORT, 0 for any, or off");
     }
 
     @Test

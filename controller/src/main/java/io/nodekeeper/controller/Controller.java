@@ -48,6 +48,8 @@ public final class Controller {
     private final Zones zones;
     private final Tainter tainter;
     private final Workload workload;
+    /** Judges instead of wheel and judge, with the gate WatchDrivenDeadlines closed. */
+    private final Optional<MonitorPass> pass;
     /** Zones before taints, as they say what may be done about those. */
     private final List<NodeFollower> followers;
 
@@ -98,16 +100,29 @@ public final class Controller {
                 config.gates(),
                 zones,
                 Damping.NONE,
-                ports.history(),
+                explanations.history(),
                 this::wrote);
         this.workload = new Workload(
-                config.workload(), ports.client(), lanes, ports.recorders(), random, ports.metrics(), ports.history());
+                config.workload(), ports.client(), lanes, ports.recorders(), random, ports.metrics(), explanations.history());
         this.followers = List.of(zones, tainter, new Labels(client, lanes), new ToWorkload());
         this.judge = new Judge(client, heartbeats, guard, lanes, new Bench(), this::now);
+        Leases leaseHandler = new Leases();
+        Nodes nodeHandler = new Nodes();
+        this.pass = config.gates().has(FeatureGate.WATCH_DRIVEN_DEADLINES)
+                ? Optional.empty()
+                : Optional.of(new MonitorPass(
+                        config, ports, client, events, new AfterPass(), nodeHandler, leaseHandler));
         // Lists of all nodes may take longer than single calls: they keep the caller's deadline.
         this.leases = new Reflector(
-                ports.client(), Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE), random, new Leases());
-        this.nodes = new Reflector(ports.client(), Selection.all(ResourceType.NODES), random, new Nodes());
+                ports.client(),
+                Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE),
+                random,
+                pass.map(MonitorPass::leases).orElse(leaseHandler));
+        this.nodes = new Reflector(
+                ports.client(),
+                Selection.all(ResourceType.NODES),
+                random,
+                pass.map(MonitorPass::nodes).orElse(nodeHandler));
     }
 
     /** Begins to follow leases and nodes; judges from the moment on at which both are known. */
@@ -124,6 +139,7 @@ public final class Controller {
             lanes.close();
             zones.stop();
             workload.stop();
+            pass.ifPresent(MonitorPass::stop);
             leases.stop();
             nodes.stop();
             canary.stop();
@@ -159,7 +175,7 @@ public final class Controller {
     /** Sees to it that the loop wakes when the next deadline may have passed. */
     private void sleep() {
         long next = wheel.nextWake();
-        if (stopped || !nodesListed || next >= wakeAt) {
+        if (stopped || !nodesListed || pass.isPresent() || next >= wakeAt) {
             return;
         }
         if (wakeTimer != null) {
@@ -185,18 +201,22 @@ public final class Controller {
 
     private void add(Node node, Duration silentFor) {
         NodeHealth health = heartbeats.add(node, now(), silentFor);
-        log.info("Node {} is followed (uid {})", health.name, health.uid);
-        explanations.registered(health);
-        events.registered(health.name, health.uid);
+        if (pass.isEmpty()) {
+            log.info("Node {} is followed (uid {})", health.name, health.uid);
+            explanations.registered(health);
+            events.registered(health.name, health.uid);
+        }
         followers.forEach(follower -> follower.seen(health, node));
     }
 
     private void remove(NodeHealth health) {
         heartbeats.remove(health);
         followers.forEach(follower -> follower.gone(health));
-        log.info("Node {} is gone (uid {})", health.name, health.uid);
-        explanations.removed(health);
-        events.removing(health.name, health.uid);
+        if (pass.isEmpty()) {
+            log.info("Node {} is gone (uid {})", health.name, health.uid);
+            explanations.removed(health);
+            events.removing(health.name, health.uid);
+        }
     }
 
     private void orphaned(String lease) {
@@ -217,6 +237,31 @@ public final class Controller {
             if (health.hasLease) {
                 workload.leaseSeen(health.name);
             }
+        }
+    }
+
+    /** What the reference's pass leaves to zones and pods. */
+    private final class AfterPass implements PassFollower {
+        /** The zones take taints off at a start themselves. */
+        @Override
+        public void stripNoExecute(Node node) {}
+
+        @Override
+        public void judged(Node node, String observedReady, String currentReady) {
+            heartbeats
+                    .find(node.name())
+                    .ifPresent(health -> zones.judged(health, node, observedReady, currentReady));
+        }
+
+        @Override
+        public void passEnded() {
+            zones.passEnded();
+        }
+
+        @Override
+        public CompletionStage<Boolean> markPods(String name) {
+            heartbeats.find(name).ifPresent(health -> workload.nodeWentSilent(name, health.uid));
+            return CompletableFuture.completedFuture(true);
         }
     }
 
@@ -363,7 +408,9 @@ public final class Controller {
             if (!nodesListed) {
                 nodesListed = true;
                 workload.nodesListed();
-                if (guard.isOn()) {
+                if (pass.isPresent()) {
+                    pass.get().start();
+                } else if (guard.isOn()) {
                     canary.start();
                 }
                 log.info("following {} nodes", listed.size());

@@ -21,6 +21,11 @@ final class Explanations {
         this.clock = clock;
     }
 
+    /** Where decisions go; nowhere if their gate is closed. */
+    History history() {
+        return history;
+    }
+
     /** This process sees the node for the first time. */
     void registered(NodeHealth health) {
         add(health, "Registered", "the controller follows this node", JsonObject.EMPTY.with("ready", health.ready));

@@ -19,8 +19,6 @@ public enum FeatureGate {
     DURABLE_EVICTION("DurableEviction", "pod deletions name the pod's UID and are repeated until done"),
     /** A start leaves NoExecute taints as they are. Off: all are taken off and come back at the eviction rate. */
     KEEP_TAINTS("KeepTaints", "a restart does not take NoExecute taints off dead nodes"),
-    /** Nodes that flap keep their taints for a while. Off: each flap takes them off and on. */
-    FLAP_DAMPING("FlapDamping", "nodes that flap keep their taints until they are calm"),
     /** What is known of a node dies with its UID. Off: a new node of that name inherits it. */
     STATE_BY_UID("StateByUid", "a recreated node does not inherit its predecessor's silence"),
     /** Zone disruption without queue races and resets. Off: as the reference does it. */
@@ -31,8 +29,6 @@ public enum FeatureGate {
     SINGLE_TAINT_PATCH("SingleTaintPatch", "taints are swapped in one write"),
     /** Leases of nodes that are gone are deleted. Off: they stay. */
     ORPHAN_LEASES("OrphanLeases", "leases of nodes that no longer exist are deleted"),
-    /** {@code Suspect} before the grace ends. Off: nothing is said before the verdict. */
-    EARLY_WARNING("EarlyWarning", "nodes that are later than they use to be are reported before their grace ends"),
     /** A record of each verdict and its causes. Off: the log alone. */
     EXPLAIN_VERDICTS("ExplainVerdicts", "every verdict leaves a record of its causes");
 

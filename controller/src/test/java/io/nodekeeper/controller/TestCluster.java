@@ -49,6 +49,7 @@ final class TestCluster {
     final FakeTransport transport = new FakeTransport();
     final List<String> events = new ArrayList<>();
     final List<Decision> decisions = new ArrayList<>();
+    final ControllerPorts ports;
     final Controller controller;
 
     /** Called before each answer; a value is the answer. */
@@ -75,16 +76,15 @@ final class TestCluster {
 
     TestCluster(ControllerConfig config) {
         transport.answer(this::serve);
-        controller = new Controller(
-                config,
-                new ControllerPorts(
-                        new KubeClient(transport, loop, Duration.ofSeconds(10)),
-                        loop,
-                        component -> (about, type, reason, message) -> events.add(
-                                type + " " + reason + " " + about.kind() + " " + about.uid() + ": " + message),
-                        Randoms.seeded(1),
-                        new ControllerMetrics(),
-                        decisions::add));
+        ports = new ControllerPorts(
+                new KubeClient(transport, loop, Duration.ofSeconds(10)),
+                loop,
+                component -> (about, type, reason, message) ->
+                        events.add(type + " " + reason + " " + about.kind() + " " + about.uid() + ": " + message),
+                Randoms.seeded(1),
+                new ControllerMetrics(),
+                decisions::add);
+        controller = new Controller(config, ports);
     }
 
     TestCluster start() {
@@ -196,6 +196,14 @@ final class TestCluster {
     List<String> taints(String name) {
         return node(name).taints().stream()
                 .map(taint -> taint.key() + ":" + taint.effect())
+                .toList();
+    }
+
+    /** Keys of its NoSchedule taints. */
+    List<String> noSchedule(String name) {
+        return node(name).taints().stream()
+                .filter(taint -> taint.effect().equals(Taint.NO_SCHEDULE))
+                .map(Taint::key)
                 .toList();
     }
 

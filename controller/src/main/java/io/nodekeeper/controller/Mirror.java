@@ -1,0 +1,57 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.client.Reflector;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/**
+ * A copy by name of what a reflector follows, in the form that its reader needs; another handler hears of everything
+ * too, once the copy is up to date. Confined to the loop.
+ */
+final class Mirror<T> implements Reflector.Handler {
+    private final Map<String, T> byName = new TreeMap<>();
+    private final Function<JsonObject, T> form;
+    private final Reflector.Handler next;
+
+    Mirror(Function<JsonObject, T> form, Reflector.Handler next) {
+        this.form = form;
+        this.next = next;
+    }
+
+    /** All there are at this moment, in the order of their names. */
+    List<T> all() {
+        return List.copyOf(byName.values());
+    }
+
+    /** The one of that name. */
+    Optional<T> find(String name) {
+        return Optional.ofNullable(byName.get(name));
+    }
+
+    @Override
+    public void onReplace(List<JsonObject> objects) {
+        byName.clear();
+        objects.forEach(object -> byName.put(name(object), form.apply(object)));
+        next.onReplace(objects);
+    }
+
+    @Override
+    public void onChange(JsonObject object) {
+        byName.put(name(object), form.apply(object));
+        next.onChange(object);
+    }
+
+    @Override
+    public void onDelete(JsonObject object) {
+        byName.remove(name(object));
+        next.onDelete(object);
+    }
+
+    private static String name(JsonObject object) {
+        return object.object("metadata").text("name");
+    }
+}

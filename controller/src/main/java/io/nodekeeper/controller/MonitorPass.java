@@ -1,0 +1,340 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.Reflector;
+import io.nodekeeper.controller.ReferenceHealth.Look;
+import io.nodekeeper.controller.ReferenceHealth.Saved;
+import io.nodekeeper.controller.ReferenceHealth.SeenLease;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.History;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.Periodic;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The reference's way to find silent nodes, with the gate WatchDrivenDeadlines closed: each monitor period a pass over the
+ * cached nodes, eight at a time, that believes what the cache says. Periods slide: the wait begins when a pass has ended.
+ * Only this mode keeps whole nodes. Confined to the loop.
+ *
+ * <p>With the gate ObserverGuard open a lease is read live before a node is blamed, so a lagging cache harms nobody: the
+ * lease that was read is remembered, and what the cache says of it counts again only when it is newer. With StateByUid
+ * open a node's record dies with it; else a new node of that name inherits it.
+ */
+final class MonitorPass {
+    private static final Logger log = LoggerFactory.getLogger(MonitorPass.class);
+    /** Kubernetes' number of workers. */
+    private static final int WORKERS = 8;
+    /** Kubernetes' wait between tries to write a node's status, and the time in which they have to begin. */
+    private static final Duration RETRY_WAIT = Duration.ofMillis(20);
+    /** See {@link #RETRY_WAIT}. */
+    private static final Duration RETRY_BUDGET = RETRY_WAIT.multipliedBy(5);
+
+    private static final double NANOS = 1e9;
+
+    private final ControllerConfig config;
+    private final ControllerPorts ports;
+    private final KubeClient client;
+    private final Loop loop;
+    private final NodeEvents events;
+    private final PassFollower follower;
+    private final History history;
+    private final ReferenceHealth rules;
+    private final boolean byUid;
+    private final boolean guarded;
+    private final boolean keepsTaints;
+    private final Lanes workers = new Lanes(WORKERS);
+
+    private final Mirror<Node> nodes;
+    private final Mirror<SeenLease> leases;
+    /** By name, or by UID. */
+    private final Map<String, Saved> records = new HashMap<>();
+    /** Name to UID of the nodes of the last pass. */
+    private final Map<String, String> known = new HashMap<>();
+    /** UIDs of nodes whose pods could not be marked. */
+    private final Set<String> unmarked = new HashSet<>();
+
+    /**
+     * A pass at rest.
+     *
+     * @param client makes its calls, each within the client's deadline
+     * @param nodes hears of nodes too
+     * @param leases hears of leases too
+     */
+    MonitorPass(
+            ControllerConfig config,
+            ControllerPorts ports,
+            KubeClient client,
+            NodeEvents events,
+            PassFollower follower,
+            Reflector.Handler nodes,
+            Reflector.Handler leases) {
+        this.config = config;
+        this.ports = ports;
+        this.client = client;
+        this.loop = ports.loop();
+        this.events = events;
+        this.follower = follower;
+        this.history = config.gates().has(FeatureGate.EXPLAIN_VERDICTS) ? ports.history() : History.NONE;
+        this.rules = new ReferenceHealth(config);
+        this.byUid = config.gates().has(FeatureGate.STATE_BY_UID);
+        this.guarded = config.gates().has(FeatureGate.OBSERVER_GUARD);
+        this.keepsTaints = config.gates().has(FeatureGate.KEEP_TAINTS);
+        this.nodes = new Mirror<>(Node::new, nodes);
+        this.leases = new Mirror<>(json -> SeenLease.of(new Lease(json)), leases);
+    }
+
+    /** What has to be told of nodes. */
+    Reflector.Handler nodes() {
+        return nodes;
+    }
+
+    /** What has to be told of leases. */
+    Reflector.Handler leases() {
+        return leases;
+    }
+
+    /** Makes the first pass now, and then one each period until what is returned is stopped. */
+    Periodic start() {
+        return Periodic.start("node monitor", loop, config.nodeMonitorPeriod(), 0, ports.random(), this::run);
+    }
+
+    /** Writes nothing more. */
+    void stop() {
+        workers.close();
+    }
+
+    /** Every node gets a new grace. */
+    void restartGraces() {
+        long now = now();
+        records.replaceAll((key, saved) -> saved.restarted(now));
+    }
+
+    private CompletableFuture<Void> run() {
+        long began = now();
+        List<Node> listed = nodes.all();
+        classify(listed);
+        CompletableFuture<?>[] visits = listed.stream().map(this::visit).toArray(CompletableFuture<?>[]::new);
+        return CompletableFuture.allOf(visits).thenRun(() -> {
+            follower.passEnded();
+            ports.metrics().judgedAllNodes((now() - began) / NANOS);
+        });
+    }
+
+    private CompletableFuture<Void> visit(Node node) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        workers.ordinary(() -> {
+            long began = now();
+            return new Visit(node).attempt().handle((value, error) -> {
+                if (error != null) {
+                    log.error("Node {}: evaluation failed", node.name(), error);
+                }
+                ports.metrics().judgedNode((now() - began) / NANOS);
+                return done.complete(null);
+            });
+        });
+        return done;
+    }
+
+    /** Tells of nodes that came and went since the last pass. The reference knows them by name only. */
+    private void classify(List<Node> listed) {
+        Map<String, String> uids = listed.stream().collect(Collectors.toMap(Node::name, Node::uid));
+        Map.copyOf(known).forEach((name, uid) -> {
+            String now = uids.getOrDefault(name, "");
+            if (now.isEmpty() || (byUid && !now.equals(uid))) {
+                known.remove(name);
+                log.info("Node {} is gone (uid {})", name, uid);
+                events.removing(name, uid);
+            }
+        });
+        unmarked.retainAll(Set.copyOf(uids.values()));
+        if (byUid) {
+            records.keySet().retainAll(Set.copyOf(uids.values()));
+        }
+        for (Node node : listed) {
+            if (known.putIfAbsent(node.name(), node.uid()) == null) {
+                log.info("Node {} is followed (uid {})", node.name(), node.uid());
+                events.registered(node.name(), node.uid());
+                if (!keepsTaints) {
+                    follower.stripNoExecute(node);
+                }
+            }
+        }
+    }
+
+    private long now() {
+        return loop.clock().nanoTime();
+    }
+
+    /** One node in one pass. */
+    private final class Visit {
+        private final long began = now();
+        private final String name;
+        private final String uid;
+        private final String key;
+        private Node node;
+
+        private Visit(Node node) {
+            this.node = node;
+            this.name = node.name();
+            this.uid = node.uid();
+            this.key = byUid ? uid : name;
+        }
+
+        private CompletionStage<?> attempt() {
+            if (workers.isClosed()) {
+                return nothing();
+            }
+            Optional<SeenLease> lease = leases.find(name);
+            Look look = rules.look(
+                    Optional.ofNullable(records.get(key)),
+                    node,
+                    lease,
+                    now(),
+                    loop.clock().wallTime());
+            records.put(key, look.saved());
+            Verdict verdict =
+                    Verdict.of(node, look.deadline(), now(), loop.clock().wallTime());
+            return switch (verdict) {
+                case Verdict.Alive() -> follow(look);
+                case Verdict.AlreadyUnknown() -> follow(look);
+                case Verdict.MarkUnknown mark -> guarded ? lookLive(look, lease, mark) : write(look, lease, mark);
+            };
+        }
+
+        private CompletionStage<?> lookLive(Look look, Optional<SeenLease> cached, Verdict.MarkUnknown mark) {
+            return client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name)
+                    .handle((read, error) -> {
+                        if (error != null) {
+                            return Failures.isCode(error, 404) ? write(look, cached, mark) : tryAgain(error);
+                        }
+                        SeenLease live = SeenLease.of(new Lease(read));
+                        Optional<Look> saved = rules.lookLive(look, node, live, now());
+                        if (saved.isEmpty()) {
+                            return write(look, cached, mark);
+                        }
+                        log.info(
+                                "Node {} is late in the cache only: its lease was renewed at {}",
+                                name,
+                                live.renewTime());
+                        records.put(key, saved.get().saved());
+                        return follow(saved.get());
+                    })
+                    .thenCompose(next -> next);
+        }
+
+        private CompletionStage<?> write(Look look, Optional<SeenLease> lease, Verdict.MarkUnknown mark) {
+            if (workers.isClosed()) {
+                return nothing();
+            }
+            return client.updateStatus(ResourceType.NODES, "", name, mark.node().json())
+                    .handle((written, error) -> {
+                        if (error != null) {
+                            return tryAgain(error);
+                        }
+                        node = new Node(written);
+                        records.put(key, rules.written(look, mark.node(), lease, now()));
+                        tell(look);
+                        return follow(look);
+                    })
+                    .thenCompose(next -> next);
+        }
+
+        private void tell(Look look) {
+            String silence = Heartbeats.age(now() - look.saved().probe());
+            log.info(
+                    "Node {} is now Unknown: not updated for {}, deadline missed by {}; Ready was {}",
+                    name,
+                    silence,
+                    Heartbeats.age(now() - look.deadline()),
+                    look.observedReady());
+            history.add(new Decision(
+                    loop.clock().wallTime(),
+                    name,
+                    uid,
+                    "Unknown",
+                    "No heartbeat was seen for " + silence + "; found by a monitor pass.",
+                    JsonObject.builder()
+                            .put("observedReady", look.observedReady())
+                            .put("silentMillis", (now() - look.saved().probe()) / 1_000_000)
+                            .put("lateMillis", (now() - look.deadline()) / 1_000_000)
+                            .put("resourceVersion", node.resourceVersion())
+                            .build()));
+        }
+
+        /** The node is read anew and all is evaluated again: a heartbeat that arrived meanwhile rescues it. */
+        private CompletionStage<?> tryAgain(Throwable error) {
+            return client.get(ResourceType.NODES, "", name)
+                    .handle((read, gone) -> {
+                        if (gone != null || !isSame(new Node(read))) {
+                            return giveUp(gone == null || Failures.isCode(gone, 404) ? "" : Failures.text(gone));
+                        }
+                        node = new Node(read);
+                        long wait = RETRY_WAIT.toNanos();
+                        long next = ((now() - began) / wait + 1) * wait;
+                        if (next > RETRY_BUDGET.toNanos()) {
+                            return giveUp(Failures.text(error));
+                        }
+                        return Deadlines.sleep(loop, Duration.ofNanos(next - (now() - began)))
+                                .thenCompose(slept -> attempt());
+                    })
+                    .thenCompose(next -> next);
+        }
+
+        private boolean isSame(Node read) {
+            return !byUid || read.uid().equals(uid);
+        }
+
+        /** The node is left out of this pass; nothing is said of one that is gone. */
+        private CompletionStage<?> giveUp(String why) {
+            if (!why.isEmpty()) {
+                log.info("Node {} is late, but its status was not written: {}; left to the next pass", name, why);
+            }
+            return nothing();
+        }
+
+        private CompletionStage<?> follow(Look look) {
+            String current = node.ready().map(Condition::status).orElse("");
+            boolean wasReady = look.observedReady().equals(Condition.TRUE);
+            follower.judged(node, look.observedReady(), current);
+            boolean silenced = wasReady && !current.equals(Condition.TRUE);
+            if (silenced) {
+                events.notReady(name, uid);
+            }
+            boolean again = unmarked.remove(uid) && !current.isEmpty() && !wasReady;
+            return silenced || again ? mark() : nothing();
+        }
+
+        private CompletionStage<?> mark() {
+            return follower.markPods(name).handle((marked, error) -> {
+                if (error != null || !marked) {
+                    unmarked.add(uid);
+                    log.debug("Node {}: pods not marked NotReady, again in the next pass", name, error);
+                }
+                return null;
+            });
+        }
+
+        private static CompletionStage<?> nothing() {
+            return CompletableFuture.completedStage(null);
+        }
+    }
+}

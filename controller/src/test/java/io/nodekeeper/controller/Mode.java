@@ -1,0 +1,42 @@
+package io.nodekeeper.controller;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/** The ways to find silent nodes, for scenarios that have the same outcome in all of them. */
+enum Mode {
+    /** All gates open: each node's own deadline. */
+    DEADLINES(FeatureGates.ALL, Duration.ZERO),
+    /** Passes, which look live before they blame. */
+    GUARDED_PASS(FeatureGates.ALL.without(FeatureGate.WATCH_DRIVEN_DEADLINES), Duration.ofSeconds(5)),
+    /** All gates closed. */
+    REFERENCE(FeatureGates.REFERENCE, Duration.ofSeconds(5));
+
+    private final FeatureGates gates;
+    /** How long after a deadline, which is strict, the verdict comes if the deadline is that of a pass. */
+    private final Duration lag;
+
+    Mode(FeatureGates gates, Duration lag) {
+        this.gates = gates;
+        this.lag = lag;
+    }
+
+    ControllerConfig config() {
+        return TestCluster.CONFIG.with(gates);
+    }
+
+    TestCluster cluster() {
+        return new TestCluster(config());
+    }
+
+    /** When the verdict for a deadline at {@code second} is written. */
+    Instant verdict(int second) {
+        return TestCluster.B.plusSeconds(second).plus(lag);
+    }
+
+    /** Goes on until just after the verdict for a deadline at {@code second}, a conflict or two included. */
+    void advanceToVerdict(TestCluster cluster, int second) {
+        Duration end = Duration.ofSeconds(second).plus(lag).plusMillis(50);
+        cluster.advance(end.minus(cluster.time.elapsed()));
+    }
+}
