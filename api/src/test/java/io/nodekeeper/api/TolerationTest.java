@@ -30,7 +30,8 @@ class TolerationTest {
     })
     void matchesByEffectKeyAndOperator(String key, String operator, String value, String effect, boolean expected) {
         Toleration toleration = new Toleration(key, operator, value, effect, Optional.empty());
-        Taint taint = new Taint(JsonObject.EMPTY.with("key", "k").with("value", "v").with("effect", "NoExecute"));
+        Taint taint =
+                new Taint(JsonObject.EMPTY.with("key", "k").with("value", "v").with("effect", "NoExecute"));
         assertThat(toleration.tolerates(taint)).isEqualTo(expected);
     }
 }

@@ -45,7 +45,8 @@ final class Authorizer {
                     List.of("leases"),
                     List.of("create", "update", "patch", "delete"),
                     "kube-system"),
-            // Kubernetes' garbage collector deletes leases whose node is gone; here the controller does. It keeps a lease
+            // Kubernetes' garbage collector deletes leases whose node is gone; here the controller does. It keeps a
+            // lease
             // of its own among them, by which it proves that it sees.
             new Rule(
                     "coordination.k8s.io",

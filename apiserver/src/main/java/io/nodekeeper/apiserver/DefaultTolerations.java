@@ -21,7 +21,8 @@ public record DefaultTolerations(long notReadySeconds, long unreachableSeconds) 
             return object;
         }
         JsonArray before = object.object("spec").array("tolerations");
-        JsonArray tolerations = with(with(before, Taint.NOT_READY, notReadySeconds), Taint.UNREACHABLE, unreachableSeconds);
+        JsonArray tolerations =
+                with(with(before, Taint.NOT_READY, notReadySeconds), Taint.UNREACHABLE, unreachableSeconds);
         return tolerations.equals(before)
                 ? object
                 : object.update("spec", spec -> spec.with("tolerations", tolerations));

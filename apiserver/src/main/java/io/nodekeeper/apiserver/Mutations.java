@@ -80,8 +80,7 @@ final class Mutations {
                 .thenApply(result -> shown(result, warnings));
     }
 
-    private JsonObject body(
-            Resource resource, RequestInfo.Target target, ApiRequest request, List<String> warnings) {
+    private JsonObject body(Resource resource, RequestInfo.Target target, ApiRequest request, List<String> warnings) {
         JsonObject raw = Bodies.object(request);
         Bodies.check(resource, raw, 400);
         warnings.addAll(Bodies.unknownFields(resource, raw, Set.of(), request, 400));

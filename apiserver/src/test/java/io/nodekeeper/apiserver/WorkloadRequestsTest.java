@@ -29,7 +29,8 @@ class WorkloadRequestsTest {
     @Test
     @Tag("L74")
     void aPodThatToleratesEverythingGetsNone() {
-        JsonObject pod = server.post(PODS, tolerating("{\"operator\":\"Exists\"}")).json();
+        JsonObject pod =
+                server.post(PODS, tolerating("{\"operator\":\"Exists\"}")).json();
         assertThat(pod.object("spec").array("tolerations")).hasToString("[{\"operator\":\"Exists\"}]");
     }
 
@@ -39,8 +40,9 @@ class WorkloadRequestsTest {
         String own = "{\"key\":\"node.kubernetes.io/not-ready\",\"operator\":\"Exists\",\"effect\":\"NoExecute\"}";
         JsonObject pod = server.post(PODS, tolerating(own)).json();
         assertThat(pod.object("spec").array("tolerations"))
-                .hasToString("[" + own
-                        + ",{\"key\":\"node.kubernetes.io/unreachable\",\"operator\":\"Exists\",\"effect\":\"NoExecute\",\"tolerationSeconds\":300}]");
+                .hasToString(
+                        "[" + own
+                                + ",{\"key\":\"node.kubernetes.io/unreachable\",\"operator\":\"Exists\",\"effect\":\"NoExecute\",\"tolerationSeconds\":300}]");
     }
 
     @Test
@@ -50,7 +52,8 @@ class WorkloadRequestsTest {
         JsonObject patched = server.patch(TestServer.MERGE, PODS + "/p1", "{\"spec\":{\"tolerations\":null}}")
                 .json();
         assertThat(patched.object("spec").array("tolerations")).hasToString(DEFAULTS);
-        JsonObject replaced = server.put(PODS + "/p1", TestServer.pod("p1", "n1")).json();
+        JsonObject replaced =
+                server.put(PODS + "/p1", TestServer.pod("p1", "n1")).json();
         assertThat(replaced.object("spec").array("tolerations")).hasToString(DEFAULTS);
         Answer status = server.patch(TestServer.MERGE, PODS + "/p1/status", "{\"status\":{\"phase\":\"Running\"}}");
         assertThat(status.json().object("spec").array("tolerations")).hasToString(DEFAULTS);
@@ -61,8 +64,10 @@ class WorkloadRequestsTest {
     void theSecondsAreTheServersFlags() {
         TestServer hasty = new TestServer(Journal.NONE, new DefaultTolerations(7, 0));
         JsonObject pod = hasty.post(PODS, TestServer.pod("p1", "n1")).json();
-        assertThat(pod.object("spec").array("tolerations").objects().map(t -> t.number("tolerationSeconds")
-                        .orElseThrow()))
+        assertThat(pod.object("spec")
+                        .array("tolerations")
+                        .objects()
+                        .map(t -> t.number("tolerationSeconds").orElseThrow()))
                 .containsExactly(7L, 0L);
     }
 
@@ -113,7 +118,8 @@ class WorkloadRequestsTest {
     @Test
     @Tag("W18")
     void theControllerDeletesALeaseOnlyAsItSawIt() {
-        JsonObject created = server.post(LEASES, "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"n1\"}}")
+        JsonObject created = server.post(
+                        LEASES, "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"n1\"}}")
                 .json();
         JsonObject metadata = created.object("metadata");
         server.patch(TestServer.MERGE, LEASES + "/n1", "{\"spec\":{\"renewTime\":\"2026-11-21T07:00:00.000000Z\"}}");

@@ -115,8 +115,7 @@ final class ApiServerOptions implements Checked {
         faults.readable("--client-ca-file", clientCaFile);
         faults.readable("--token-auth-file", tokenAuthFile);
         faults.positive("--event-ttl", eventTtl);
-        faults.within(
-                "--default-not-ready-toleration-seconds", defaultNotReadyTolerationSeconds, 0, Integer.MAX_VALUE);
+        faults.within("--default-not-ready-toleration-seconds", defaultNotReadyTolerationSeconds, 0, Integer.MAX_VALUE);
         faults.within(
                 "--default-unreachable-toleration-seconds", defaultUnreachableTolerationSeconds, 0, Integer.MAX_VALUE);
     }

@@ -15,8 +15,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -103,15 +103,21 @@ public final class Controller {
                 explanations.history(),
                 this::wrote);
         this.workload = new Workload(
-                config.workload(), ports.client(), lanes, ports.recorders(), random, ports.metrics(), explanations.history());
+                config.workload(),
+                ports.client(),
+                lanes,
+                ports.recorders(),
+                random,
+                ports.metrics(),
+                explanations.history());
         this.followers = List.of(zones, tainter, new Labels(client, lanes), new ToWorkload());
         this.judge = new Judge(client, heartbeats, guard, lanes, new Bench(), this::now);
         Leases leaseHandler = new Leases();
         Nodes nodeHandler = new Nodes();
         this.pass = config.gates().has(FeatureGate.WATCH_DRIVEN_DEADLINES)
                 ? Optional.empty()
-                : Optional.of(new MonitorPass(
-                        config, ports, client, events, new AfterPass(), nodeHandler, leaseHandler));
+                : Optional.of(
+                        new MonitorPass(config, ports, client, events, new AfterPass(), nodeHandler, leaseHandler));
         // Lists of all nodes may take longer than single calls: they keep the caller's deadline.
         this.leases = new Reflector(
                 ports.client(),
@@ -248,9 +254,7 @@ public final class Controller {
 
         @Override
         public void judged(Node node, String observedReady, String currentReady) {
-            heartbeats
-                    .find(node.name())
-                    .ifPresent(health -> zones.judged(health, node, observedReady, currentReady));
+            heartbeats.find(node.name()).ifPresent(health -> zones.judged(health, node, observedReady, currentReady));
         }
 
         @Override

@@ -31,7 +31,13 @@ public record ControllerConfig(
     /** These periods, all else by default. */
     public ControllerConfig(
             Duration nodeMonitorPeriod, Duration nodeMonitorGracePeriod, Duration nodeStartupGracePeriod) {
-        this(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, ZoneConfig.DEFAULT, FeatureGates.ALL, false);
+        this(
+                nodeMonitorPeriod,
+                nodeMonitorGracePeriod,
+                nodeStartupGracePeriod,
+                ZoneConfig.DEFAULT,
+                FeatureGates.ALL,
+                false);
     }
 
     /** The same for a controller that only looks. */
@@ -54,12 +60,14 @@ public record ControllerConfig(
 
     /** The same with other rates. */
     public ControllerConfig with(ZoneConfig others) {
-        return new ControllerConfig(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, others, gates, readOnly);
+        return new ControllerConfig(
+                nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, others, gates, readOnly);
     }
 
     /** The same with other gates. */
     public ControllerConfig with(FeatureGates others) {
-        return new ControllerConfig(nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, others, readOnly);
+        return new ControllerConfig(
+                nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, others, readOnly);
     }
 
     /** The deadline of each single call; a slow answer means that nothing can be judged yet. Chosen. */

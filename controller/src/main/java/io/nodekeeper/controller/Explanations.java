@@ -50,11 +50,7 @@ final class Explanations {
 
     /** The node was late, but the API knew better than the watch. */
     void spared(NodeHealth health, JsonObject facts) {
-        add(
-                health,
-                "Spared",
-                "late by what the watch told, but a live look found a newer " + health.signal,
-                facts);
+        add(health, "Spared", "late by what the watch told, but a live look found a newer " + health.signal, facts);
     }
 
     /** The node is heard of again after it was declared Unknown. */
@@ -74,26 +70,28 @@ final class Explanations {
 
     /** What became of the controller's own sight; the sentence is for log and event, too. */
     String sight(ObserverGuard.Change change, long now) {
-        String text =
-                switch (change) {
-                    case ObserverGuard.Change.Blind(ObserverGuard.Hop hop, long since) ->
-                        "nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop
-                                + "); no node is judged, and their clocks stand still";
-                    case ObserverGuard.Change.Renamed(ObserverGuard.Hop hop, long since) ->
-                        "still nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop
-                                + ")";
-                    case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted) ->
-                        "sees again; for " + Heartbeats.age(lasted) + " it did not, because " + hop.meaning() + " ("
-                                + hop + "); every node gets that time back";
-                };
-        String kind =
-                switch (change) {
-                    case ObserverGuard.Change.Blind blind -> "ObserverBlind";
-                    case ObserverGuard.Change.Renamed renamed -> "ObserverBlind";
-                    case ObserverGuard.Change.Sees sees -> "ObserverSees";
-                };
+        String text = switch (change) {
+            case ObserverGuard.Change.Blind(ObserverGuard.Hop hop, long since) ->
+                "nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop
+                        + "); no node is judged, and their clocks stand still";
+            case ObserverGuard.Change.Renamed(ObserverGuard.Hop hop, long since) ->
+                "still nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop + ")";
+            case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted) ->
+                "sees again; for " + Heartbeats.age(lasted) + " it did not, because " + hop.meaning() + " (" + hop
+                        + "); every node gets that time back";
+        };
+        String kind = switch (change) {
+            case ObserverGuard.Change.Blind blind -> "ObserverBlind";
+            case ObserverGuard.Change.Renamed renamed -> "ObserverBlind";
+            case ObserverGuard.Change.Sees sees -> "ObserverSees";
+        };
         history.add(new Decision(
-                clock.wallTime(), "", "", kind, text, JsonObject.EMPTY.with("hop", hop(change).label())));
+                clock.wallTime(),
+                "",
+                "",
+                kind,
+                text,
+                JsonObject.EMPTY.with("hop", hop(change).label())));
         return text;
     }
 

@@ -44,16 +44,14 @@ final class Heartbeats {
     private final ObserverGuard guard;
     /** Silence before this moment on the nodes' clock is held against nobody. */
     private long clearSince = Long.MIN_VALUE / 2;
+
     private final FeatureGates gates;
     private final Explanations explanations;
     /** When a node of that name was last heard, for those that are gone; only without {@code StateByUid}. */
     private final Map<String, Long> heirs = new HashMap<>();
 
     Heartbeats(
-            ControllerConfig config,
-            ObserverGuard guard,
-            DeadlineWheel<NodeHealth> wheel,
-            Explanations explanations) {
+            ControllerConfig config, ObserverGuard guard, DeadlineWheel<NodeHealth> wheel, Explanations explanations) {
         this.explanations = explanations;
         this.wheel = wheel;
         this.guard = guard;
@@ -90,8 +88,7 @@ final class Heartbeats {
         health.signal = NodeHealth.Signal.FIRST_SIGHT;
         health.arrivedAt = now;
         health.heardAt = inherited(health)
-                .orElse(guard.nodeTime(now)
-                        - Math.min(silentFor.toNanos(), startupGrace + DeadlineWheel.TICK_NANOS));
+                .orElse(guard.nodeTime(now) - Math.min(silentFor.toNanos(), startupGrace + DeadlineWheel.TICK_NANOS));
         arm(health);
         return health;
     }

@@ -79,6 +79,7 @@ final class ObserverGuard {
     private long provenAt;
     /** All that was taken out of the nodes' clock. */
     private long lost;
+
     private boolean blind;
     private Hop hop = Hop.API_SERVER;
 

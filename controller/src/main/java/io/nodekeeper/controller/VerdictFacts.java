@@ -49,8 +49,10 @@ final class VerdictFacts {
     void read(JsonObject lease, Node node, long now) {
         readAt = now;
         leaseRead = new Lease(lease).spec().text("renewTime");
-        heartbeatRead =
-                node.ready().map(Condition::json).map(c -> c.text("lastHeartbeatTime")).orElse("");
+        heartbeatRead = node.ready()
+                .map(Condition::json)
+                .map(c -> c.text("lastHeartbeatTime"))
+                .orElse("");
     }
 
     /** The verdict was sent. */

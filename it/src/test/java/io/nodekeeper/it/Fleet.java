@@ -118,6 +118,9 @@ final class Fleet implements AutoCloseable {
     }
 
     private void lease(ApiObject object) {
+        if (object.labels().containsKey("nodekeeper.io/canary")) {
+            return;
+        }
         Seen seen = node(object.name());
         String renewTime = object.spec().text("renewTime");
         if (!renewTime.equals(seen.renewTime)) {

@@ -50,7 +50,8 @@ final class Observer {
             }
         });
         leases = new Follower(ResourceType.LEASES.path(Lease.NODE_NAMESPACE), (type, object) -> {
-            if (!type.equals("DELETED")) {
+            // The controller's canary among them is no node's.
+            if (!type.equals("DELETED") && !new Lease(object).labels().containsKey("nodekeeper.io/canary")) {
                 sights.lease(object);
             }
         });

@@ -209,7 +209,8 @@ final class Evictor {
             HostNode node = pod.node;
             return live.isPresent()
                     && node.isSame(live.get())
-                    && isDue(ActiveTaint.of(live.get(), node.taints, loop.clock().wallTime(), timers.now()));
+                    && isDue(
+                            ActiveTaint.of(live.get(), node.taints, loop.clock().wallTime(), timers.now()));
         }
 
         /** The live node does not ask for it; perhaps the watch has told so meanwhile. */
@@ -263,9 +264,8 @@ final class Evictor {
                         JsonObject.EMPTY.with("error", Failures.text(error)));
                 return;
             }
-            Duration wait = config.durableEviction()
-                    ? Jitter.stretch(RETRY.delay(failures - 1), 0.5, random)
-                    : TRY_WAIT;
+            Duration wait =
+                    config.durableEviction() ? Jitter.stretch(RETRY.delay(failures - 1), 0.5, random) : TRY_WAIT;
             log.warn("Pod {} not evicted, try {} in {}: {}", pod, failures + 1, wait, Failures.text(error));
             loop.schedule(wait, () -> lanes.background(this::attempt));
         }

@@ -44,7 +44,8 @@ final class HostNode {
     long missingSince;
 
     /** The last live look at it, and when it was begun. */
-    @Nullable CompletableFuture<Optional<Node>> look;
+    @Nullable
+    CompletableFuture<Optional<Node>> look;
 
     long lookedAt;
 
@@ -71,7 +72,8 @@ final class HostNode {
                 .orElse(TrackedPod.NO_TIME);
         boolean out = isOutOfService(node);
         News news = new News(
-                !known || !ready.equals(status) || readySince != since, !known || !isSame(node) || !after.equals(taints));
+                !known || !ready.equals(status) || readySince != since,
+                !known || !isSame(node) || !after.equals(taints));
         if (!news.any() && out == outOfService) {
             return News.NOTHING;
         }

@@ -73,7 +73,9 @@ final class LeaseCollector {
     private CompletionStage<?> look(String name, Suspect suspect, long now) {
         CompletableFuture<JsonObject> lease = client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name);
         return looks.fresh(name)
-                .thenCombine(lease, (node, json) -> node.isPresent() ? Optional.<Lease>empty() : Optional.of(new Lease(json)))
+                .thenCombine(
+                        lease,
+                        (node, json) -> node.isPresent() ? Optional.<Lease>empty() : Optional.of(new Lease(json)))
                 .handle((orphan, error) -> {
                     if (suspects.get(name) != suspect) {
                         // Heard of in the meantime.

@@ -34,9 +34,7 @@ sealed interface Patience {
     static Patience asReference(
             List<Toleration> tolerations, List<ActiveTaint> taints, long now, Optional<Long> pending) {
         Patience patience = of(tolerations, taints, taint -> now);
-        return patience instanceof Until until
-                ? new Until(pending.orElse(until.at()), until.taint())
-                : patience;
+        return patience instanceof Until until ? new Until(pending.orElse(until.at()), until.taint()) : patience;
     }
 
     private static Patience of(

@@ -80,8 +80,8 @@ final class PodCache {
             leave(pod);
             settle(pod, node);
         }
-        List<Toleration> tolerations = share(
-                spec.array("tolerations").objects().map(Toleration::of).toList());
+        List<Toleration> tolerations =
+                share(spec.array("tolerations").objects().map(Toleration::of).toList());
         boolean tolerationsChanged = !tolerations.equals(pod.tolerations);
         count(pod, -1);
         pod.tolerations = tolerations;

@@ -143,9 +143,8 @@ final class PodCollector {
     }
 
     private CompletableFuture<Void> all(List<TrackedPod> pods, Reason reason) {
-        return CompletableFuture.allOf(pods.stream()
-                .map(pod -> job(() -> force(pod, reason)))
-                .toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(
+                pods.stream().map(pod -> job(() -> force(pod, reason))).toArray(CompletableFuture[]::new));
     }
 
     private CompletionStage<?> force(TrackedPod pod, Reason reason) {

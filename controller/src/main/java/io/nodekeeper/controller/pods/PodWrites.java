@@ -56,14 +56,14 @@ final class PodWrites {
             if (ready.isEmpty() || ready.get().status().equals(Condition.FALSE)) {
                 return CompletableFuture.completedFuture(false);
             }
-            JsonObject marked = ready.get().json().with("status", Condition.FALSE).with("lastTransitionTime", wallTime());
+            JsonObject marked =
+                    ready.get().json().with("status", Condition.FALSE).with("lastTransitionTime", wallTime());
             List<JsonValue> conditions = new ArrayList<>();
             json.object("status")
                     .array("conditions")
                     .objects()
                     .forEach(old -> conditions.add(old.text("type").equals(Condition.READY) ? marked : old));
-            JsonObject next =
-                    json.update("status", status -> status.with("conditions", new JsonArray(conditions)));
+            JsonObject next = json.update("status", status -> status.with("conditions", new JsonArray(conditions)));
             return client.updateStatus(ResourceType.PODS, pod.namespace, pod.name, next)
                     .thenApply(written -> true);
         });
@@ -90,7 +90,8 @@ final class PodWrites {
                             && told.get().reason().equals(BY_TAINT_MANAGER)) {
                         return CompletableFuture.completedFuture(json);
                     }
-                    JsonObject uid = JsonObject.EMPTY.with("uid", json.object("metadata").text("uid"));
+                    JsonObject uid =
+                            JsonObject.EMPTY.with("uid", json.object("metadata").text("uid"));
                     return patch(pod, uid, JsonObject.EMPTY.with("conditions", JsonArray.of(byTaintManager())));
                 })
                 .thenCompose(told -> client.delete(ResourceType.PODS, pod.namespace, pod.name, JsonObject.EMPTY))

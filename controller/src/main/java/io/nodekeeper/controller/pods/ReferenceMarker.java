@@ -29,8 +29,7 @@ final class ReferenceMarker {
     private final PodWrites writes;
     private final PodReport report;
 
-    ReferenceMarker(
-            WorkloadConfig config, Loop loop, Lanes lanes, PodCache cache, PodWrites writes, PodReport report) {
+    ReferenceMarker(WorkloadConfig config, Loop loop, Lanes lanes, PodCache cache, PodWrites writes, PodReport report) {
         this.config = config;
         this.loop = loop;
         this.lanes = lanes;

@@ -35,7 +35,9 @@ class CollectorTest {
         world.advanceTo("61S");
 
         assertThat(world.deletions).containsExactlyInAnyOrder("pod1-uid!@60", "done-uid!@60");
-        assertThat(last[0]).startsWith("Failed ").contains("DisruptionTarget=True DeletionByPodGC 2015-01-01T12:01:00Z");
+        assertThat(last[0])
+                .startsWith("Failed ")
+                .contains("DisruptionTarget=True DeletionByPodGC 2015-01-01T12:01:00Z");
         assertThat(world.calls("PATCH", "/pods/done/status")).isZero();
         assertThat(world.calls("GET", "/nodes/n1")).isEqualTo(1);
         assertThat(world.decisions).extracting(Decision::kind).containsExactly("Collected", "Collected");
@@ -116,8 +118,7 @@ class CollectorTest {
 
     @Test
     void theOldestFinishedPodsGoWhenThereAreTooMany() {
-        PodWorld small =
-                new PodWorld(new WorkloadConfig(true, true, true, true, true, 2, Duration.ofSeconds(5)));
+        PodWorld small = new PodWorld(new WorkloadConfig(true, true, true, true, true, 2, Duration.ofSeconds(5)));
         small.addNode("n1");
         small.start();
         for (int i = 0; i < 5; i++) {

@@ -46,7 +46,8 @@ class EvictionTest {
                         "PATCH /api/v1/namespaces/default/pods/pod1/status",
                         "DELETE /api/v1/namespaces/default/pods/pod1");
         assertThat(world.metrics.registry().scrape().stream()
-                        .filter(metric -> metric.getMetadata().getName().equals("taint_eviction_controller_pod_deletions"))
+                        .filter(metric ->
+                                metric.getMetadata().getName().equals("taint_eviction_controller_pod_deletions"))
                         .flatMap(metric -> metric.getDataPoints().stream())
                         .map(point -> ((io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot)
                                         point)
@@ -502,7 +503,8 @@ class EvictionTest {
         PodWorld world = world(true);
         world.addPod("pod1", "n1");
         world.taint("n1", "k:NoExecute@0");
-        world.fault = call -> call.target().equals("/api/v1/pods") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+        world.fault =
+                call -> call.target().equals("/api/v1/pods") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
         world.start();
         world.advanceTo("30S");
         assertThat(world.calls("DELETE", "")).isZero();

@@ -72,8 +72,10 @@ class MarkingTest {
         assertThat(world.calls(write(better), "/status")).isEqualTo(5000);
         assertThat(world.events("NodeNotReady")).hasSize(5000);
         if (better) {
-            assertThat(world.decisions).hasSize(50).allMatch(decision -> decision.text()
-                    .equals("100 pods of node " + decision.node() + " marked not ready"));
+            assertThat(world.decisions)
+                    .hasSize(50)
+                    .allMatch(decision ->
+                            decision.text().equals("100 pods of node " + decision.node() + " marked not ready"));
         }
     }
 

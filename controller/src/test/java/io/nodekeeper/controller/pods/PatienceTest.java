@@ -24,7 +24,8 @@ class PatienceTest {
     private static final ActiveTaint T2 = new ActiveTaint("t2", "", "", 10 * SECOND);
 
     private static Toleration tolerates(String key, Long... seconds) {
-        return new Toleration(key, "Exists", "", "NoExecute", List.of(seconds).stream().findFirst());
+        return new Toleration(
+                key, "Exists", "", "NoExecute", List.of(seconds).stream().findFirst());
     }
 
     @Test
@@ -65,8 +66,9 @@ class PatienceTest {
     @Test
     void endlessSecondsDoNotOverflow() {
         Patience patience = Patience.of(List.of(tolerates("t1", Long.MAX_VALUE)), List.of(T1));
-        assertThat(patience).isInstanceOfSatisfying(Patience.Until.class, until -> assertThat(until.at())
-                .isGreaterThan(3_000_000_000L * SECOND));
+        assertThat(patience)
+                .isInstanceOfSatisfying(
+                        Patience.Until.class, until -> assertThat(until.at()).isGreaterThan(3_000_000_000L * SECOND));
     }
 
     @Provide
@@ -109,7 +111,9 @@ class PatienceTest {
                 case Patience.None(ActiveTaint taint) -> false;
                 case Patience.Until(long at, ActiveTaint taint) -> second * SECOND < at;
             };
-            assertThat(told).as("second %d of %s on %s", second, tolerations, taints).isEqualTo(stays);
+            assertThat(told)
+                    .as("second %d of %s on %s", second, tolerations, taints)
+                    .isEqualTo(stays);
         }
     }
 
@@ -122,7 +126,9 @@ class PatienceTest {
             boolean value = exists || (equal && toleration.value().equals(taint.value()));
             if (effect && key && value) {
                 return toleration.seconds().isEmpty()
-                        || second * SECOND < taint.since() + Math.max(0, toleration.seconds().get()) * SECOND;
+                        || second * SECOND
+                                < taint.since()
+                                        + Math.max(0, toleration.seconds().get()) * SECOND;
             }
         }
         return false;
@@ -136,10 +142,12 @@ class PatienceTest {
         for (String taint : taints) {
             String[] parts = taint.split("@", -1);
             list.append(list.isEmpty() ? "" : ",")
-                    .append("{\"effect\":\"NoExecute\",\"key\":\"" + parts[0] + "\",\"timeAdded\":\"" + parts[1] + "\"}");
+                    .append("{\"effect\":\"NoExecute\",\"key\":\"" + parts[0] + "\",\"timeAdded\":\"" + parts[1]
+                            + "\"}");
         }
-        return new Node(Json.parseObject(
-                "{\"metadata\":{\"creationTimestamp\":\"2015-01-01T11:00:00Z\"},\"spec\":{\"taints\":[" + list + "]}}"));
+        return new Node(
+                Json.parseObject("{\"metadata\":{\"creationTimestamp\":\"2015-01-01T11:00:00Z\"},\"spec\":{\"taints\":["
+                        + list + "]}}"));
     }
 
     private static List<Long> since(Node node, List<ActiveTaint> before, Instant wallTime, long now) {
@@ -171,7 +179,8 @@ class PatienceTest {
         // but after a recovery from the second
         assertThat(since(node(unreachable), List.of(), NOON, 1000)).containsExactly(1000L);
         // and other taints go by themselves
-        assertThat(since(node(notReady, "k@2015-01-01T11:50:00Z"), first, NOON, 1000)).containsExactly(940L, 400L);
+        assertThat(since(node(notReady, "k@2015-01-01T11:50:00Z"), first, NOON, 1000))
+                .containsExactly(940L, 400L);
     }
 
     @Test

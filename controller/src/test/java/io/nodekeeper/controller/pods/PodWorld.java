@@ -217,12 +217,14 @@ final class PodWorld {
     }
 
     void addPodWithUid(String name, String uid, String node, String... tolerations) {
-        storePod("ADDED", Json.parseObject("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"" + name
-                + "\",\"namespace\":\"default\",\"uid\":\"" + uid + "\",\"creationTimestamp\":\""
-                + KubeTime.format(time.wallTime()) + "\"},\"spec\":{\"nodeName\":\"" + node
-                + "\",\"tolerations\":[" + String.join(",", tolerations)
-                + "]},\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\","
-                + "\"reason\":\"Fine\",\"lastTransitionTime\":\"2015-01-01T11:58:20Z\"}]}}"));
+        storePod(
+                "ADDED",
+                Json.parseObject("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"" + name
+                        + "\",\"namespace\":\"default\",\"uid\":\"" + uid + "\",\"creationTimestamp\":\""
+                        + KubeTime.format(time.wallTime()) + "\"},\"spec\":{\"nodeName\":\"" + node
+                        + "\",\"tolerations\":[" + String.join(",", tolerations)
+                        + "]},\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\","
+                        + "\"reason\":\"Fine\",\"lastTransitionTime\":\"2015-01-01T11:58:20Z\"}]}}"));
     }
 
     static String tolerates(String key, long seconds) {
@@ -291,7 +293,8 @@ final class PodWorld {
 
     /** Conditions of the pod as {@code type=status reason transition}. */
     List<String> conditions(String name) {
-        return pod(name).object("status")
+        return pod(name)
+                .object("status")
                 .array("conditions")
                 .objects()
                 .map(c -> c.text("type") + "=" + c.text("status") + " " + c.text("reason") + " "
@@ -384,7 +387,8 @@ final class PodWorld {
 
     private JsonObject delete(String key, JsonObject pod, long grace) {
         JsonObject metadata = pod.object("metadata");
-        String at = metadata.text("uid") + (grace == 0 ? "!" : "") + "@" + time.elapsed().toSeconds();
+        String at = metadata.text("uid") + (grace == 0 ? "!" : "") + "@"
+                + time.elapsed().toSeconds();
         if (grace == 0) {
             deletions.add(at);
             pods.remove(key);

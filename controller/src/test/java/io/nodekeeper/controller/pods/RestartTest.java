@@ -108,7 +108,8 @@ class RestartTest {
                 .hasSize(1)
                 .first()
                 .matches(deletion -> deletion.equals("pod1-uid@60") || deletion.equals("pod1-uid@62"));
-        assertThat(world.pod("stays").object("metadata").has("deletionTimestamp")).isFalse();
+        assertThat(world.pod("stays").object("metadata").has("deletionTimestamp"))
+                .isFalse();
         return killed[0];
     }
 }
