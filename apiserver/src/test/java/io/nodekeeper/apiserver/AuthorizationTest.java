@@ -57,7 +57,7 @@ class AuthorizationTest {
             new Row("controller", PODS, "p/status", ". - - - + + - -"),
             new Row("controller", EVENTS, "e", ". . . + + + . ."),
             new Row("controller", "/api/v1/namespaces", "x", "+ + + . . . . -"),
-            new Row("controller", NODE_LEASES, "n1", "+ + + . . . + ."),
+            new Row("controller", NODE_LEASES, "n1", "+ + + + . + + ."),
             new Row("controller", SYSTEM_LEASES, "l", "+ + + + + + + ."),
             new Row("alice", "/api/v1/nodes", "n1", ". . . . . . . ."),
             new Row("alice", "/api/v1/nodes", "n1/status", ". - - - . . - -"),
