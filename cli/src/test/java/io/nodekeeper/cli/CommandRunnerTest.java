@@ -7,6 +7,7 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.apiserver.DefaultTolerations;
 import io.nodekeeper.client.Kubeconfig;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
@@ -20,6 +21,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -81,11 +83,27 @@ class CommandRunnerTest {
         assertThat(up.server.securePort).isEqualTo(6443);
         assertThat(up.server.store).isEqualTo(ApiServerOptions.Store.rocksdb);
         assertThat(up.server.eventTtl).isEqualTo(Duration.ofHours(1));
+        assertThat(up.server.defaultTolerations()).isEqualTo(new DefaultTolerations(300, 300));
         assertThat(up.controller.gracePeriod).isEqualTo(Duration.ofSeconds(50));
         assertThat(up.controller.startupGracePeriod).isEqualTo(Duration.ofSeconds(60));
         assertThat(up.agent.heartbeat.leaseDurationSeconds).isEmpty();
         assertThat(up.agent.registerNode).isTrue();
         assertThat(up.logging.verbosity).isEqualTo(2);
+    }
+
+    @Test
+    @Tag("L74")
+    void defaultTolerationsAreWhatTheFlagsSay() {
+        runner.run(
+                "apiserver",
+                "--data-dir=" + data,
+                "--default-not-ready-toleration-seconds=7",
+                "--default-unreachable-toleration-seconds=0");
+        ApiServerCommand command = (ApiServerCommand) launched.getFirst();
+        assertThat(command.server.defaultTolerations()).isEqualTo(new DefaultTolerations(7, 0));
+
+        runner.run("apiserver", "--data-dir=" + data, "--default-unreachable-toleration-seconds=-1");
+        assertThat(err.toString()).contains("--default-unreachable-toleration-seconds is -1; expected 0 to 2147483647");
     }
 
     @Test

@@ -30,7 +30,7 @@ final class Evictor {
     /** Between tries that go on until the pod is gone or may stay. Chosen. */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(30));
     /** When the API and the watch disagree about a node, the watch is late: look again after this. Chosen. */
-    private static final long LOOK_AGAIN = Duration.ofSeconds(1).toNanos();
+    private static final long LOOK_AGAIN = Duration.ofSeconds(5).toNanos();
 
     private final WorkloadConfig config;
     private final Loop loop;

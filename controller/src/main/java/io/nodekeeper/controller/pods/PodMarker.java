@@ -63,7 +63,8 @@ final class PodMarker {
         pod.node.marking++;
         HostNode node = pod.node;
         long sinceLast = loop.clock().nanoTime() - pod.markedAt;
-        if (pod.markedAt != TrackedPod.NO_TIME && sinceLast < TRUCE.toNanos()) {
+        boolean again = pod.markedAt != TrackedPod.NO_TIME && pod.markedFor == node.readySince;
+        if (again && sinceLast < TRUCE.toNanos()) {
             again(pod, node, TRUCE.minusNanos(sinceLast));
         } else {
             lanes.background(() -> attempt(pod, node));
@@ -75,17 +76,18 @@ final class PodMarker {
             return end(pod, node);
         }
         String version = pod.version;
+        long episode = node.readySince;
         return writes.markNotReady(pod).handle((json, error) -> {
             if (error == null) {
                 cache.wrote(pod, version, json);
-                pod.markedAt = loop.clock().nanoTime();
+                marked(pod, episode);
                 node.marked++;
                 log.debug("Pod {} of node {} marked not ready", pod, node);
                 report.notReady(pod);
                 end(pod, node);
             } else if (Failures.isCode(error, 404)) {
                 // The watch is about to tell.
-                pod.markedAt = loop.clock().nanoTime();
+                marked(pod, episode);
                 end(pod, node);
             } else {
                 Duration wait = RETRY.delay(pod.markFailures++);
@@ -94,6 +96,11 @@ final class PodMarker {
             }
             return null;
         });
+    }
+
+    private void marked(TrackedPod pod, long episode) {
+        pod.markedAt = loop.clock().nanoTime();
+        pod.markedFor = episode;
     }
 
     private void again(TrackedPod pod, HostNode node, Duration wait) {

@@ -51,6 +51,8 @@ final class TrackedPod {
     int markFailures;
     /** When it was marked last, by the monotonic clock; or {@link #NO_TIME}. */
     long markedAt = NO_TIME;
+    /** The {@link HostNode#readySince} for which that was. */
+    long markedFor = NO_TIME;
 
     TrackedPod(String namespace, String name, String uid, HostNode node) {
         this.namespace = namespace;

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +45,7 @@ final class PodWorld {
     final List<Decision> decisions = new ArrayList<>();
     /** Deletions that took effect, as {@code uid@seconds}, with {@code!} at once. */
     final List<String> deletions = new ArrayList<>();
-    /** All calls of all processes but GETs of lists, as {@code METHOD target}. */
+    /** All calls of all processes, as {@code METHOD target}. */
     final List<String> calls = new ArrayList<>();
 
     final ControllerMetrics metrics = new ControllerMetrics();
@@ -133,7 +134,7 @@ final class PodWorld {
     /** This process declares the node Unknown. */
     void silence(String name) {
         ready(name, "Unknown", time.wallTime());
-        tell(workload -> workload.nodeWentSilent(name, new Node(nodes.get(name)).uid()));
+        tell(workload -> workload.nodeWentSilent(name, new Node(found(nodes, ResourceType.NODES, name)).uid()));
     }
 
     void advance(Duration duration) {
@@ -166,7 +167,8 @@ final class PodWorld {
     }
 
     void deleteNode(String name) {
-        Node last = new Node(nodes.remove(name));
+        Node last = new Node(found(nodes, ResourceType.NODES, name));
+        nodes.remove(name);
         tell(workload -> workload.nodeGone(name, last.uid()));
     }
 
@@ -193,7 +195,7 @@ final class PodWorld {
     }
 
     private void changeNode(String name, UnaryOperator<JsonObject> change) {
-        storeNode(change.apply(nodes.get(name)));
+        storeNode(change.apply(found(nodes, ResourceType.NODES, name)));
     }
 
     private void storeNode(JsonObject node) {
@@ -204,7 +206,7 @@ final class PodWorld {
         }
     }
 
-    private void tell(java.util.function.Consumer<Workload> news) {
+    private void tell(Consumer<Workload> news) {
         Process running = process;
         if (running != null) {
             running.loop.execute(() -> news.accept(running.workload));
@@ -237,8 +239,7 @@ final class PodWorld {
     }
 
     void patchPod(String name, String patch) {
-        JsonObject pod = pods.get("default/" + name);
-        storePod("MODIFIED", StrategicMergePatch.apply(pod, Json.parseObject(patch), Schemas.POD));
+        storePod("MODIFIED", StrategicMergePatch.apply(pod(name), Json.parseObject(patch), Schemas.POD));
     }
 
     void podReady(String name, String status, Instant since) {
@@ -253,7 +254,8 @@ final class PodWorld {
     }
 
     void removePod(String name) {
-        JsonObject last = pods.remove("default/" + name);
+        JsonObject last = pod(name);
+        pods.remove("default/" + name);
         broadcast("DELETED", versioned(last));
     }
 
@@ -274,7 +276,7 @@ final class PodWorld {
 
     /** The lease is renewed, and nobody hears of it. */
     void renewUnseen(String name) {
-        leases.put(name, versioned(leases.get(name)));
+        leases.put(name, versioned(found(leases, ResourceType.LEASES, name)));
     }
 
     // What can be seen.
@@ -284,11 +286,7 @@ final class PodWorld {
     }
 
     JsonObject pod(String name) {
-        return pods.get("default/" + name);
-    }
-
-    boolean hasPod(String name) {
-        return pods.containsKey("default/" + name);
+        return found(pods, ResourceType.PODS, "default/" + name);
     }
 
     /** Conditions of the pod as {@code type=status reason transition}. */
@@ -330,6 +328,10 @@ final class PodWorld {
     // The server.
 
     private Optional<Reply> serve(Call call) {
+        if (process == null) {
+            // What a killed process was about to send.
+            return Optional.empty();
+        }
         calls.add(call.toString());
         Optional<Reply> wrong = fault.apply(call);
         if (wrong.isPresent()) {

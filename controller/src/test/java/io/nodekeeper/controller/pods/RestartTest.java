@@ -88,10 +88,9 @@ class RestartTest {
             calls[0]++;
             if (before) {
                 strike.run();
-                // A killed process' call does not arrive.
-                return world.running() ? Optional.empty() : Optional.of(PodWorld.unavailable());
             }
-            return Optional.empty();
+            // A killed process' call does not arrive.
+            return world.running() ? Optional.empty() : Optional.of(PodWorld.unavailable());
         };
         world.afterwards = before ? () -> {} : strike;
         world.start();
