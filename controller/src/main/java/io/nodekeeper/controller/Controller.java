@@ -78,8 +78,7 @@ public final class Controller {
         this.events = new NodeEvents(ports.recorders().apply("node-controller"));
         this.heartbeats = new Heartbeats(config, wheel);
         this.sight = new Sight(config.lookPeriod().multipliedBy(BLIND_PERIODS).toNanos(), now());
-        this.zones = Zones.of(
-                config, ports, heartbeats::nodes, this::recheck, () -> heartbeats.forgiveUntil(now()));
+        this.zones = Zones.of(config, ports, heartbeats::nodes, this::recheck, () -> heartbeats.forgiveUntil(now()));
         this.tainter = new Tainter(
                 this.client,
                 random,

@@ -1,5 +1,6 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.controller.history.Decision;
@@ -213,7 +214,8 @@ final class FairZones implements Zones {
         if (member.permitted || member.queued) {
             return;
         }
-        long wait = place.since() + lag.toNanos() - now();
+        // Only a controller's own verdict was noticed late by the reference.
+        long wait = member.ready.equals(Condition.UNKNOWN) ? place.since() + lag.toNanos() - now() : 0;
         if (wait <= 0) {
             member.queued = true;
             zone(member.zone).queue.add(place, health);
@@ -271,7 +273,10 @@ final class FairZones implements Zones {
                 }
                 case ZoneCommand.Exit() -> {
                     stripAll = false;
-                    everything("ZonesBack", "not all zones are fully down any more: nodes get NoExecute taints again", current);
+                    everything(
+                            "ZonesBack",
+                            "not all zones are fully down any more: nodes get NoExecute taints again",
+                            current);
                 }
             }
         }
@@ -316,7 +321,11 @@ final class FairZones implements Zones {
             if (health.zone != null) {
                 health.zone.queued = false;
                 health.zone.permitted = true;
-                log.debug("Node {} may get a NoExecute taint, {} more of zone {} wait", health.name, zone.queue.size(), key);
+                log.debug(
+                        "Node {} may get a NoExecute taint, {} more of zone {} wait",
+                        health.name,
+                        zone.queue.size(),
+                        key);
                 if (isOther(health, current)) {
                     recheck.accept(health);
                 }

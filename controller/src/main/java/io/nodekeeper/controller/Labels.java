@@ -47,7 +47,8 @@ final class Labels implements NodeFollower {
         JsonObject labels = node.metadata().object("labels");
         Map<String, String> needed = new HashMap<>();
         FOLLOWERS.forEach((truth, follower) -> {
-            if (labels.has(truth) && !(labels.has(follower) && labels.text(follower).equals(labels.text(truth)))) {
+            if (labels.has(truth)
+                    && !(labels.has(follower) && labels.text(follower).equals(labels.text(truth)))) {
                 needed.put(follower, labels.text(truth));
             }
         });

@@ -56,7 +56,8 @@ final class NodeHealth {
 
     Tainter.@Nullable Work taintWork;
     /** What its zone knows of it. */
-    @Nullable ZoneMember zone;
+    @Nullable
+    ZoneMember zone;
 
     NodeHealth(String name) {
         this.name = name;

@@ -174,8 +174,10 @@ final class PassZones implements Zones {
         for (NodeHealth health : List.copyOf(members)) {
             ZoneMember member = health.zone;
             if (member != null) {
-                String observed = member.judged(member.ready).orElse(member.ready);
-                judge(health, member, immediate ? member.ready : observed, member.ready);
+                String before = member.judged(member.ready).orElse(member.ready);
+                // Unknown is a controller's word: as the reference saw it, the node was not yet so in this pass.
+                boolean verdict = member.ready.equals(Condition.UNKNOWN);
+                judge(health, member, verdict && !immediate ? before : member.ready, member.ready);
             }
         }
         passEnded();
@@ -259,7 +261,8 @@ final class PassZones implements Zones {
 
     /** The zone's queue; there is one as soon as it is asked for, so that no node is without. */
     private PassQueue<NodeHealth> queue(String zone) {
-        return queues.computeIfAbsent(zone, added -> new PassQueue<>(config.zones().nodeEvictionRate(), now()));
+        return queues.computeIfAbsent(
+                zone, added -> new PassQueue<>(config.zones().nodeEvictionRate(), now()));
     }
 
     private long now() {

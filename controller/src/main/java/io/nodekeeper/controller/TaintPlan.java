@@ -92,8 +92,8 @@ record TaintPlan(
         taints.removeAll(removed);
         taints.addAll(come);
         boolean tainted = noExecute.isEmpty() && !wanted.isEmpty();
-        return Optional.of(new TaintPlan(
-                node.resourceVersion(), List.copyOf(taints), texts(come), texts(removed), tainted, more));
+        return Optional.of(
+                new TaintPlan(node.resourceVersion(), List.copyOf(taints), texts(come), texts(removed), tainted, more));
     }
 
     /** The strategic merge patch that does it; it carries the version, so that it fails if anything changed meanwhile. */

@@ -149,13 +149,11 @@ final class Tainter implements NodeFollower {
         record(health, plan, node);
         work.failures = 0;
         work.tainted |= plan.tainted();
-        if (work.outdated) {
+        // Only if nothing but removals is left: a server that does not take what came is not asked for ever.
+        boolean more = plan.more()
+                && plan(health, node).filter(rest -> rest.added().isEmpty()).isPresent();
+        if (work.outdated || more) {
             return read(health, work, 1);
-        }
-        if (plan.more()) {
-            // Only what is left to remove: a server that does not take what came is not asked for ever.
-            work.plan = plan(health, node).filter(rest -> rest.added().isEmpty());
-            return attempt(health, work, 1);
         }
         CompletionStage<?> done = settled(health, work);
         if (heartbeats.isCurrent(health)) {

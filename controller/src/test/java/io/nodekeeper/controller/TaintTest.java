@@ -92,22 +92,16 @@ class TaintTest {
     void cordonIsTaintedAndForeignTaintsStay() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.change(
-                "n1",
-                node -> cordon(
-                        taint(taint(node, "dedicated", "NoSchedule"), "maintenance", "NoExecute"),
-                        true));
+                "n1", node -> cordon(taint(taint(node, "dedicated", "NoSchedule"), "maintenance", "NoExecute"), true));
         cluster.start().advance(Duration.ofMillis(1));
         assertThat(cluster.taints("n1"))
                 .containsExactly(
-                        "dedicated:NoSchedule",
-                        "maintenance:NoExecute",
-                        "node.kubernetes.io/unschedulable:NoSchedule");
+                        "dedicated:NoSchedule", "maintenance:NoExecute", "node.kubernetes.io/unschedulable:NoSchedule");
 
         cluster.change("n1", node -> cordon(node, false));
         cluster.advance(Duration.ofMillis(1));
 
-        assertThat(cluster.taints("n1"))
-                .containsExactly("dedicated:NoSchedule", "maintenance:NoExecute");
+        assertThat(cluster.taints("n1")).containsExactly("dedicated:NoSchedule", "maintenance:NoExecute");
     }
 
     @Test

@@ -324,11 +324,13 @@ final class TestCluster {
     }
 
     static JsonObject label(JsonObject node, Map<String, String> labels) {
-        return node.update("metadata", metadata -> metadata.update("labels", old -> {
-            JsonObject.Builder all = old.toBuilder();
-            labels.forEach(all::put);
-            return all.build();
-        }));
+        return node.update(
+                "metadata",
+                metadata -> metadata.update("labels", old -> {
+                    JsonObject.Builder all = old.toBuilder();
+                    labels.forEach(all::put);
+                    return all.build();
+                }));
     }
 
     static JsonObject taint(JsonObject node, String key, String effect) {

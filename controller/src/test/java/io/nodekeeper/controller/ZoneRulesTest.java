@@ -104,8 +104,7 @@ class ZoneRulesTest {
 
         zones.count("zone2", -1, 0);
         assertThat(zones.step())
-                .contains(
-                        new ZoneCommand.Counted("zone2", 0, 0, ZoneState.INITIAL), new ZoneCommand.Enter(true));
+                .contains(new ZoneCommand.Counted("zone2", 0, 0, ZoneState.INITIAL), new ZoneCommand.Enter(true));
 
         zones.count("zone3", 1, 0);
         assertThat(zones.step()).contains(new ZoneCommand.Exit(), new ZoneCommand.SetRate("zone3", 0.1f));
@@ -143,7 +142,8 @@ class ZoneRulesTest {
     void passesSlowDownAZoneThatIsPartlyDown() {
         PassDisruption zones = new PassDisruption(ZoneConfig.DEFAULT);
 
-        assertThat(zones.step(Map.of("small", new PassDisruption.Count(20, 30), "large", new PassDisruption.Count(20, 31))))
+        assertThat(zones.step(
+                        Map.of("small", new PassDisruption.Count(20, 30), "large", new PassDisruption.Count(20, 31))))
                 .contains(new ZoneCommand.SetRate("small", 0f), new ZoneCommand.SetRate("large", 0.01f));
     }
 

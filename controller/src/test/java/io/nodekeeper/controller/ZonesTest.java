@@ -13,7 +13,13 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Lanes;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.time.DeadlineWheel;
+import io.nodekeeper.time.Randoms;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -83,12 +89,76 @@ class ZonesTest {
         healthy(cluster, 5);
         cluster.start().advance(Duration.ofSeconds(1));
 
-        fail(cluster, 1);
+        cluster.post("node1", ready("Unknown", B));
         cluster.advanceTo("9.990S");
-        assertThat(noExecute(cluster, "node1")).isEmpty();
+        assertThat(cluster.taints("node1")).containsExactly("node.kubernetes.io/unreachable:NoSchedule");
         cluster.advanceTo("10.110S");
 
-        assertThat(noExecute(cluster, "node1")).containsExactly(NOT_READY);
+        assertThat(noExecute(cluster, "node1")).containsExactly(UNREACHABLE);
+    }
+
+    @Test
+    @Tag("L49")
+    @Tag("W3")
+    void lateVerdictsCanBeHadInFairZonesToo() {
+        TestCluster cluster = new TestCluster(CONFIG.with(FeatureGates.ALL.without(FeatureGate.IMMEDIATE_NO_EXECUTE)));
+        healthy(cluster, 5);
+        cluster.start().advance(Duration.ofSeconds(1));
+
+        cluster.post("node1", ready("Unknown", B));
+        fail(cluster, 2);
+        cluster.advanceTo("5.990S");
+        assertThat(tainted(cluster, 5)).containsExactly(2);
+        cluster.advanceTo("11.100S");
+
+        assertThat(noExecute(cluster, "node1")).containsExactly(UNREACHABLE);
+    }
+
+    @Test
+    @Tag("L49")
+    @Tag("L46")
+    void passOfAnotherIsFollowedByWhatItObserved() {
+        FeatureGates gates = FeatureGates.REFERENCE;
+        TestCluster cluster = new TestCluster(CONFIG.with(gates));
+        List<NodeHealth> rechecked = new ArrayList<>();
+        boolean[] restarted = {false};
+        PassZones zones = new PassZones(
+                CONFIG.with(gates),
+                cluster.loop,
+                Randoms.seeded(1),
+                rechecked::add,
+                () -> restarted[0] = true,
+                new ControllerMetrics());
+        zones.listed();
+        cluster.addNode("n1", K, ready("Unknown", B));
+        cluster.addNode("n2", K, ready("True", B));
+        NodeHealth n1 = new NodeHealth("n1");
+        NodeHealth n2 = new NodeHealth("n2");
+
+        zones.judged(n1, cluster.node("n1"), "True", "Unknown");
+        zones.judged(n2, cluster.node("n2"), "True", "True");
+        zones.passEnded();
+        cluster.advance(Duration.ofSeconds(1));
+        assertThat(rechecked).isEmpty();
+
+        zones.judged(n1, cluster.node("n1"), "Unknown", "Unknown");
+        zones.judged(n2, cluster.node("n2"), "True", "True");
+        zones.passEnded();
+        cluster.advance(Duration.ofMillis(100));
+        assertThat(rechecked).containsExactly(n1);
+        assertThat(zones.rule(n1)).isEqualTo(NoExecute.ADD);
+        zones.settled(n1, true);
+        assertThat(zones.rule(n1)).isEqualTo(NoExecute.LEAVE);
+
+        zones.judged(n1, cluster.node("n1"), "Unknown", "Unknown");
+        zones.judged(n2, cluster.node("n2"), "True", "Unknown");
+        zones.passEnded();
+        assertThat(restarted[0]).isFalse();
+        zones.judged(n1, cluster.node("n1"), "Unknown", "Unknown");
+        zones.judged(n2, cluster.node("n2"), "True", "True");
+        zones.passEnded();
+        assertThat(restarted[0]).isTrue();
+        zones.stop();
     }
 
     @Test
@@ -111,13 +181,9 @@ class ZonesTest {
         assertThat(noExecute(ours, "down")).containsExactly(NOT_READY);
         assertThat(noExecute(ours, "all2")).isEmpty();
         assertThat(timeAdded(ours, "down")).isEqualTo("2015-01-01T12:00:00Z");
-        // The reference strips at a start, and then waits for a token as well.
-        assertThat(noExecute(reference, "down")).isEmpty();
-
-        reference.change("down", node -> taint(node, Taint.UNREACHABLE, "NoExecute"));
-        reference.advance(Duration.ofMillis(5_200));
         assertThat(noExecute(reference, "down")).containsExactly(NOT_READY);
-        assertThat(timeAdded(reference, "down")).isEqualTo("2015-01-01T12:00:35Z");
+        assertThat(noExecute(reference, "all2")).isEmpty();
+        assertThat(timeAdded(reference, "down")).isEqualTo("2015-01-01T12:00:30Z");
     }
 
     @Test
@@ -244,7 +310,7 @@ class ZonesTest {
 
         assertThat(ours.ready("silent")).isEqualTo("Unknown");
         assertThat(reference.ready("silent")).isEqualTo("False");
-        reference.advanceTo("81S");
+        reference.advanceTo("86S");
         assertThat(reference.ready("silent")).isEqualTo("Unknown");
     }
 
@@ -351,10 +417,12 @@ class ZonesTest {
                         "PATCH /api/v1/nodes/node0",
                         "GET /api/v1/nodes/node0",
                         "PATCH /api/v1/nodes/node0",
+                        "GET /api/v1/nodes/node0?resourceVersion=0",
                         "PATCH /api/v1/nodes/node0");
         assertThat(cluster.transport.calls().stream()
                         .filter(ZonesTest::isPatch)
-                        .map(call -> Json.parseObject(call.body()).object("metadata").text("resourceVersion")))
+                        .map(call ->
+                                Json.parseObject(call.body()).object("metadata").text("resourceVersion")))
                 .allMatch(version -> !version.isEmpty());
     }
 
@@ -370,8 +438,7 @@ class ZonesTest {
         assertThat(tainted(cluster, 9)).containsExactly(0);
 
         cluster.deleteNode("node1");
-        cluster.change(
-                "node2", node -> TestCluster.label(node, Map.of("topology.kubernetes.io/zone", "another")));
+        cluster.change("node2", node -> TestCluster.label(node, Map.of("topology.kubernetes.io/zone", "another")));
         cluster.advance(Duration.ofMillis(10));
 
         assertThat(noExecute(cluster, "node2")).containsExactly(NOT_READY);
@@ -401,12 +468,66 @@ class ZonesTest {
     }
 
     @Test
+    @Tag("W8")
+    void endOfDampingFreesTheNodeByALiveRead() {
+        TestCluster cluster = ours();
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.change("n1", node -> taint(node, Taint.NOT_READY, "NoExecute"));
+        KubeClient client = new KubeClient(cluster.transport, cluster.loop, Duration.ofSeconds(2));
+        Heartbeats heartbeats = new Heartbeats(CONFIG, new DeadlineWheel<>());
+        NodeHealth health = heartbeats.add(cluster.node("n1"), 0, Duration.ZERO);
+        Zones zones = new FairZones(
+                CONFIG, cluster.loop, List::of, rechecked -> {}, new ControllerMetrics(), cluster.decisions::add);
+        boolean[] damped = {true};
+        Tainter tainter = new Tainter(
+                client,
+                Randoms.seeded(1),
+                heartbeats,
+                new Lanes(4),
+                FeatureGates.ALL,
+                zones,
+                damping -> damped[0],
+                cluster.decisions::add,
+                (written, node) -> {});
+        zones.seen(health, cluster.node("n1"));
+        tainter.seen(health, cluster.node("n1"));
+        tainter.recheck(health);
+        cluster.advance(Duration.ofSeconds(1));
+        assertThat(noExecute(cluster, "n1")).containsExactly(NOT_READY);
+
+        damped[0] = false;
+        tainter.recheck(health);
+        cluster.advance(Duration.ofSeconds(1));
+
+        assertThat(cluster.taints("n1")).isEmpty();
+        assertThat(cluster.decisions).extracting(decision -> decision.kind()).containsExactly("Untainted");
+    }
+
+    @Test
+    @Tag("L45")
+    void nodeWithoutAReadyConditionIsNotTainted() {
+        for (TestCluster cluster : List.of(ours(), reference())) {
+            healthy(cluster, 5);
+            fail(cluster, 0);
+            fail(cluster, 1);
+            cluster.start().advance(Duration.ofMillis(6_000));
+            String waiting = tainted(cluster, 5).contains(0) ? "node1" : "node0";
+            cluster.change(waiting, node -> node.update("status", status -> status.without("conditions")));
+
+            cluster.advance(Duration.ofSeconds(20));
+
+            assertThat(noExecute(cluster, waiting)).isEmpty();
+        }
+    }
+
+    @Test
     @Tag("L76")
     void betaLabelsFollowTheStableOnes() {
         TestCluster cluster = ours();
         cluster.addNode("n1", K, ready("True", B));
         cluster.change(
-                "n1", node -> TestCluster.label(node, Map.of("kubernetes.io/os", "linux", "kubernetes.io/arch", "amd64")));
+                "n1",
+                node -> TestCluster.label(node, Map.of("kubernetes.io/os", "linux", "kubernetes.io/arch", "amd64")));
         cluster.addNode("n2", K, ready("True", B));
         cluster.change(
                 "n2",
@@ -421,9 +542,8 @@ class ZonesTest {
         cluster.addNode("n4", K, ready("True", B));
         cluster.change("n4", node -> TestCluster.label(node, Map.of("topology.kubernetes.io/region", "r")));
         int[] failures = {1};
-        cluster.fault = call -> isPatch(call) && failures[0]-- > 0
-                ? Optional.of(TestCluster.internalError())
-                : Optional.empty();
+        cluster.fault = call ->
+                isPatch(call) && failures[0]-- > 0 ? Optional.of(TestCluster.internalError()) : Optional.empty();
 
         cluster.start().advance(Duration.ofSeconds(2));
 
@@ -434,7 +554,8 @@ class ZonesTest {
         }
         assertThat(cluster.node("n3").labels()).isEmpty();
         assertThat(cluster.node("n4").labels()).containsExactly(Map.entry("topology.kubernetes.io/region", "r"));
-        assertThat(cluster.transport.calls().stream().filter(ZonesTest::isPatch)).hasSize(3);
+        assertThat(cluster.transport.calls().stream().filter(ZonesTest::isPatch))
+                .hasSize(3);
     }
 
     private static void healthy(TestCluster cluster, int count) {
