@@ -30,8 +30,6 @@ public final class Controller {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
     /** The deadline of each single call; a slow answer means that nothing can be judged yet. Chosen. */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
-    /** Calls under way at once, so that a mass failure does not drown the API server. Chosen. */
-    private static final int CALLS_UNDER_WAY = 64;
     /** Monitor periods without any answer after which silence is nobody's fault. Chosen: one call may get lost. */
     private static final int BLIND_PERIODS = 2;
 
@@ -43,7 +41,7 @@ public final class Controller {
     private final NodeEvents events;
     private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
     private final Heartbeats heartbeats;
-    private final Lanes lanes = new Lanes(CALLS_UNDER_WAY);
+    private final Lanes lanes = new Lanes();
     private final Sight sight;
     private final Judge judge;
     private final Tainter tainter;
@@ -67,7 +65,7 @@ public final class Controller {
             throw new IllegalArgumentException(String.join("; ", config.faults()));
         }
         this.config = config;
-        this.client = ports.client().withTimeout(CALL_TIMEOUT);
+        this.client = lanes.measured(ports.client().withTimeout(CALL_TIMEOUT));
         this.loop = ports.loop();
         this.random = ports.random();
         this.origin = loop.clock().nanoTime();
