@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * A map from names to values in which a name can be looked up by its bytes, without making a string of it. That is all
  * that {@link java.util.HashMap} cannot do. Open addressing with linear probing; at most half of the slots are used, and a
  * removal closes the gap, so that chains stay short. Iteration is in no order, but in the same one for the same history.
- * Not thread-safe.
+ * What is not there is null, as an Optional for each renewal would be the garbage that this class is here to avoid. Not
+ * thread-safe.
  */
 public final class ByteKeyTable<V> {
     private static final int SMALLEST = 16;

@@ -85,8 +85,15 @@ final class JsonCursor {
                 return true;
             }
             // Bytes beyond ASCII are negative.
-            if (b < ' ' || (b == '\\' && !isShortEscape(++i))) {
+            if (b < ' ') {
                 return false;
+            }
+            if (b == '\\') {
+                escaped = true;
+                i++;
+                if (!isShortEscape(i)) {
+                    return false;
+                }
             }
             i++;
         }

@@ -111,14 +111,11 @@ public final class KubeClient {
     private CompletableFuture<JsonObject> call(Call call) {
         CompletableFuture<JsonObject> result = new CompletableFuture<>();
         long sent = loop.clock().nanoTime();
-        transport
-                .send(call, loop, timeout)
-                .thenApply(KubeClient::object)
-                .whenComplete((object, error) -> {
-                    // Taken here: how busy the loop is says nothing about the server.
-                    long took = loop.clock().nanoTime() - sent;
-                    loop.execute(() -> finish(call, sent + took, took, object, error, result));
-                });
+        transport.send(call, loop, timeout).thenApply(KubeClient::object).whenComplete((object, error) -> {
+            // Taken here: how busy the loop is says nothing about the server.
+            long took = loop.clock().nanoTime() - sent;
+            loop.execute(() -> finish(call, sent + took, took, object, error, result));
+        });
         return result;
     }
 

@@ -7,6 +7,7 @@ import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,6 +55,9 @@ public final class LeaderElector {
     private volatile long wroteAt;
     private String reported = "";
     private boolean ended;
+    /** Whether a write was sent and it is not known what became of it. */
+    private boolean unsure;
+
     private CompletableFuture<Void> trying = CompletableFuture.completedFuture(null);
     private Loop.@Nullable Timer retry;
     private Loop.@Nullable Timer deadline;
@@ -167,9 +171,7 @@ public final class LeaderElector {
                     }
                     Optional<JsonObject> next =
                             lock.read(lease, nanos(), loop.clock().wallTime());
-                    return ended || next.isEmpty()
-                            ? CompletableFuture.<Void>completedFuture(null)
-                            : put(next.get());
+                    return ended || next.isEmpty() ? CompletableFuture.<Void>completedFuture(null) : put(next.get());
                 })
                 .thenCompose(next -> next);
     }
@@ -178,15 +180,21 @@ public final class LeaderElector {
         if (ended) {
             return CompletableFuture.completedFuture(null);
         }
-        long sent = nanos();
-        return client.create(ResourceType.LEASES, config.namespace(), lock.first(loop.clock().wallTime()))
-                .thenAccept(stored -> lock.wrote(stored, sent, nanos()));
+        JsonObject first = lock.first(loop.clock().wallTime());
+        return write(() -> client.create(ResourceType.LEASES, config.namespace(), first));
     }
 
     private CompletableFuture<Void> put(JsonObject lease) {
+        return write(() -> client.update(ResourceType.LEASES, config.namespace(), config.name(), lease));
+    }
+
+    private CompletableFuture<Void> write(Supplier<CompletableFuture<JsonObject>> call) {
         long sent = nanos();
-        return client.update(ResourceType.LEASES, config.namespace(), config.name(), lease)
-                .thenAccept(stored -> lock.wrote(stored, sent, nanos()));
+        unsure = true;
+        return call.get().thenAccept(stored -> {
+            unsure = false;
+            lock.wrote(stored, sent, nanos());
+        });
     }
 
     /** A try is over, in whichever way; what it brought stands in the lock. */
@@ -203,8 +211,7 @@ public final class LeaderElector {
         wroteAt = lock.wroteAt();
         leading = held;
         Duration wait = config.retryPeriod();
-        retry = loop.schedule(
-                held ? wait : Jitter.stretch(wait, LeaderElectionConfig.JITTER, random), this::attempt);
+        retry = loop.schedule(held ? wait : Jitter.stretch(wait, LeaderElectionConfig.JITTER, random), this::attempt);
         if (held) {
             expect();
         }
@@ -249,21 +256,26 @@ public final class LeaderElector {
         }
     }
 
-    /** Gives the lock back if it is held; reads it first if it is not as remembered. */
+    /** Gives the lock back if it is held; reads it first if it may be another than is remembered. */
     private CompletableFuture<Void> release() {
-        return write(lock.seen()).exceptionallyCompose(error -> Failures.isCode(error, 409)
-                ? client.get(ResourceType.LEASES, config.namespace(), config.name())
-                        .thenCompose(this::write)
-                : CompletableFuture.failedFuture(error));
+        return unsure
+                ? readAndRelease()
+                : release(lock.seen())
+                        .exceptionallyCompose(error ->
+                                Failures.isCode(error, 409) ? readAndRelease() : CompletableFuture.failedFuture(error));
     }
 
-    private CompletableFuture<Void> write(JsonObject held) {
+    private CompletableFuture<Void> readAndRelease() {
+        return client.get(ResourceType.LEASES, config.namespace(), config.name())
+                .thenCompose(this::release);
+    }
+
+    private CompletableFuture<Void> release(JsonObject held) {
         Optional<JsonObject> released = lock.release(held, loop.clock().wallTime());
         return released.isEmpty()
                 ? CompletableFuture.completedFuture(null)
                 : client.update(ResourceType.LEASES, config.namespace(), config.name(), released.get())
-                        .thenAccept(
-                                stored -> log.info("lease {}/{} given back", config.namespace(), config.name()));
+                        .thenAccept(stored -> log.info("lease {}/{} given back", config.namespace(), config.name()));
     }
 
     private void report() {

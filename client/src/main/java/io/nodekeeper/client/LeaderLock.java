@@ -69,8 +69,9 @@ final class LeaderLock {
 
     /** The lease as it is to be written by its leader, made from memory. */
     JsonObject renewal(Instant wallTime) {
-        return seen.update("spec", spec -> spec.with("leaseDurationSeconds", seconds())
-                .with("renewTime", KubeTime.formatMicro(wallTime)));
+        return seen.update(
+                "spec",
+                spec -> spec.with("leaseDurationSeconds", seconds()).with("renewTime", KubeTime.formatMicro(wallTime)));
     }
 
     /** The lease was read. The answer is what to write to get or keep the lock; empty as long as it is another's. */
@@ -106,10 +107,12 @@ final class LeaderLock {
             return Optional.empty();
         }
         String time = KubeTime.formatMicro(wallTime);
-        return Optional.of(lease.update("spec", spec -> spec.with("holderIdentity", "")
-                .with("leaseDurationSeconds", JsonNumber.of(1))
-                .with("acquireTime", time)
-                .with("renewTime", time)));
+        return Optional.of(lease.update(
+                "spec",
+                spec -> spec.with("holderIdentity", "")
+                        .with("leaseDurationSeconds", JsonNumber.of(1))
+                        .with("acquireTime", time)
+                        .with("renewTime", time)));
     }
 
     /** The lease as last seen or written. */

@@ -50,8 +50,11 @@ public final class LeaseLine {
         json.reset(line, from, to);
         bytes = line;
         found = 0;
+        namespaceFrom = from;
         namespaceLength = 0;
+        uidFrom = from;
         uidLength = 0;
+        holderFrom = from;
         holderLength = 0;
         renewMicros = NO_TIME;
         return event() && json.atEnd() && has(TYPE) && has(OBJECT) && has(NAME) && has(VERSION);

@@ -150,8 +150,8 @@ public final class Reflector {
         openedAt = loop.clock().nanoTime();
         heardAt = openedAt;
         expect(mine, ANSWER_LIMIT, "the server did not agree to it");
-        String query = selection.query() + "&allowWatchBookmarks=true&resourceVersion=" + version()
-                + "&timeoutSeconds=" + seconds;
+        String query = selection.query() + "&allowWatchBookmarks=true&resourceVersion=" + version() + "&timeoutSeconds="
+                + seconds;
         stream = client.watch(selection.type(), selection.namespace(), query, new Transport.StreamHandler() {
             @Override
             public void onOpen() {
