@@ -16,6 +16,12 @@ record HandlerOnLoop(Loop loop, Transport.StreamHandler handler) implements Tran
         loop.execute(() -> handler.onLine(line));
     }
 
+    /** One task for all of them: at thousands of lines a second the tasks would cost more than the lines. */
+    @Override
+    public void onLines(Lines lines) {
+        loop.execute(() -> handler.onLines(lines));
+    }
+
     @Override
     public CompletableFuture<Void> drained() {
         CompletableFuture<Void> reached = new CompletableFuture<>();

@@ -8,7 +8,9 @@ import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Calls on the objects of an API server. Every call has a deadline, and every result comes on the loop that the client
@@ -19,12 +21,18 @@ public final class KubeClient {
     private final Transport transport;
     private final Loop loop;
     private final Duration timeout;
+    private final CallObserver observer;
 
     /** A client whose results come on {@code loop} and whose calls take {@code timeout} at most. */
     public KubeClient(Transport transport, Loop loop, Duration timeout) {
+        this(transport, loop, timeout, CallObserver.NONE);
+    }
+
+    private KubeClient(Transport transport, Loop loop, Duration timeout, CallObserver observer) {
         this.transport = transport;
         this.loop = loop;
         this.timeout = timeout;
+        this.observer = observer;
     }
 
     /** The loop on which results come. */
@@ -34,7 +42,12 @@ public final class KubeClient {
 
     /** The same server and loop with another deadline. */
     public KubeClient withTimeout(Duration other) {
-        return new KubeClient(transport, loop, other);
+        return new KubeClient(transport, loop, other, observer);
+    }
+
+    /** The same server, loop and deadline; {@code other} hears of each call, watches aside. */
+    KubeClient observedBy(CallObserver other) {
+        return new KubeClient(transport, loop, timeout, other);
     }
 
     /** Reads one object. */
@@ -96,7 +109,15 @@ public final class KubeClient {
 
     /** The status that a GET of {@code path} is answered with, whichever it is: whether there is somebody at all. */
     public CompletableFuture<Integer> probe(String path) {
-        return onLoop(transport.send(Call.get(path), loop, timeout).thenApply(Reply::status));
+        CompletableFuture<Integer> result = new CompletableFuture<>();
+        transport.send(Call.get(path), loop, timeout).whenComplete((reply, error) -> loop.execute(() -> {
+            if (error != null) {
+                result.completeExceptionally(Failures.cause(error));
+            } else {
+                result.complete(reply.status());
+            }
+        }));
+        return result;
     }
 
     /** Opens a watch; the handler is called on this client's loop. */
@@ -106,19 +127,29 @@ public final class KubeClient {
     }
 
     private CompletableFuture<JsonObject> call(Call call) {
-        return onLoop(transport.send(call, loop, timeout).thenApply(KubeClient::object));
+        CompletableFuture<JsonObject> result = new CompletableFuture<>();
+        long sent = loop.clock().nanoTime();
+        transport.send(call, loop, timeout).thenApply(KubeClient::object).whenComplete((object, error) -> {
+            // Taken here: how busy the loop is says nothing about the server.
+            long took = loop.clock().nanoTime() - sent;
+            loop.execute(() -> finish(call, sent + took, took, object, error, result));
+        });
+        return result;
     }
 
-    private <T> CompletableFuture<T> onLoop(CompletableFuture<T> answer) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        answer.whenComplete((value, error) -> loop.execute(() -> {
-            if (error != null) {
-                result.completeExceptionally(Failures.cause(error));
-            } else {
-                result.complete(value);
-            }
-        }));
-        return result;
+    private void finish(
+            Call call,
+            long now,
+            long took,
+            @Nullable JsonObject object,
+            @Nullable Throwable error,
+            CompletableFuture<JsonObject> result) {
+        observer.ended(call, took, now, Optional.ofNullable(error).map(Failures::cause));
+        if (error != null) {
+            result.completeExceptionally(Failures.cause(error));
+        } else {
+            result.complete(object);
+        }
     }
 
     private static JsonObject object(Reply reply) {

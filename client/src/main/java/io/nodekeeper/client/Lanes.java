@@ -1,32 +1,68 @@
 package io.nodekeeper.client;
 
+import io.nodekeeper.api.ApiException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets a limited number of jobs be under way at once; the rest waits, and urgent ones overtake. Confined to the loop, on
+ * Lets a limited number of jobs be under way at once; the rest waits, and urgent ones overtake. The limit follows what the
+ * server bears, if the jobs make their calls through a {@link #measured} client. An eighth of it is kept for urgent jobs,
+ * so that they need not wait for others to end, and background jobs never use more than half. Confined to the loop, on
  * which the jobs' results have to come.
  */
 public final class Lanes {
     private static final Logger log = LoggerFactory.getLogger(Lanes.class);
+    /** The part of the limit that is kept for urgent jobs. Chosen. */
+    private static final int URGENT_SHARE = 8;
 
-    private final int limit;
+    private final AdaptiveLimit limit;
     private final Deque<Supplier<? extends CompletionStage<?>>> urgent = new ArrayDeque<>();
     private final Deque<Supplier<? extends CompletionStage<?>>> ordinary = new ArrayDeque<>();
     private final Deque<Supplier<? extends CompletionStage<?>>> background = new ArrayDeque<>();
-    private int underWay;
+    private int inBackground;
     private boolean draining;
     private boolean closed;
 
-    /** Lanes on which {@code limit} jobs may be under way together. */
+    /** Lanes that begin with a usual limit. */
+    public Lanes() {
+        this(AdaptiveLimit.START);
+    }
+
+    /** Lanes on which {@code limit} jobs may be under way together, until measured calls tell better. */
     public Lanes(int limit) {
-        this.limit = limit;
+        this.limit = new AdaptiveLimit(limit);
+    }
+
+    /** The same client, from whose calls these lanes learn what the server bears. Its loop is the lanes'. */
+    public KubeClient measured(KubeClient client) {
+        return client.observedBy((call, nanos, now, error) -> {
+            limit.measured(
+                    now,
+                    !call.method().equals("GET"),
+                    nanos,
+                    error.filter(Lanes::isOverload).isPresent());
+            drain();
+        });
+    }
+
+    /** How many jobs may be under way at this moment; for metrics. */
+    public int limit() {
+        return limit.limit();
+    }
+
+    /** How many jobs are under way; for metrics. */
+    public int underWay() {
+        return limit.underWay();
+    }
+
+    /** How many jobs wait; for metrics. */
+    public int waiting() {
+        return urgent.size() + ordinary.size() + background.size();
     }
 
     /** Runs {@code job} before all that is not urgent. */
@@ -66,25 +102,32 @@ public final class Lanes {
             return;
         }
         draining = true;
-        while (!closed && underWay < limit) {
-            Supplier<? extends CompletionStage<?>> job = next();
-            if (job == null) {
-                break;
-            }
-            underWay++;
-            start(job);
+        boolean more = true;
+        while (more) {
+            more = !closed && startNext();
         }
         draining = false;
     }
 
-    private @Nullable Supplier<? extends CompletionStage<?>> next() {
-        if (!urgent.isEmpty()) {
-            return urgent.poll();
+    private boolean startNext() {
+        int all = limit.limit();
+        int free = all - limit.underWay();
+        int kept = all / URGENT_SHARE;
+        if (free > 0 && !urgent.isEmpty()) {
+            start(urgent.remove(), false);
+        } else if (free > kept && !ordinary.isEmpty()) {
+            start(ordinary.remove(), false);
+        } else if (free > kept && inBackground < Math.max(1, all / 2) && !background.isEmpty()) {
+            start(background.remove(), true);
+        } else {
+            return false;
         }
-        return ordinary.isEmpty() ? background.poll() : ordinary.poll();
+        return true;
     }
 
-    private void start(Supplier<? extends CompletionStage<?>> job) {
+    private void start(Supplier<? extends CompletionStage<?>> job, boolean isBackground) {
+        limit.begin();
+        inBackground += isBackground ? 1 : 0;
         CompletionStage<?> stage;
         try {
             stage = job.get();
@@ -95,8 +138,16 @@ public final class Lanes {
             if (error != null) {
                 log.error("a job failed unexpectedly", error);
             }
-            underWay--;
+            limit.end();
+            inBackground -= isBackground ? 1 : 0;
             drain();
         });
+    }
+
+    /** Whether a call failed because of the state that the server is in, and not because of what was asked. */
+    private static boolean isOverload(Throwable error) {
+        return !(Failures.cause(error) instanceof ApiException refused)
+                || refused.code() == 429
+                || refused.code() >= 500;
     }
 }

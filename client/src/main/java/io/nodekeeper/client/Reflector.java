@@ -9,6 +9,7 @@ import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Jitter;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -34,6 +35,20 @@ public final class Reflector {
         void onDelete(JsonObject object);
     }
 
+    /** A handler that reads some events faster than the full parser does. */
+    public interface RawHandler extends Handler {
+        /** Says that the event is left to the full parser. */
+        long NOT_TAKEN = 0;
+
+        /**
+         * One event of a watch, as its line of JSON in {@code [from, to)}, before anybody else looks at it. A handler must
+         * take only what creates, changes or deletes an object, and not keep {@code line}.
+         *
+         * @return {@code metadata.resourceVersion} of the object if the handler has dealt with it, else {@link #NOT_TAKEN}
+         */
+        long onRawEvent(byte[] line, int from, int to);
+    }
+
     private static final Logger log = LoggerFactory.getLogger(Reflector.class);
     /** After an API server's restart its watchers must be back well within a grace period, yet not in step. Chosen. */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(50), Duration.ofSeconds(2));
@@ -50,9 +65,13 @@ public final class Reflector {
     private final Selection selection;
     private final RandomGenerator random;
     private final Handler handler;
+    private final @Nullable RawHandler rawHandler;
     private final Loop loop;
 
     private String resourceVersion = "";
+    /** If not 0, the newest version, in place of {@link #resourceVersion}: no string is made for each raw event. */
+    private long rawVersion;
+
     private int failures;
     /** Counts watches, so that what an abandoned one still says is not heard. */
     private int generation;
@@ -63,12 +82,13 @@ public final class Reflector {
     private Transport.@Nullable Stream stream;
     private Loop.@Nullable Timer watchdog;
 
-    /** A reflector at rest. */
+    /** A reflector at rest; a {@link RawHandler} gets raw events first. */
     public Reflector(KubeClient client, Selection selection, RandomGenerator random, Handler handler) {
         this.client = client;
         this.selection = selection;
         this.random = random;
         this.handler = handler;
+        this.rawHandler = handler instanceof RawHandler raw ? raw : null;
         this.loop = client.loop();
     }
 
@@ -89,7 +109,7 @@ public final class Reflector {
         if (stopped) {
             return;
         }
-        if (resourceVersion.isEmpty()) {
+        if (version().isEmpty()) {
             list();
         } else {
             watch();
@@ -116,7 +136,7 @@ public final class Reflector {
             retry("list", "the server's list has no metadata.resourceVersion");
             return;
         }
-        resourceVersion = version;
+        setVersion(version);
         try {
             handler.onReplace(list.get().array("items").objects().toList());
         } finally {
@@ -130,8 +150,8 @@ public final class Reflector {
         openedAt = loop.clock().nanoTime();
         heardAt = openedAt;
         expect(mine, ANSWER_LIMIT, "the server did not agree to it");
-        String query = selection.query() + "&allowWatchBookmarks=true&resourceVersion=" + resourceVersion
-                + "&timeoutSeconds=" + seconds;
+        String query = selection.query() + "&allowWatchBookmarks=true&resourceVersion=" + version() + "&timeoutSeconds="
+                + seconds;
         stream = client.watch(selection.type(), selection.namespace(), query, new Transport.StreamHandler() {
             @Override
             public void onOpen() {
@@ -144,9 +164,14 @@ public final class Reflector {
 
             @Override
             public void onLine(byte[] line) {
-                if (mine == generation) {
-                    event(mine, line);
-                }
+                heardAt = mine == generation ? loop.clock().nanoTime() : heardAt;
+                event(mine, line, 0, line.length);
+            }
+
+            @Override
+            public void onLines(Lines lines) {
+                heardAt = mine == generation ? loop.clock().nanoTime() : heardAt;
+                events(mine, lines);
             }
 
             @Override
@@ -182,15 +207,44 @@ public final class Reflector {
         });
     }
 
-    private void event(int mine, byte[] line) {
+    /** A line that fails is reported like a failing task of the loop, and the others are still heard. */
+    private void events(int mine, Lines lines) {
+        RuntimeException failure = null;
+        for (int i = 0; i < lines.count(); i++) {
+            try {
+                event(mine, lines.bytes(), lines.from(i), lines.to(i));
+            } catch (RuntimeException e) {
+                if (failure == null) {
+                    failure = e;
+                } else if (failure != e) {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private void event(int mine, byte[] line, int from, int to) {
+        if (mine != generation) {
+            return;
+        }
+        if (rawHandler != null) {
+            long version = rawHandler.onRawEvent(line, from, to);
+            if (version != RawHandler.NOT_TAKEN) {
+                rawVersion = version;
+                failures = 0;
+                return;
+            }
+        }
         JsonObject event;
         try {
-            event = Json.parseObject(line);
+            event = Json.parseObject(Arrays.copyOfRange(line, from, to));
         } catch (JsonException e) {
             ended("unreadable event: " + e.getMessage());
             return;
         }
-        heardAt = loop.clock().nanoTime();
         JsonObject object = event.object("object");
         String type = event.text("type");
         if (type.equals("ERROR")) {
@@ -199,7 +253,7 @@ public final class Reflector {
         }
         String version = object.object("metadata").text("resourceVersion");
         if (!version.isEmpty()) {
-            resourceVersion = version;
+            setVersion(version);
         }
         failures = 0;
         switch (type) {
@@ -210,6 +264,15 @@ public final class Reflector {
         }
     }
 
+    private String version() {
+        return rawVersion == 0 ? resourceVersion : Long.toString(rawVersion);
+    }
+
+    private void setVersion(String version) {
+        resourceVersion = version;
+        rawVersion = 0;
+    }
+
     /** The server said no, at once or in the middle of a watch. */
     private void refused(ApiException refusal) {
         boolean gone = refusal.code() == 410;
@@ -218,7 +281,7 @@ public final class Reflector {
         }
         // 400 and 504 are what servers answer to a revision that they have not reached: one from before a restore.
         if (gone || refusal.code() == 400 || refusal.code() == 504) {
-            resourceVersion = "";
+            setVersion("");
         }
         if (gone && failures == 0) {
             abandon();

@@ -48,6 +48,16 @@ public interface Transport {
         void onLine(byte[] line);
 
         /**
+         * Lines that arrived together, for a handler that can do without copies of them. Their bytes are used again once
+         * {@link #drained} completes.
+         */
+        default void onLines(Lines lines) {
+            for (int i = 0; i < lines.count(); i++) {
+                onLine(lines.copy(i));
+            }
+        }
+
+        /**
          * Completes when the handler has dealt with the lines so far; a transport reads on only then, so that a slow
          * handler slows the server instead of filling memory. At once by default.
          */

@@ -108,6 +108,11 @@ public final class FakeTransport implements Transport {
             handler.onLine(line.getBytes(StandardCharsets.UTF_8));
         }
 
+        /** Sends lines that arrive together. */
+        void lines(Lines lines) {
+            handler.onLines(lines);
+        }
+
         /** The server refuses the watch. */
         public void refuse(ApiException refused) {
             handler.onEnd(Optional.of(refusal(refused)), Optional.empty());

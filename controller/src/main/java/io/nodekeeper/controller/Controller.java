@@ -29,8 +29,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Controller {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
-    /** Calls under way at once, so that a mass failure does not drown the API server. Chosen. */
-    private static final int CALLS_UNDER_WAY = 64;
 
     private final ControllerConfig config;
     private final Loop loop;
@@ -38,7 +36,7 @@ public final class Controller {
     private final NodeEvents events;
     private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
     private final Heartbeats heartbeats;
-    private final Lanes lanes = new Lanes(CALLS_UNDER_WAY);
+    private final Lanes lanes = new Lanes();
     private final ObserverGuard guard;
     private final Canary canary;
     private final Proofs proofs;
@@ -72,7 +70,7 @@ public final class Controller {
             throw new IllegalArgumentException(String.join("; ", config.faults()));
         }
         this.config = config;
-        KubeClient client = ports.client().withTimeout(ControllerConfig.CALL_TIMEOUT);
+        KubeClient client = lanes.measured(ports.client().withTimeout(ControllerConfig.CALL_TIMEOUT));
         RandomGenerator random = ports.random();
         this.loop = ports.loop();
         this.origin = loop.clock().nanoTime();

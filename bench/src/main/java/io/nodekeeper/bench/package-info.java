@@ -1,0 +1,5 @@
+/** What the hot paths cost, measured with JMH. */
+@NullMarked
+package io.nodekeeper.bench;
+
+import org.jspecify.annotations.NullMarked;

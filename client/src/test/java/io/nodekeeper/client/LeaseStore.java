@@ -1,0 +1,71 @@
+package io.nodekeeper.client;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.ResourceType;
+import java.util.Optional;
+
+/** A server with one Lease, which it versions as an API server does. Not thread-safe. */
+final class LeaseStore {
+    private JsonObject lease = JsonObject.EMPTY;
+    private long version = 100;
+
+    JsonObject lease() {
+        return lease;
+    }
+
+    JsonObject spec() {
+        return lease.object("spec");
+    }
+
+    String holder() {
+        return spec().text("holderIdentity");
+    }
+
+    long transitions() {
+        return spec().number("leaseTransitions").orElse(-1L);
+    }
+
+    /** Somebody touches the lease: labels, or whatever {@code spec} says. */
+    void edit(JsonObject spec) {
+        store(lease.with("spec", spec));
+    }
+
+    Reply answer(Call call) {
+        return switch (call.method()) {
+            case "GET" ->
+                lease.isEmpty()
+                        ? FakeTransport.refusal(ApiException.notFound(ResourceType.LEASES, "kcm"))
+                        : FakeTransport.reply(200, lease);
+            case "POST" ->
+                lease.isEmpty()
+                        ? FakeTransport.reply(201, store(Json.parseObject(call.body())))
+                        : FakeTransport.refusal(ApiException.alreadyExists(ResourceType.LEASES, "kcm"));
+            case "PUT" -> {
+                JsonObject next = Json.parseObject(call.body());
+                boolean current = version(next).equals(version(lease)) && !lease.isEmpty();
+                yield current
+                        ? FakeTransport.reply(200, store(next))
+                        : FakeTransport.refusal(ApiException.modified(ResourceType.LEASES, "kcm"));
+            }
+            default -> throw new IllegalArgumentException("unexpected call " + call);
+        };
+    }
+
+    Optional<Reply> tryAnswer(Call call) {
+        return Optional.of(answer(call));
+    }
+
+    private JsonObject store(JsonObject next) {
+        lease = next.update(
+                "metadata",
+                metadata -> metadata.with("resourceVersion", Long.toString(++version))
+                        .with("uid", "uid-1"));
+        return lease;
+    }
+
+    private static String version(JsonObject object) {
+        return object.object("metadata").text("resourceVersion");
+    }
+}
