@@ -58,6 +58,14 @@ final class SimulateCommand extends NodekeeperCommand {
             description = "Outages of nodes in an hour of virtual time, on average. Default: ${DEFAULT-VALUE}.")
     double crashesPerHour = 600;
 
+    @Option(
+            names = "--control-faults-per-hour",
+            paramLabel = "N",
+            defaultValue = "0",
+            description =
+                    "Faults of API server, disk, watch, controller and clocks in an hour of virtual time, on average. Default: ${DEFAULT-VALUE}.")
+    double controlFaultsPerHour;
+
     @Option(names = "--trace", paramLabel = "FILE", description = "Writes what happened, line by line, to this file.")
     Optional<Path> trace = Optional.empty();
 
@@ -76,7 +84,7 @@ final class SimulateCommand extends NodekeeperCommand {
 
     /** What is to be run. */
     RandomRun.Options options() {
-        return new RandomRun.Options(nodes, duration, seed, crashesPerHour);
+        return new RandomRun.Options(nodes, duration, seed, crashesPerHour, controlFaultsPerHour);
     }
 
     @Override
@@ -90,6 +98,7 @@ final class SimulateCommand extends NodekeeperCommand {
         faults.within("--nodes", nodes, 1, 100_000);
         faults.positive("--duration", duration);
         faults.within("--crashes-per-hour", crashesPerHour, 0, 1_000_000);
+        faults.within("--control-faults-per-hour", controlFaultsPerHour, 0, 10_000);
         trace.map(Path::toAbsolutePath)
                 .map(Path::getParent)
                 .ifPresent(directory -> faults.require(

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Watches nodes, leases and events as any client could, but from inside of the API server, so that it sees each change
+ * Watches nodes, leases, pods and events as any client could, but from inside of the API server, so that it sees each change
  * at the moment of its commit. Confined to virtual time.
  */
 final class Observer {
@@ -32,6 +32,12 @@ final class Observer {
 
         /** An event was created or counted. */
         void event(JsonObject event);
+
+        /** A pod was created or changed. */
+        default void pod(JsonObject pod) {}
+
+        /** A pod is gone. */
+        default void podGone(JsonObject pod) {}
     }
 
     /** Longer than any simulation: ten years. */
@@ -40,6 +46,7 @@ final class Observer {
     private final Follower nodes;
     private final Follower leases;
     private final Follower events;
+    private final Follower pods;
 
     Observer(Sights sights) {
         nodes = new Follower(ResourceType.NODES.path(), (type, object) -> {
@@ -59,6 +66,13 @@ final class Observer {
                 sights.event(object);
             }
         });
+        pods = new Follower(ResourceType.PODS.path(), (type, object) -> {
+            if (type.equals("DELETED")) {
+                sights.podGone(object);
+            } else {
+                sights.pod(object);
+            }
+        });
     }
 
     /** There is a new API server; what the one before has shown is not shown again. */
@@ -66,6 +80,7 @@ final class Observer {
         nodes.follow(core);
         leases.follow(core);
         events.follow(core);
+        pods.follow(core);
     }
 
     private interface Sighting {

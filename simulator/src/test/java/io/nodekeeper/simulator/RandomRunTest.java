@@ -14,7 +14,7 @@ class RandomRunTest {
     @Tag("L6")
     @Tag("L8")
     void aThousandNodesGetEveryVerdictOnTimeAndTheSameTraceTwice() {
-        RandomRun.Options options = new RandomRun.Options(1_000, Duration.ofMinutes(10), 7, 600);
+        RandomRun.Options options = new RandomRun.Options(1_000, Duration.ofMinutes(10), 7, 600, 0);
         List<String> violations = new ArrayList<>();
 
         Report first = run(options, violations);
@@ -33,8 +33,8 @@ class RandomRunTest {
     void anotherSeedGivesAnotherTrace() {
         List<String> violations = new ArrayList<>();
 
-        Report one = run(new RandomRun.Options(20, Duration.ofMinutes(5), 1, 120), violations);
-        Report other = run(new RandomRun.Options(20, Duration.ofMinutes(5), 2, 120), violations);
+        Report one = run(new RandomRun.Options(20, Duration.ofMinutes(5), 1, 120, 0), violations);
+        Report other = run(new RandomRun.Options(20, Duration.ofMinutes(5), 2, 120, 0), violations);
 
         assertThat(violations).isEmpty();
         assertThat(other.traceHash()).isNotEqualTo(one.traceHash());
