@@ -1,18 +1,9 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.apiserver.ApiRequest;
-import io.nodekeeper.apiserver.ApiResponse;
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.StreamSink;
-import io.nodekeeper.apiserver.User;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 
 /**
  * Watches nodes, leases, pods and events as any client could, but from inside of the API server, so that it sees each change
@@ -39,9 +30,6 @@ final class Observer {
         /** A pod is gone. */
         default void podGone(JsonObject pod) {}
     }
-
-    /** Longer than any simulation: ten years. */
-    private static final String FOR_EVER = "315360000";
 
     private final Follower nodes;
     private final Follower leases;
@@ -81,61 +69,5 @@ final class Observer {
         leases.follow(core);
         events.follow(core);
         pods.follow(core);
-    }
-
-    private interface Sighting {
-        void seen(String type, JsonObject object);
-    }
-
-    private static final class Follower implements StreamSink {
-        private final String path;
-        private final Sighting sighting;
-        private String resourceVersion = "0";
-
-        private Follower(String path, Sighting sighting) {
-            this.path = path;
-            this.sighting = sighting;
-        }
-
-        private void follow(ApiServer core) {
-            ApiRequest request = new ApiRequest(
-                    "GET",
-                    path,
-                    Map.of(
-                            "watch", List.of("true"),
-                            "resourceVersion", List.of(resourceVersion),
-                            "timeoutSeconds", List.of(FOR_EVER)),
-                    Map.of(),
-                    new byte[0],
-                    Optional.of(User.authenticated("observer", List.of("system:masters"))));
-            core.handle(request).thenAccept(response -> {
-                if (!(response instanceof ApiResponse.Streamed streamed)) {
-                    throw new IllegalStateException("watch of " + path + " was refused: " + response);
-                }
-                streamed.start().accept(this);
-            });
-        }
-
-        @Override
-        public void writeFirst(byte[] bytes) {
-            write(bytes);
-        }
-
-        @Override
-        public void write(byte[] bytes) {
-            JsonObject event = Json.parseObject(Arrays.copyOf(bytes, bytes.length - 1));
-            JsonObject object = event.object("object");
-            if (event.text("type").equals("ERROR")) {
-                throw new IllegalStateException("watch of " + path + " failed: " + object);
-            }
-            resourceVersion = object.object("metadata").text("resourceVersion");
-            sighting.seen(event.text("type"), object);
-        }
-
-        @Override
-        public void end() {}
-
-        @Override
-        public void onClose(Runnable action) {}
     }
 }
