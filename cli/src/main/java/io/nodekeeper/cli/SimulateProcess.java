@@ -70,8 +70,7 @@ final class SimulateProcess {
     }
 
     private int simulateLean() {
-        LeanReport report =
-                LeanRun.run(new LeanRun.Options(command.nodes, command.seed), new SystemClock(), this::say);
+        LeanReport report = LeanRun.run(new LeanRun.Options(command.nodes, command.seed), new SystemClock(), this::say);
         return print(report.json(), report.text(), report.isGood());
     }
 

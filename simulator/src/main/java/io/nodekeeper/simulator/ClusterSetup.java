@@ -15,12 +15,7 @@ import java.util.function.UnaryOperator;
  * @param tap put between the first controller and its network, anew for each of its lives
  */
 record ClusterSetup(
-        int nodes,
-        long seed,
-        int controllers,
-        boolean pods,
-        ControllerConfig config,
-        UnaryOperator<Transport> tap) {
+        int nodes, long seed, int controllers, boolean pods, ControllerConfig config, UnaryOperator<Transport> tap) {
 
     /** Nodes without pods and one controller with every default. */
     static ClusterSetup of(int nodes, long seed) {

@@ -54,8 +54,7 @@ final class ControlFaults {
         String controller = SimController.NAME;
         String node = "n" + random.nextInt(options.nodes());
         switch (kind) {
-            case 0 ->
-                strike(Part.SERVER_PROCESS, outage, () -> cluster.crash(server), () -> cluster.restart(server));
+            case 0 -> strike(Part.SERVER_PROCESS, outage, () -> cluster.crash(server), () -> cluster.restart(server));
             case 1 -> strike(Part.SERVER_PROCESS, outage, () -> cluster.freeze(server), () -> cluster.thaw(server));
             case 2 -> strike(Part.SERVER_DISK, outage, cluster::stallDisk, cluster::resumeDisk);
             case 3 ->

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /**
  * A node without an agent: it posts a status once and renews its lease, straight into the API server, so that a hundred
@@ -36,14 +37,18 @@ final class LeanNode {
     private final String name;
     private final VirtualTime.VirtualLoop loop;
     private final SimNetwork network;
+    private final Consumer<String> refused;
     private boolean dead;
+    private String leaseVersion = "";
     private long renewals;
     private long renewedAt;
 
-    LeanNode(String name, VirtualTime.VirtualLoop loop, SimNetwork network) {
+    /** {@code refused} hears of an answer that is none of those that a node expects; it then does nothing more. */
+    LeanNode(String name, VirtualTime.VirtualLoop loop, SimNetwork network, Consumer<String> refused) {
         this.name = name;
         this.loop = loop;
         this.network = network;
+        this.refused = refused;
     }
 
     /** How many renewals were acknowledged. */
@@ -64,26 +69,26 @@ final class LeanNode {
     /** Creates its Node, with a status, and its lease. */
     void register() {
         send("POST", ResourceType.NODES.path(), Json.writeBytes(node()), 201)
-                .thenCompose(created ->
-                        send("POST", ResourceType.LEASES.path(Lease.NODE_NAMESPACE), lease(), 201))
-                .thenRun(this::next);
+                .thenCompose(created -> send("POST", ResourceType.LEASES.path(Lease.NODE_NAMESPACE), lease(), 201))
+                .thenAccept(this::renewed);
     }
 
-    private void next() {
+    private void renewed(byte[] answer) {
         renewedAt = loop.nanoTime();
+        leaseVersion = Json.parseObject(answer).object("metadata").text("resourceVersion");
         loop.schedule(RENEWAL, () -> {
             if (!dead) {
                 send("PUT", ResourceType.LEASES.path(Lease.NODE_NAMESPACE, name), lease(), 200)
-                        .thenRun(() -> {
+                        .thenAccept(renewal -> {
                             renewals++;
-                            next();
+                            renewed(renewal);
                         });
             }
         });
     }
 
-    private CompletableFuture<Void> send(String method, String path, byte[] body, int expected) {
-        CompletableFuture<Void> done = new CompletableFuture<>();
+    private CompletableFuture<byte[]> send(String method, String path, byte[] body, int expected) {
+        CompletableFuture<byte[]> done = new CompletableFuture<>();
         ApiRequest request = new ApiRequest(
                 method,
                 path,
@@ -93,11 +98,12 @@ final class LeanNode {
                 Optional.of(User.authenticated("system:node:" + name, List.of("system:nodes"))));
         ServerCore server = network.server().orElseThrow();
         server.core().handle(request).thenAccept(response -> {
-            if (!(response instanceof ApiResponse.Full full) || full.status() != expected) {
-                throw new IllegalStateException(
-                        method + " " + path + " was answered with " + response + "; expected " + expected);
+            if (response instanceof ApiResponse.Full full && full.status() == expected) {
+                done.complete(full.body());
+            } else {
+                refused.accept(
+                        method + " " + path + " was answered with " + response.status() + "; expected " + expected);
             }
-            done.complete(null);
         });
         return done;
     }
@@ -109,7 +115,12 @@ final class LeanNode {
                 .put("renewTime", KubeTime.formatMicro(loop.wallTime()))
                 .build();
         return Json.writeBytes(JsonObject.builder()
-                .put("metadata", JsonObject.EMPTY.with("name", name))
+                .put(
+                        "metadata",
+                        JsonObject.builder()
+                                .put("name", name)
+                                .putUnlessEmpty("resourceVersion", leaseVersion)
+                                .build())
                 .put("spec", spec)
                 .build());
     }
@@ -121,9 +132,9 @@ final class LeanNode {
             conditions.add(Condition.of(pressure, Condition.FALSE, "KubeletHasNoPressure", "none", now, now)
                     .json());
         }
-        conditions.add(
-                Condition.of(Condition.READY, Condition.TRUE, "KubeletReady", "kubelet is posting ready status", now, now)
-                        .json());
+        conditions.add(Condition.of(
+                        Condition.READY, Condition.TRUE, "KubeletReady", "kubelet is posting ready status", now, now)
+                .json());
         JsonObject amounts = JsonObject.EMPTY
                 .with("cpu", "4")
                 .with("memory", "16Gi")

@@ -49,6 +49,7 @@ public final class LeanRun {
     private final boolean[] dead;
     private final boolean[] marked;
     private final List<Long> delays = new ArrayList<>();
+    private final List<String> refusals = new ArrayList<>();
     private int falseVerdicts;
 
     private LeanRun(Options options) {
@@ -59,16 +60,11 @@ public final class LeanRun {
         SimNetwork network = new SimNetwork(time, Randoms.seeded(seeds.nextLong()));
         server = new SimApiServer(time, network, Randoms.seeded(seeds.nextLong()));
         controller = new SimController(
-                time,
-                network,
-                SimController.NAME,
-                Randoms.seeded(seeds.nextLong()),
-                config,
-                UnaryOperator.identity());
+                time, network, SimController.NAME, Randoms.seeded(seeds.nextLong()), config, UnaryOperator.identity());
         server.start();
         VirtualTime.VirtualLoop fleet = time.loop("fleet");
         for (int number = 0; number < options.nodes; number++) {
-            LeanNode node = new LeanNode("n" + number, fleet, network);
+            LeanNode node = new LeanNode("n" + number, fleet, network, refusals::add);
             nodes.add(node);
             // Spread over a renewal's period, as renewals then are for good.
             fleet.schedule(LeanNode.RENEWAL.multipliedBy(number).dividedBy(options.nodes), node::register);
@@ -86,21 +82,27 @@ public final class LeanRun {
     public static LeanReport run(Options options, Clock stopwatch, Consumer<String> progress) {
         long began = stopwatch.nanoTime();
         LeanRun run = new LeanRun(options);
-        run.time.advance(LeanNode.RENEWAL.plusSeconds(1));
+        run.advance(LeanNode.RENEWAL.plusSeconds(1));
         progress.accept(options.nodes + " nodes have registered");
         run.controller.start();
-        run.time.advance(CALM);
+        run.advance(CALM);
         progress.accept("the controller has settled");
         run.kill();
         long renewalsBefore = run.renewals();
         long steadyFrom = stopwatch.nanoTime();
-        run.time.advance(run.config.nodeMonitorGracePeriod().plus(REST));
+        run.advance(run.config.nodeMonitorGracePeriod().plus(REST));
         long steady = stopwatch.nanoTime() - steadyFrom;
         long renewals = run.renewals() - renewalsBefore;
         progress.accept("the verdicts are due");
         long memory = run.controllerMemory();
-        return run.report(
-                Duration.ofNanos(stopwatch.nanoTime() - began), renewals, Duration.ofNanos(steady), memory);
+        return run.report(Duration.ofNanos(stopwatch.nanoTime() - began), renewals, Duration.ofNanos(steady), memory);
+    }
+
+    private void advance(Duration duration) {
+        time.advance(duration);
+        if (!refusals.isEmpty()) {
+            throw new IllegalStateException(refusals.size() + " calls were refused: " + refusals.getFirst());
+        }
     }
 
     private void kill() {

@@ -45,6 +45,7 @@ final class Oracle implements Observer.Sights {
         private long faultySince;
         /** For how long it was faulty since it was last heard of, in spells that are over. */
         private long faultyFor;
+
         private boolean armed;
         private long returnedAt = NEVER;
         private long wrongTaintsSince = NEVER;
@@ -167,9 +168,7 @@ final class Oracle implements Observer.Sights {
     }
 
     private long due(Facts node) {
-        Duration grace = node.ready.isEmpty()
-                ? config.nodeStartupGracePeriod()
-                : config.nodeMonitorGracePeriod();
+        Duration grace = node.ready.isEmpty() ? config.nodeStartupGracePeriod() : config.nodeMonitorGracePeriod();
         long clear = controlSince == 0 ? 0 : controlSince + RECOVERY.toNanos();
         return Math.max(node.heardAt, clear) + grace.plus(LATE).toNanos();
     }
@@ -200,10 +199,7 @@ final class Oracle implements Observer.Sights {
             return;
         }
         long silence = now() - node.heardAt;
-        long grace = (before.isEmpty()
-                        ? config.nodeStartupGracePeriod()
-                        : config.nodeMonitorGracePeriod())
-                .toNanos();
+        long grace = (before.isEmpty() ? config.nodeStartupGracePeriod() : config.nodeMonitorGracePeriod()).toNanos();
         trace.add(node.name, "Ready=Unknown (" + reason + "), silent for " + age(node));
         tally.verdicts++;
         if (silence <= grace) {
@@ -212,7 +208,7 @@ final class Oracle implements Observer.Sights {
         } else if (faultyFor(node) < OWN_FAULT * grace) {
             tally.wrong++;
             trace.add(node.name, "VIOLATION marked although it was well for all but " + millis(faultyFor(node)));
-        } else if (node.heardAt > controlSince) {
+        } else if (!controlDown && node.heardAt > controlSince) {
             tally.delays.add(silence - grace);
         }
     }

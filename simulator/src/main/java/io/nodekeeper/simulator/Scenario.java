@@ -50,8 +50,8 @@ final class Scenario {
     private void command(String[] words) {
         switch (words[0]) {
             case "cluster" ->
-                cluster =
-                        Optional.of(new SimCluster(ClusterSetup.of((int) setting(words, "nodes"), setting(words, "seed")), traced::add));
+                cluster = Optional.of(new SimCluster(
+                        ClusterSetup.of((int) setting(words, "nodes"), setting(words, "seed")), traced::add));
             case "run" -> it().run(GoDuration.parse(words[1]));
             case "show" -> it().show();
             case "crash" -> each(words, it()::crash);

@@ -24,6 +24,7 @@ final class SimCluster {
     private static final Instant BEGINNING = Instant.parse("2026-01-01T00:00:00Z");
     /** Nodes that start each second, as hollow nodes do. */
     private static final int STARTS_PER_SECOND = 500;
+
     private static final Duration ADMIN_TIMEOUT = Duration.ofSeconds(5);
     /** The API server is up before the others. Chosen. */
     private static final Duration HEAD_START = Duration.ofMillis(100);

@@ -56,8 +56,7 @@ class CrashAtEveryStepTest {
         int runs = 0;
         for (int target = 0; target < moments.size(); target++) {
             Moments.Moment moment = moments.get(target);
-            List<Moments.Side> sides =
-                    moment.isCall() ? List.of(Moments.Side.values()) : List.of(Moments.Side.BEFORE);
+            List<Moments.Side> sides = moment.isCall() ? List.of(Moments.Side.values()) : List.of(Moments.Side.BEFORE);
             for (Moments.Side side : sides) {
                 CrashRun run = CrashRun.killing(struck, controllers, target, side);
                 runs++;

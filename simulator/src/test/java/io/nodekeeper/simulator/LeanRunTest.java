@@ -16,8 +16,7 @@ class LeanRunTest {
         LeanReport report = LeanRun.run(new LeanRun.Options(1_000, 5), new SystemClock(), progress::add);
 
         assertThat(progress)
-                .containsExactly(
-                        "1000 nodes have registered", "the controller has settled", "the verdicts are due");
+                .containsExactly("1000 nodes have registered", "the controller has settled", "the verdicts are due");
         assertThat(report.deaths()).isEqualTo(10);
         assertThat(report.missed()).isZero();
         assertThat(report.falseVerdicts()).isZero();

@@ -90,17 +90,20 @@ final class Moments {
         @Override
         public CompletableFuture<Reply> send(Call call) {
             CompletableFuture<Reply> answer = new CompletableFuture<>();
-            carry(call, () -> inner.send(call)
-                    .whenComplete((reply, error) -> arrive(
-                            "answer to " + call,
-                            () -> {
-                                if (error == null) {
-                                    answer.complete(reply);
-                                } else {
-                                    answer.completeExceptionally(error);
-                                }
-                            },
-                            () -> answer.completeExceptionally(new TransportException(call + ": lost", null)))));
+            carry(
+                    call,
+                    () -> inner.send(call)
+                            .whenComplete((reply, error) -> arrive(
+                                    "answer to " + call,
+                                    () -> {
+                                        if (error == null) {
+                                            answer.complete(reply);
+                                        } else {
+                                            answer.completeExceptionally(error);
+                                        }
+                                    },
+                                    () -> answer.completeExceptionally(
+                                            new TransportException(call + ": lost", null)))));
             return answer;
         }
 

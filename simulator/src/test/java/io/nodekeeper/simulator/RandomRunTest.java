@@ -30,6 +30,20 @@ class RandomRunTest {
     }
 
     @Test
+    @Tag("L27")
+    @Tag("W1")
+    @Tag("W12")
+    void aControlPlaneThatFailsAtRandomBlamesNobodyAndStillFindsTheDead() {
+        List<String> violations = new ArrayList<>();
+
+        Report report = run(new RandomRun.Options(20, Duration.ofHours(2), 1, 200, 60), violations);
+
+        assertThat(violations).isEmpty();
+        assertThat(report.verdicts()).isGreaterThan(50);
+        assertThat(report.isGood()).isTrue();
+    }
+
+    @Test
     void anotherSeedGivesAnotherTrace() {
         List<String> violations = new ArrayList<>();
 
