@@ -36,12 +36,12 @@ public final class JsonObject implements JsonValue {
 
     /** Starts a new object. */
     public static Builder builder() {
-        return new Builder(new LinkedHashMap<>());
+        return new Builder(new LinkedHashMap<>(), false);
     }
 
     /** Starts a changed copy of this object. */
     public Builder toBuilder() {
-        return new Builder(new LinkedHashMap<>(fields));
+        return new Builder(fields, true);
     }
 
     /** The fields, unmodifiable, in their order. */
@@ -143,17 +143,31 @@ public final class JsonObject implements JsonValue {
         return Json.write(this);
     }
 
-    /** Collects fields; not thread-safe. Later values of a field replace earlier ones in their place. */
+    /**
+     * Collects fields; not thread-safe. Later values of a field replace earlier ones in their place. What it built keeps its
+     * fields: they are copied when the builder goes on, and only then.
+     */
     public static final class Builder {
-        private final LinkedHashMap<String, JsonValue> fields;
+        private Map<String, JsonValue> fields;
+        /** Whether an object has these fields, so that they must not change any more. */
+        private boolean shared;
 
-        private Builder(LinkedHashMap<String, JsonValue> fields) {
+        private Builder(Map<String, JsonValue> fields, boolean shared) {
             this.fields = fields;
+            this.shared = shared;
+        }
+
+        private Map<String, JsonValue> own() {
+            if (shared) {
+                fields = new LinkedHashMap<>(fields);
+                shared = false;
+            }
+            return fields;
         }
 
         /** Sets a field. */
         public Builder put(String name, JsonValue value) {
-            fields.put(name, value);
+            own().put(name, value);
             return this;
         }
 
@@ -179,13 +193,14 @@ public final class JsonObject implements JsonValue {
 
         /** Removes a field. */
         public Builder remove(String name) {
-            fields.remove(name);
+            own().remove(name);
             return this;
         }
 
         /** The object so far; the builder may go on. */
         public JsonObject build() {
-            return copyOf(fields);
+            shared = true;
+            return new JsonObject(fields);
         }
     }
 }

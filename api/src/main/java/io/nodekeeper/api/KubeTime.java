@@ -2,6 +2,7 @@ package io.nodekeeper.api;
 
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -43,10 +44,49 @@ public final class KubeTime {
             return Optional.empty();
         }
         try {
-            Instant time = OffsetDateTime.parse(text).toInstant();
+            Instant time =
+                    isPlain(text) ? plain(text) : OffsetDateTime.parse(text).toInstant();
             return time.isBefore(FIRST) || time.isAfter(LAST) ? Optional.empty() : Optional.of(time);
         } catch (DateTimeException e) {
             return Optional.empty();
         }
+    }
+
+    /** Whether this is the form in which the API itself writes, as nearly all times are. */
+    private static boolean isPlain(String text) {
+        int length = text.length();
+        boolean micro = length == 27 && text.charAt(19) == '.';
+        if ((length != 20 && !micro)
+                || text.charAt(length - 1) != 'Z'
+                || text.charAt(7) != '-'
+                || text.charAt(10) != 'T'
+                || text.charAt(13) != ':') {
+            return false;
+        }
+        for (int i = 0; i < length - 1; i++) {
+            boolean separator = i == 4 || i == 7 || i == 10 || i == 13 || i == 16 || i == 19;
+            if (!separator && (text.charAt(i) < '0' || text.charAt(i) > '9')) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Reads that form, many times faster than the general parser: every write of a lease is read several times. */
+    private static Instant plain(String text) {
+        int nanos = text.length() == 20 ? 0 : number(text, 20, 26) * 1_000;
+        return LocalDateTime.of(
+                        number(text, 0, 4),
+                        number(text, 5, 7),
+                        number(text, 8, 10),
+                        number(text, 11, 13),
+                        number(text, 14, 16),
+                        number(text, 17, 19),
+                        nanos)
+                .toInstant(ZoneOffset.UTC);
+    }
+
+    private static int number(String text, int from, int to) {
+        return Integer.parseInt(text, from, to, 10);
     }
 }

@@ -18,7 +18,9 @@ import picocli.CommandLine.Option;
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper simulate --nodes 1000 --duration 1h --seed 7",
-            "  nodekeeper simulate --nodes 50 --duration 10m --crashes-per-hour 100 --trace trace.txt -o json"
+            "  nodekeeper simulate --nodes 50 --duration 10m --crashes-per-hour 100 --trace trace.txt -o json",
+            "  nodekeeper simulate --nodes 200 --duration 24h --control-faults-per-hour 60",
+            "  nodekeeper simulate --lean --nodes 130000"
         })
 final class SimulateCommand extends NodekeeperCommand {
     /** How the report is written. */
@@ -58,6 +60,21 @@ final class SimulateCommand extends NodekeeperCommand {
             description = "Outages of nodes in an hour of virtual time, on average. Default: ${DEFAULT-VALUE}.")
     double crashesPerHour = 600;
 
+    @Option(
+            names = "--control-faults-per-hour",
+            paramLabel = "N",
+            defaultValue = "0",
+            description =
+                    "Faults of API server, disk, watch, controller and clocks in an hour of virtual time, on average. Default: ${DEFAULT-VALUE}.")
+    double controlFaultsPerHour;
+
+    @Option(
+            names = "--lean",
+            description =
+                    "Nodes without agents, which only renew their leases; of those one in a hundred dies at one instant, and the run ends"
+                            + " when their verdicts are due. For great numbers; only --nodes, --seed and --output count.")
+    boolean lean;
+
     @Option(names = "--trace", paramLabel = "FILE", description = "Writes what happened, line by line, to this file.")
     Optional<Path> trace = Optional.empty();
 
@@ -76,7 +93,7 @@ final class SimulateCommand extends NodekeeperCommand {
 
     /** What is to be run. */
     RandomRun.Options options() {
-        return new RandomRun.Options(nodes, duration, seed, crashesPerHour);
+        return new RandomRun.Options(nodes, duration, seed, crashesPerHour, controlFaultsPerHour);
     }
 
     @Override
@@ -87,9 +104,10 @@ final class SimulateCommand extends NodekeeperCommand {
     @Override
     public void check(Faults faults) {
         super.check(faults);
-        faults.within("--nodes", nodes, 1, 100_000);
+        faults.within("--nodes", nodes, 1, 1_000_000);
         faults.positive("--duration", duration);
         faults.within("--crashes-per-hour", crashesPerHour, 0, 1_000_000);
+        faults.within("--control-faults-per-hour", controlFaultsPerHour, 0, 10_000);
         trace.map(Path::toAbsolutePath)
                 .map(Path::getParent)
                 .ifPresent(directory -> faults.require(

@@ -1,6 +1,9 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.simulator.LeanReport;
+import io.nodekeeper.simulator.LeanRun;
 import io.nodekeeper.simulator.RandomRun;
 import io.nodekeeper.simulator.Report;
 import io.nodekeeper.time.GoDuration;
@@ -39,6 +42,9 @@ final class SimulateProcess {
             Logging.mute();
         }
         SimulateProcess process = new SimulateProcess(command, out, err);
+        if (command.lean) {
+            return process.simulateLean();
+        }
         if (command.trace.isEmpty()) {
             return process.simulate(line -> {});
         }
@@ -60,15 +66,28 @@ final class SimulateProcess {
             }
         };
         Report report = RandomRun.run(command.options(), new SystemClock(), lines, this::progress);
-        out.println(command.output == SimulateCommand.Output.json ? Json.writePretty(report.json()) : report.text());
+        return print(report.json(), report.text(), report.isGood());
+    }
+
+    private int simulateLean() {
+        LeanReport report = LeanRun.run(new LeanRun.Options(command.nodes, command.seed), new SystemClock(), this::say);
+        return print(report.json(), report.text(), report.isGood());
+    }
+
+    private int print(JsonObject json, String text, boolean good) {
+        out.println(command.output == SimulateCommand.Output.json ? Json.writePretty(json) : text);
         out.flush();
-        return report.isGood() ? CommandRunner.OK : CommandRunner.FAILED;
+        return good ? CommandRunner.OK : CommandRunner.FAILED;
+    }
+
+    private void say(String progress) {
+        err.println(progress);
+        err.flush();
     }
 
     private void progress(Duration elapsed) {
         if (elapsed.toNanos() % PROGRESS.toNanos() == 0) {
-            err.println(GoDuration.format(elapsed) + " of " + GoDuration.format(command.duration) + " simulated");
-            err.flush();
+            say(GoDuration.format(elapsed) + " of " + GoDuration.format(command.duration) + " simulated");
         }
     }
 }

@@ -2,6 +2,8 @@ package io.nodekeeper.simulator;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** A machine's connection to the network and what is wrong with it. Confined to virtual time. */
 final class Cable {
@@ -16,11 +18,19 @@ final class Cable {
     }
 
     private final ArrayDeque<Runnable> held = new ArrayDeque<>();
+    /** What watches of a resource said while they were stalled, by the resource. */
+    private final Map<String, ArrayDeque<Runnable>> stalled = new LinkedHashMap<>();
+
     private State state = State.UP;
     private Duration extra = Duration.ZERO;
 
     State state() {
         return state;
+    }
+
+    /** Whether all that is sent arrives. */
+    boolean isWhole() {
+        return state == State.UP && stalled.isEmpty();
     }
 
     /** How much longer than usual each message takes. */
@@ -40,13 +50,27 @@ final class Cable {
                 held.poll().run();
             }
         } else if (next == State.CUT) {
-            held.clear();
+            forget();
+        }
+    }
+
+    /** Watches of a resource say nothing more, though their connections are open and all else gets through. */
+    void stall(String resource) {
+        stalled.computeIfAbsent(resource, first -> new ArrayDeque<>());
+    }
+
+    /** What stalled watches had to say arrives. */
+    void resume(String resource) {
+        ArrayDeque<Runnable> said = stalled.remove(resource);
+        while (said != null && !said.isEmpty()) {
+            deliver(said.poll());
         }
     }
 
     /** The machine is gone, and with it what it still had to send. */
     void forget() {
         held.clear();
+        stalled.values().forEach(ArrayDeque::clear);
     }
 
     /** A message has come to its end: it is taken out here, or waits, or is lost. */
@@ -56,5 +80,17 @@ final class Cable {
             case SILENT -> held.add(message);
             case CUT -> {}
         }
+    }
+
+    /** What a watch of {@code resource} says has come to its end. */
+    void deliverWatched(String resource, Runnable message) {
+        deliver(() -> {
+            ArrayDeque<Runnable> waiting = stalled.get(resource);
+            if (waiting == null) {
+                message.run();
+            } else {
+                waiting.add(message);
+            }
+        });
     }
 }

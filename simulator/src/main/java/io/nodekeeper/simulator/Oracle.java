@@ -14,14 +14,19 @@ import java.util.TreeMap;
 
 /**
  * Knows what was done to the cluster and judges what became of it: no verdict against a node whose renewal arrived within
- * the grace or whose silence was the control plane's fault, each due verdict on time, nodes that are back Ready soon, and
+ * the grace or would have arrived but for the control plane, each due verdict on time, nodes that are back Ready soon, and
  * taints that follow. Everything is seen in the API. Confined to virtual time.
  */
 final class Oracle implements Observer.Sights {
     /** How late a verdict may be: the architecture's budget, and the few messages (2 ms at most each) that it takes. */
     private static final Duration LATE = Duration.ofMillis(110);
-    /** In which a control plane that was away comes back to its senses: backoffs of its watches and calls. Chosen. */
-    private static final Duration RECOVERY = Duration.ofSeconds(10);
+    /** In which a control plane that was away comes back to its senses: the bound that the project has set itself. */
+    private static final Duration RECOVERY = Duration.ofSeconds(5);
+    /**
+     * A node whose own fault lasted less than this share of the grace would have been heard of in time: of the default 50 s
+     * a renewal's period (10 s) and a return (11.4 s) leave 28 s. Chosen.
+     */
+    private static final double OWN_FAULT = 0.5;
     /** A status period with its jitter of 4 %, and a second for the calls. */
     private static final Duration RETURN = Duration.ofMillis(11_400);
     /** In which taints must follow conditions (the specification's bound). */
@@ -37,7 +42,10 @@ final class Oracle implements Observer.Sights {
         private long heardAt;
         private boolean known;
         private boolean faulty;
-        private long faultEnd;
+        private long faultySince;
+        /** For how long it was faulty since it was last heard of, in spells that are over. */
+        private long faultyFor;
+
         private boolean armed;
         private long returnedAt = NEVER;
         private long wrongTaintsSince = NEVER;
@@ -48,6 +56,7 @@ final class Oracle implements Observer.Sights {
     }
 
     private final VirtualTime.VirtualLoop loop;
+    private final ControllerConfig config;
     private final Trace trace;
     private final Tally tally;
     private final Map<String, Facts> nodes = new TreeMap<>();
@@ -55,8 +64,9 @@ final class Oracle implements Observer.Sights {
     /** When the control plane was last found or made whole again. */
     private long controlSince;
 
-    Oracle(VirtualTime time, Trace trace, Tally tally) {
+    Oracle(VirtualTime time, ControllerConfig config, Trace trace, Tally tally) {
         this.loop = time.loop("oracle");
+        this.config = config;
         this.trace = trace;
         this.tally = tally;
     }
@@ -71,7 +81,9 @@ final class Oracle implements Observer.Sights {
     void nodeIs(String name, boolean healthy) {
         Facts node = nodes.computeIfAbsent(name, Facts::new);
         if (node.faulty && healthy) {
-            node.faultEnd = now();
+            node.faultyFor = faultyFor(node);
+        } else if (!node.faulty && !healthy) {
+            node.faultySince = now();
         }
         node.faulty = !healthy;
         node.returnedAt = healthy ? now() : NEVER;
@@ -139,6 +151,7 @@ final class Oracle implements Observer.Sights {
 
     private void heard(Facts node) {
         node.heardAt = now();
+        node.faultyFor = 0;
         arm(node);
     }
 
@@ -150,10 +163,12 @@ final class Oracle implements Observer.Sights {
         }
     }
 
+    private long faultyFor(Facts node) {
+        return node.faultyFor + (node.faulty ? now() - Math.max(node.faultySince, node.heardAt) : 0);
+    }
+
     private long due(Facts node) {
-        Duration grace = node.ready.isEmpty()
-                ? ControllerConfig.DEFAULT.nodeStartupGracePeriod()
-                : ControllerConfig.DEFAULT.nodeMonitorGracePeriod();
+        Duration grace = node.ready.isEmpty() ? config.nodeStartupGracePeriod() : config.nodeMonitorGracePeriod();
         long clear = controlSince == 0 ? 0 : controlSince + RECOVERY.toNanos();
         return Math.max(node.heardAt, clear) + grace.plus(LATE).toNanos();
     }
@@ -184,19 +199,16 @@ final class Oracle implements Observer.Sights {
             return;
         }
         long silence = now() - node.heardAt;
-        long grace = (before.isEmpty()
-                        ? ControllerConfig.DEFAULT.nodeStartupGracePeriod()
-                        : ControllerConfig.DEFAULT.nodeMonitorGracePeriod())
-                .toNanos();
+        long grace = (before.isEmpty() ? config.nodeStartupGracePeriod() : config.nodeMonitorGracePeriod()).toNanos();
         trace.add(node.name, "Ready=Unknown (" + reason + "), silent for " + age(node));
         tally.verdicts++;
         if (silence <= grace) {
             tally.wrong++;
             trace.add(node.name, "VIOLATION marked although its last renewal arrived within the grace");
-        } else if (!node.faulty && node.faultEnd <= node.heardAt) {
+        } else if (faultyFor(node) < OWN_FAULT * grace) {
             tally.wrong++;
-            trace.add(node.name, "VIOLATION marked although nothing is wrong with it");
-        } else if (node.heardAt > controlSince) {
+            trace.add(node.name, "VIOLATION marked although it was well for all but " + millis(faultyFor(node)));
+        } else if (!controlDown && node.heardAt > controlSince) {
             tally.delays.add(silence - grace);
         }
     }

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
-/** A cluster whose nodes crash, freeze and lose their connection at random, and come back. Not thread-safe. */
+/**
+ * A cluster whose nodes crash, freeze and lose their connection at random, and come back, and whose control plane suffers
+ * likewise if asked for. Not thread-safe.
+ */
 public final class RandomRun {
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final long HOUR_NANOS = Duration.ofHours(1).toNanos();
@@ -15,6 +18,8 @@ public final class RandomRun {
     private static final double SHORTEST_SECONDS = 2;
     /** The longest outage. Chosen. */
     private static final double LONGEST_SECONDS = 300;
+    /** Makes faults of the control plane independent of those of nodes. Any number. */
+    private static final long CONTROL = 0x9e3779b97f4a7c15L;
 
     /**
      * What to run.
@@ -23,8 +28,10 @@ public final class RandomRun {
      * @param duration of virtual time
      * @param seed from which everything follows
      * @param crashesPerHour outages of nodes in an hour of virtual time, on average, in the whole cluster
+     * @param controlFaultsPerHour the same of what befalls the control plane: see {@link ControlFaults}
      */
-    public record Options(int nodes, Duration duration, long seed, double crashesPerHour) {}
+    public record Options(
+            int nodes, Duration duration, long seed, double crashesPerHour, double controlFaultsPerHour) {}
 
     private final Options options;
     private final SimCluster cluster;
@@ -33,7 +40,7 @@ public final class RandomRun {
 
     private RandomRun(Options options, Consumer<String> lines) {
         this.options = options;
-        this.cluster = new SimCluster(options.nodes, options.seed, lines);
+        this.cluster = new SimCluster(ClusterSetup.of(options.nodes, options.seed), lines);
         this.random = Randoms.seeded(~options.seed);
     }
 
@@ -49,6 +56,9 @@ public final class RandomRun {
         RandomRun run = new RandomRun(options, lines);
         if (options.crashesPerHour > 0) {
             run.nextOutage();
+        }
+        if (options.controlFaultsPerHour > 0) {
+            new ControlFaults(run.cluster, options, Randoms.seeded(options.seed ^ CONTROL)).next();
         }
         for (Duration left = options.duration; left.isPositive(); left = left.minus(MINUTE)) {
             run.cluster.run(left.compareTo(MINUTE) < 0 ? left : MINUTE);
@@ -72,9 +82,7 @@ public final class RandomRun {
             return;
         }
         outages++;
-        // As many between 2 s and 20 s as between 20 s and 200 s.
-        double seconds = SHORTEST_SECONDS * Math.pow(LONGEST_SECONDS / SHORTEST_SECONDS, share);
-        Duration outage = Duration.ofMillis((long) (seconds * 1_000));
+        Duration outage = outage(share);
         switch (kind) {
             case 0 -> {
                 cluster.freeze(node);
@@ -89,6 +97,12 @@ public final class RandomRun {
                 cluster.later(outage, () -> cluster.restart(node));
             }
         }
+    }
+
+    /** As many are between 2 s and 20 s as between 20 s and 200 s; {@code share} is uniform in [0, 1). */
+    static Duration outage(double share) {
+        double seconds = SHORTEST_SECONDS * Math.pow(LONGEST_SECONDS / SHORTEST_SECONDS, share);
+        return Duration.ofMillis((long) (seconds * 1_000));
     }
 
     private Report report(Duration took) {

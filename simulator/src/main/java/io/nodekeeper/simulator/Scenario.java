@@ -11,8 +11,9 @@ import java.util.function.BiConsumer;
  * A script of faults: lines of prose after {@code #}, commands, {@code ----}, and the trace that they leave up to an
  * empty line; then more commands. The first command is {@code cluster nodes=N seed=S}; the others are {@code run 30s},
  * {@code show}, and what may befall a process: {@code crash}, {@code restart}, {@code freeze}, {@code thaw}, {@code cut},
- * {@code silence}, {@code heal} with names, {@code delay} and {@code skew} with names and a duration. {@code n3..n7} are
- * five nodes.
+ * {@code silence}, {@code heal} with names, {@code delay} and {@code skew} with names and a duration, {@code stall-watch}
+ * and {@code resume-watch} with a name and a resource, {@code stall-disk} and {@code resume-disk} of the API server.
+ * {@code n3..n7} are five nodes.
  */
 final class Scenario {
     private final List<String> traced = new ArrayList<>();
@@ -49,8 +50,8 @@ final class Scenario {
     private void command(String[] words) {
         switch (words[0]) {
             case "cluster" ->
-                cluster =
-                        Optional.of(new SimCluster((int) setting(words, "nodes"), setting(words, "seed"), traced::add));
+                cluster = Optional.of(new SimCluster(
+                        ClusterSetup.of((int) setting(words, "nodes"), setting(words, "seed")), traced::add));
             case "run" -> it().run(GoDuration.parse(words[1]));
             case "show" -> it().show();
             case "crash" -> each(words, it()::crash);
@@ -62,6 +63,10 @@ final class Scenario {
             case "heal" -> each(words, it()::heal);
             case "delay" -> eachBy(words, it()::delay);
             case "skew" -> eachBy(words, it()::skew);
+            case "stall-watch" -> it().stallWatch(words[1], words[2]);
+            case "resume-watch" -> it().resumeWatch(words[1], words[2]);
+            case "stall-disk" -> it().stallDisk();
+            case "resume-disk" -> it().resumeDisk();
             default -> throw new IllegalArgumentException("unknown command " + String.join(" ", words));
         }
     }

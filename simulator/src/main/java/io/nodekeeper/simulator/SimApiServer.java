@@ -6,7 +6,10 @@ import io.nodekeeper.store.IndexedStore;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /** Store and API server core on a disk that outlives them. Confined to virtual time. */
@@ -17,28 +20,74 @@ final class SimApiServer extends SimProcess {
 
     private final SimNetwork network;
     private final RandomGenerator seeds;
-    private final Observer observer;
+    private final List<Observer> observers = new ArrayList<>();
     private final MemoryJournal disk = new MemoryJournal();
+    private Optional<ApiServer> core = Optional.empty();
+    /** The thread that waits for the disk. */
+    private Optional<VirtualTime.VirtualLoop> store = Optional.empty();
 
-    SimApiServer(VirtualTime time, SimNetwork network, RandomGenerator seeds, Observer observer) {
+    private boolean diskStalled;
+
+    SimApiServer(VirtualTime time, SimNetwork network, RandomGenerator seeds) {
         super(time, NAME);
         this.network = network;
         this.seeds = seeds;
-        this.observer = observer;
+    }
+
+    /** {@code observer} sees what is there and what will be, in this life of the server and those that follow. */
+    void observe(Observer observer) {
+        observers.add(observer);
+        core.ifPresent(observer::attach);
     }
 
     @Override
     void boot(VirtualTime.VirtualLoop loop) {
-        IndexedStore store = new IndexedStore(loop, disk);
-        ApiServer core = new ApiServer(
-                store, loop, Randoms.seeded(seeds.nextLong()), new Authenticator(Map.of()), "apiserver:6443");
-        core.start(EVENT_TTL);
-        network.serverUp(new ServerCore(loop, core));
-        observer.attach(core);
+        // As in a real process: the store's thread stands still with the disk, others still read what is in memory.
+        VirtualTime.VirtualLoop writing = thread("store");
+        IndexedStore opened = new IndexedStore(writing, disk);
+        ApiServer server = new ApiServer(
+                opened, writing, Randoms.seeded(seeds.nextLong()), new Authenticator(Map.of()), "apiserver:6443");
+        store = Optional.of(writing);
+        core = Optional.of(server);
+        if (diskStalled) {
+            writing.freeze();
+        }
+        server.start(EVENT_TTL);
+        network.serverUp(new ServerCore(loop, server));
+        observers.forEach(observer -> observer.attach(server));
     }
 
     @Override
     void halt() {
+        store = Optional.empty();
+        core = Optional.empty();
         network.serverDown();
+    }
+
+    @Override
+    boolean isHealthy() {
+        return super.isHealthy() && !diskStalled;
+    }
+
+    @Override
+    void thaw() {
+        super.thaw();
+        if (diskStalled) {
+            store.ifPresent(VirtualTime.VirtualLoop::freeze);
+        }
+    }
+
+    /** Writes to the disk hang, and with them whatever waits for a write: acknowledgements and the news of watches. */
+    void stallDisk() {
+        diskStalled = true;
+        store.ifPresent(VirtualTime.VirtualLoop::freeze);
+    }
+
+    /** The disk goes on where it stood. */
+    void resumeDisk() {
+        diskStalled = false;
+        if (!isFrozen()) {
+            store.ifPresent(VirtualTime.VirtualLoop::thaw);
+        }
     }
 }

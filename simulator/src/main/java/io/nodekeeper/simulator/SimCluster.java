@@ -1,13 +1,18 @@
 package io.nodekeeper.simulator;
 
+import io.nodekeeper.apiserver.User;
+import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /**
@@ -19,6 +24,8 @@ final class SimCluster {
     private static final Instant BEGINNING = Instant.parse("2026-01-01T00:00:00Z");
     /** Nodes that start each second, as hollow nodes do. */
     private static final int STARTS_PER_SECOND = 500;
+
+    private static final Duration ADMIN_TIMEOUT = Duration.ofSeconds(5);
     /** The API server is up before the others. Chosen. */
     private static final Duration HEAD_START = Duration.ofMillis(100);
 
@@ -28,25 +35,39 @@ final class SimCluster {
     private final Oracle oracle;
     private final SimNetwork network;
     private final VirtualTime.VirtualLoop director;
+    private final SimApiServer server;
+    private final List<SimController> controllers = new ArrayList<>();
     private final Map<String, SimProcess> processes = new LinkedHashMap<>();
 
-    /** A cluster of nodes {@code n0}, {@code n1} and so on that comes up as time advances. */
-    SimCluster(int nodes, long seed, Consumer<String> lines) {
+    /** A cluster that comes up as time advances; {@code lines} gets its trace. */
+    SimCluster(ClusterSetup setup, Consumer<String> lines) {
         // Each part has numbers of its own, so that one more draw here changes nothing there.
-        RandomGenerator seeds = Randoms.seeded(seed);
+        RandomGenerator seeds = Randoms.seeded(setup.seed());
         trace = new Trace(time, lines);
-        oracle = new Oracle(time, trace, tally);
+        oracle = new Oracle(time, setup.config(), trace, tally);
         network = new SimNetwork(time, Randoms.seeded(seeds.nextLong()));
         director = time.loop("director");
-        SimApiServer server = new SimApiServer(time, network, Randoms.seeded(seeds.nextLong()), new Observer(oracle));
-        SimController controller = new SimController(time, network, Randoms.seeded(seeds.nextLong()));
-        processes.put(server.name(), server);
-        processes.put(controller.name(), controller);
-        server.start();
-        director.schedule(HEAD_START, controller::start);
+        server = new SimApiServer(time, network, Randoms.seeded(seeds.nextLong()));
+        server.observe(new Observer(oracle));
+        RandomGenerator controllerSeeds = Randoms.seeded(seeds.nextLong());
         RandomGenerator nodeSeeds = Randoms.seeded(seeds.nextLong());
-        for (int number = 0; number < nodes; number++) {
-            SimNode node = new SimNode(time, network, "n" + number, number, Randoms.seeded(nodeSeeds.nextLong()));
+        processes.put(server.name(), server);
+        server.start();
+        for (int number = 1; number <= setup.controllers(); number++) {
+            SimController controller = new SimController(
+                    time,
+                    network,
+                    number == 1 ? SimController.NAME : SimController.NAME + number,
+                    number == 1 ? controllerSeeds : Randoms.seeded(seeds.nextLong()),
+                    setup.config(),
+                    number == 1 ? setup.tap() : UnaryOperator.identity());
+            processes.put(controller.name(), controller);
+            controllers.add(controller);
+            director.schedule(HEAD_START, controller::start);
+        }
+        for (int number = 0; number < setup.nodes(); number++) {
+            SimNode node = new SimNode(
+                    time, network, "n" + number, number, Randoms.seeded(nodeSeeds.nextLong()), setup.pods());
             processes.put(node.name(), node);
             Duration turn = Duration.ofNanos(number * 1_000_000_000L / STARTS_PER_SECOND);
             director.schedule(HEAD_START.plus(turn), () -> {
@@ -64,6 +85,17 @@ final class SimCluster {
     /** Runs {@code action} in virtual time. */
     void later(Duration delay, Runnable action) {
         director.schedule(delay, action);
+    }
+
+    /** {@code sights} sees what is in the API now, and what comes. */
+    void observe(Observer.Sights sights) {
+        server.observe(new Observer(sights));
+    }
+
+    /** Someone with every right, whose calls come on a loop of their own. */
+    KubeClient admin() {
+        User user = User.authenticated("kubernetes-admin", List.of("system:masters"));
+        return new KubeClient(network.connect(new Cable(), user), time.loop("admin"), ADMIN_TIMEOUT);
     }
 
     /** Whether nothing is wrong with a process. */
@@ -117,6 +149,26 @@ final class SimCluster {
                 process -> process.cable().slowDown(by));
     }
 
+    /** What its watches of a resource, such as {@code leases}, had to say no longer comes; their connections stay open. */
+    void stallWatch(String name, String resource) {
+        act(name, "hears no more of " + resource, process -> process.cable().stall(resource));
+    }
+
+    /** Its watches of a resource go on where they stood. */
+    void resumeWatch(String name, String resource) {
+        act(name, "hears of " + resource + " again", process -> process.cable().resume(resource));
+    }
+
+    /** Writes to the API server's disk hang; reads are answered from memory. */
+    void stallDisk() {
+        act(SimApiServer.NAME, "has a disk that hangs", process -> server.stallDisk());
+    }
+
+    /** The API server's disk works again. */
+    void resumeDisk() {
+        act(SimApiServer.NAME, "has a disk that works again", process -> server.resumeDisk());
+    }
+
     /** Its wall clock is wrong by this. */
     void skew(String name, Duration by) {
         act(name, "has its clock off by " + GoDuration.format(by), process -> process.skewWallClock(by));
@@ -142,17 +194,24 @@ final class SimCluster {
     private void act(String name, String what, Consumer<SimProcess> action) {
         SimProcess process = process(name);
         boolean before = process.isHealthy();
+        boolean inControl = controlIsHealthy();
         trace.add(name, what);
         action.accept(process);
         if (process instanceof SimNode) {
             if (before != process.isHealthy()) {
                 oracle.nodeIs(name, process.isHealthy());
             }
-        } else {
-            oracle.controlIs(isHealthy(SimApiServer.NAME)
-                    && isHealthy(SimController.NAME)
-                    && process(SimController.NAME).cable().extra().isZero());
+        } else if (inControl != controlIsHealthy()) {
+            oracle.controlIs(!inControl);
         }
+    }
+
+    /** Whether a verdict can be expected of every controller. */
+    private boolean controlIsHealthy() {
+        return server.isHealthy()
+                && controllers.stream()
+                        .allMatch(controller -> controller.isHealthy()
+                                && controller.cable().extra().isZero());
     }
 
     private SimProcess process(String name) {

@@ -3,6 +3,7 @@ package io.nodekeeper.simulator;
 import io.nodekeeper.apiserver.User;
 import io.nodekeeper.client.ApiEventRecorder;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Transport;
 import io.nodekeeper.controller.Controller;
 import io.nodekeeper.controller.ControllerConfig;
 import io.nodekeeper.controller.ControllerPorts;
@@ -13,6 +14,7 @@ import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /** The controller, wired as in its real process. Confined to virtual time. */
@@ -23,12 +25,22 @@ final class SimController extends SimProcess {
 
     private final SimNetwork network;
     private final RandomGenerator seeds;
+    private final ControllerConfig config;
+    private final UnaryOperator<Transport> tap;
     private Optional<SimTransport> transport = Optional.empty();
 
-    SimController(VirtualTime time, SimNetwork network, RandomGenerator seeds) {
-        super(time, NAME);
+    SimController(
+            VirtualTime time,
+            SimNetwork network,
+            String name,
+            RandomGenerator seeds,
+            ControllerConfig config,
+            UnaryOperator<Transport> tap) {
+        super(time, name);
         this.network = network;
         this.seeds = seeds;
+        this.config = config;
+        this.tap = tap;
     }
 
     @Override
@@ -37,9 +49,9 @@ final class SimController extends SimProcess {
         SimTransport connected =
                 network.connect(cable(), User.authenticated("system:kube-controller-manager", List.of()));
         transport = Optional.of(connected);
-        KubeClient client = new KubeClient(connected, loop, LIST_TIMEOUT);
+        KubeClient client = new KubeClient(tap.apply(connected), loop, LIST_TIMEOUT);
         new Controller(
-                        ControllerConfig.DEFAULT,
+                        config,
                         new ControllerPorts(
                                 client,
                                 loop,

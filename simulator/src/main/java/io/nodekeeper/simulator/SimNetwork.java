@@ -75,6 +75,11 @@ final class SimNetwork {
         wire.schedule(Duration.ofNanos(when - now()), () -> cable.deliver(message));
     }
 
+    /** Has what a watch of {@code resource} says arrive over the cable at {@code when}. */
+    void sendWatched(Cable cable, String resource, long when, Runnable message) {
+        wire.schedule(Duration.ofNanos(when - now()), () -> cable.deliverWatched(resource, message));
+    }
+
     /** Tells a client after a while of what its own end of the connection found out: no cable is needed for that. */
     void tell(Cable cable, Runnable news) {
         wire.schedule(Duration.ofNanos(arrival(cable) - now()), news);

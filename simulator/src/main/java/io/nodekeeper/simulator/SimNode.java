@@ -27,13 +27,15 @@ final class SimNode extends SimProcess {
     private final AgentConfig config;
     private final HollowHost host;
     private final User user;
+    private final boolean pods;
     private Optional<SimTransport> transport = Optional.empty();
 
-    /** {@code seeds} gives each life of the agent a randomness of its own. */
-    SimNode(VirtualTime time, SimNetwork network, String name, int number, RandomGenerator seeds) {
+    /** {@code seeds} gives each life of the agent a randomness of its own; {@code pods}: whether it runs any. */
+    SimNode(VirtualTime time, SimNetwork network, String name, int number, RandomGenerator seeds, boolean pods) {
         super(time, name);
         this.network = network;
         this.seeds = seeds;
+        this.pods = pods;
         this.config = AgentConfig.builder(name).build();
         this.host = new HollowHost(name, number);
         this.user = User.authenticated("system:node:" + name, List.of("system:nodes"));
@@ -50,6 +52,9 @@ final class SimNode extends SimProcess {
         AgentPorts ports =
                 new AgentPorts(client, client, loop, nodes, events, random, "v1.32.0+nodekeeper-simulated", () -> {});
         nodes.start();
+        if (pods) {
+            new PodKeeper(client, name(), random).start();
+        }
         new Agent(config, ports, host).start();
     }
 

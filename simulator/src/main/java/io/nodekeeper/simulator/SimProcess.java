@@ -2,14 +2,17 @@ package io.nodekeeper.simulator;
 
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
-import java.util.Optional;
+import java.util.ArrayList;
+import java.util.List;
 
 /** One process of the cluster on a machine of its own, which can be made to suffer. Confined to virtual time. */
 abstract class SimProcess {
     private final VirtualTime time;
     private final String name;
     private final Cable cable = new Cable();
-    private Optional<VirtualTime.VirtualLoop> running = Optional.empty();
+    /** The threads of a running process. */
+    private final List<VirtualTime.VirtualLoop> loops = new ArrayList<>();
+
     private Duration skew = Duration.ZERO;
     private boolean frozen;
 
@@ -34,43 +37,59 @@ abstract class SimProcess {
 
     /** Whether it runs, and can be reached as usual. */
     boolean isHealthy() {
-        return running.isPresent() && !frozen && cable.state() == Cable.State.UP;
+        return isRunning() && !frozen && cable.isWhole();
+    }
+
+    boolean isRunning() {
+        return !loops.isEmpty();
+    }
+
+    boolean isFrozen() {
+        return frozen;
     }
 
     void start() {
-        if (running.isPresent()) {
+        if (isRunning()) {
             throw new IllegalStateException(name + " runs already");
         }
-        VirtualTime.VirtualLoop loop = time.loop(name);
+        boot(thread(name));
+    }
+
+    /** One more thread of the process. */
+    VirtualTime.VirtualLoop thread(String called) {
+        VirtualTime.VirtualLoop loop = time.loop(called);
         loop.skewWallClock(skew);
-        running = Optional.of(loop);
-        boot(loop);
+        loops.add(loop);
+        return loop;
     }
 
     void crash() {
-        loop().close();
-        running = Optional.empty();
+        running().forEach(VirtualTime.VirtualLoop::close);
+        loops.clear();
         frozen = false;
         cable.forget();
         halt();
     }
 
     void freeze() {
-        loop().freeze();
+        running().forEach(VirtualTime.VirtualLoop::freeze);
         frozen = true;
     }
 
     void thaw() {
         frozen = false;
-        loop().thaw();
+        running().forEach(VirtualTime.VirtualLoop::thaw);
     }
 
     void skewWallClock(Duration by) {
         skew = by;
-        running.ifPresent(loop -> loop.skewWallClock(by));
+        loops.forEach(loop -> loop.skewWallClock(by));
     }
 
-    private VirtualTime.VirtualLoop loop() {
-        return running.orElseThrow(() -> new IllegalStateException(name + " does not run"));
+    private List<VirtualTime.VirtualLoop> running() {
+        if (!isRunning()) {
+            throw new IllegalStateException(name + " does not run");
+        }
+        return loops;
     }
 }

@@ -2,6 +2,7 @@ package io.nodekeeper.simulator;
 
 import io.nodekeeper.apiserver.ApiResponse;
 import io.nodekeeper.apiserver.StreamSink;
+import io.nodekeeper.client.Call;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;
 import io.nodekeeper.client.TransportException;
@@ -16,6 +17,7 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
     private final Cable cable;
     private final Transport.StreamHandler handler;
     private final String what;
+    private final String resource;
     private final List<Runnable> onClose = new ArrayList<>();
     private Optional<ServerCore> server = Optional.empty();
     private long lastArrival;
@@ -24,12 +26,13 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
     /** The server's end: nothing more is said. */
     private boolean closed;
 
-    SimStream(SimTransport transport, SimNetwork network, Cable cable, Transport.StreamHandler handler, String what) {
+    SimStream(SimTransport transport, SimNetwork network, Cable cable, Transport.StreamHandler handler, Call call) {
         this.transport = transport;
         this.network = network;
         this.cable = cable;
         this.handler = handler;
-        this.what = what;
+        this.what = call.toString();
+        this.resource = resource(call.target());
     }
 
     /** The server's first answer, on its loop. */
@@ -66,7 +69,7 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
         for (int i = 0; i < bytes.length; i++) {
             if (bytes[i] == '\n') {
                 byte[] line = java.util.Arrays.copyOfRange(bytes, from, i);
-                arrive(() -> handler.onLine(line));
+                hear(() -> handler.onLine(line));
                 from = i + 1;
             }
         }
@@ -140,10 +143,24 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
 
     private void arrive(Runnable message) {
         lastArrival = Math.max(network.arrival(cable), lastArrival);
-        network.send(cable, lastArrival, () -> {
-            if (!deaf) {
-                message.run();
-            }
-        });
+        network.send(cable, lastArrival, () -> deliver(message));
+    }
+
+    private void hear(Runnable message) {
+        lastArrival = Math.max(network.arrival(cable), lastArrival);
+        network.sendWatched(cable, resource, lastArrival, () -> deliver(message));
+    }
+
+    private void deliver(Runnable message) {
+        if (!deaf) {
+            message.run();
+        }
+    }
+
+    /** The plural at the end of a collection's path. */
+    private static String resource(String target) {
+        int mark = target.indexOf('?');
+        String path = mark < 0 ? target : target.substring(0, mark);
+        return path.substring(path.lastIndexOf('/') + 1);
     }
 }

@@ -50,7 +50,7 @@ final class SimTransport implements Transport {
 
     @Override
     public Stream open(Call call, StreamHandler handler) {
-        SimStream stream = new SimStream(this, network, cable, handler, call.toString());
+        SimStream stream = new SimStream(this, network, cable, handler, call);
         exchanges.add(stream);
         carry(call, stream, stream::answered);
         return stream;

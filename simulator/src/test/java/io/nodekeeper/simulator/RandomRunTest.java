@@ -14,7 +14,7 @@ class RandomRunTest {
     @Tag("L6")
     @Tag("L8")
     void aThousandNodesGetEveryVerdictOnTimeAndTheSameTraceTwice() {
-        RandomRun.Options options = new RandomRun.Options(1_000, Duration.ofMinutes(10), 7, 600);
+        RandomRun.Options options = new RandomRun.Options(1_000, Duration.ofMinutes(10), 7, 600, 0);
         List<String> violations = new ArrayList<>();
 
         Report first = run(options, violations);
@@ -30,11 +30,25 @@ class RandomRunTest {
     }
 
     @Test
+    @Tag("L27")
+    @Tag("W1")
+    @Tag("W12")
+    void aControlPlaneThatFailsAtRandomBlamesNobodyAndStillFindsTheDead() {
+        List<String> violations = new ArrayList<>();
+
+        Report report = run(new RandomRun.Options(20, Duration.ofHours(2), 1, 200, 60), violations);
+
+        assertThat(violations).isEmpty();
+        assertThat(report.verdicts()).isGreaterThan(50);
+        assertThat(report.isGood()).isTrue();
+    }
+
+    @Test
     void anotherSeedGivesAnotherTrace() {
         List<String> violations = new ArrayList<>();
 
-        Report one = run(new RandomRun.Options(20, Duration.ofMinutes(5), 1, 120), violations);
-        Report other = run(new RandomRun.Options(20, Duration.ofMinutes(5), 2, 120), violations);
+        Report one = run(new RandomRun.Options(20, Duration.ofMinutes(5), 1, 120, 0), violations);
+        Report other = run(new RandomRun.Options(20, Duration.ofMinutes(5), 2, 120, 0), violations);
 
         assertThat(violations).isEmpty();
         assertThat(other.traceHash()).isNotEqualTo(one.traceHash());

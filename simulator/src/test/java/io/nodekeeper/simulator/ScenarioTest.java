@@ -25,6 +25,8 @@ class ScenarioTest {
     @MethodSource("scripts")
     @Tag("L13")
     @Tag("L22")
+    @Tag("L27")
+    @Tag("W1")
     void leavesExactlyTheTraceInTheScript(String name) throws IOException {
         String script = Files.readString(SCRIPTS.resolve(name));
 

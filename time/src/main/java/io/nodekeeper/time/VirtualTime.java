@@ -124,6 +124,8 @@ public final class VirtualTime {
         public void close() {
             closed = true;
             held.clear();
+            // Timers of years would keep alive all that a closed loop had.
+            queue.removeIf(task -> task.loop == this);
         }
 
         /** Sets this loop's wall clock apart from the common one; the monotonic clock is not touched. */
