@@ -25,6 +25,9 @@ import java.util.function.Consumer;
 
 /** Looks at a cluster from the side: what the API shows of each node, and when it first showed it. */
 final class Fleet implements AutoCloseable {
+    /** The controller's own lease among those of nodes. */
+    private static final String CANARY = "nodekeeper-canary";
+
     private final ThreadLoop loop = new ThreadLoop("fleet");
     private final HttpTransport transport;
     private final KubeClient client;
@@ -118,6 +121,9 @@ final class Fleet implements AutoCloseable {
     }
 
     private void lease(ApiObject object) {
+        if (object.name().equals(CANARY)) {
+            return;
+        }
         Seen seen = node(object.name());
         String renewTime = object.spec().text("renewTime");
         if (!renewTime.equals(seen.renewTime)) {
