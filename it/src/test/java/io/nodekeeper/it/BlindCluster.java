@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -36,6 +37,7 @@ final class BlindCluster implements AutoCloseable {
     /** One renewal of every node, so that each has been heard of since it was first seen. */
     private static final Duration SETTLED = Duration.ofSeconds(12);
 
+    private static final ReentrantLock STARTING = new ReentrantLock();
     private static final Pattern HOP = Pattern.compile("\\b(store|API server|watch|controller)\\b");
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -50,6 +52,8 @@ final class BlindCluster implements AutoCloseable {
     /** Starts everything in {@code directory}, and returns when all nodes are Ready and have been heard of. */
     BlindCluster(Path directory, boolean ownDisk, List<String> controllerFlags) throws Exception {
         this.directory = directory;
+        // One after another: processes that all start at once leave each other no processor.
+        STARTING.lock();
         try {
             Path data = directory.resolve("data");
             disk = ownDisk
@@ -72,12 +76,14 @@ final class BlindCluster implements AutoCloseable {
             steady.awaitReady();
             mortal.awaitReady();
             Eventually.within(
-                    Duration.ofSeconds(60), () -> fleet.ready() == STEADY + MORTAL && relay.leaseWatches() > 0);
-            Thread.sleep(SETTLED.toMillis());
+                    Duration.ofSeconds(120), () -> fleet.ready() == STEADY + MORTAL && relay.leaseWatches() > 0);
         } catch (Exception | Error e) {
             closeParts();
             throw e;
+        } finally {
+            STARTING.unlock();
         }
+        Thread.sleep(SETTLED.toMillis());
     }
 
     void network(Relay.Fault fault) throws Exception {
