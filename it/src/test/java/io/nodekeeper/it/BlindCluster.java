@@ -59,8 +59,8 @@ final class BlindCluster implements AutoCloseable {
             disk = ownDisk
                     ? Optional.of(opened(LoopDisk.mount(directory.resolve("disk.img"), data.resolve("store"))))
                     : Optional.empty();
-            server = opened(Running.start(
-                    directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
+            server = opened(Running.startSmall(
+                    directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0")));
             server.awaitReady();
             relay = opened(new Relay(data));
             List<String> flags = new ArrayList<>(List.of(
@@ -69,7 +69,7 @@ final class BlindCluster implements AutoCloseable {
                     relay.kubeconfig().toString(),
                     "--node-monitor-grace-period=" + GRACE.toSeconds() + "s"));
             flags.addAll(controllerFlags);
-            controller = opened(Running.start(directory, "controller", flags.toArray(String[]::new)));
+            controller = opened(Running.startSmall(directory, "controller", flags));
             Running steady = opened(hollow(data, STEADY_PREFIX, STEADY));
             mortal = opened(hollow(data, MORTAL_PREFIX, MORTAL));
             fleet = opened(new Fleet(data.resolve("admin.kubeconfig")));
@@ -198,16 +198,17 @@ final class BlindCluster implements AutoCloseable {
     }
 
     private Running hollow(Path data, String prefix, int count) throws Exception {
-        return Running.start(
+        return Running.startSmall(
                 directory,
                 prefix + "nodes",
-                "hollow-nodes",
-                "--kubeconfig",
-                data.resolve("admin.kubeconfig").toString(),
-                "--prefix",
-                prefix,
-                "--count",
-                Integer.toString(count));
+                List.of(
+                        "hollow-nodes",
+                        "--kubeconfig",
+                        data.resolve("admin.kubeconfig").toString(),
+                        "--prefix",
+                        prefix,
+                        "--count",
+                        Integer.toString(count)));
     }
 
     private <T extends AutoCloseable> T opened(T part) {

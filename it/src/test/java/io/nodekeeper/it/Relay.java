@@ -194,6 +194,8 @@ final class Relay implements AutoCloseable {
                         .createSocket(client, InputStream.nullInputStream(), true);
                 SSLSocket far =
                         (SSLSocket) towardsServer.getSocketFactory().createSocket(server.getHost(), server.getPort());
+                near.setTcpNoDelay(true);
+                far.setTcpNoDelay(true);
                 upstream = far;
                 Thread.ofVirtual().name("relay-answers").start(() -> answers(far, near));
                 requests(near, far);
