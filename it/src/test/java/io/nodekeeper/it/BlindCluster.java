@@ -125,9 +125,12 @@ final class BlindCluster implements AutoCloseable {
                 .array("items")
                 .objects()
                 .map(Node::new)
-                .collect(Collectors.toMap(ApiObject::name, node -> node.ready()
-                        .map(ready -> ready.status() + " since " + ready.json().text("lastTransitionTime"))
-                        .orElse("")));
+                .collect(Collectors.toMap(
+                        ApiObject::name,
+                        node -> node.ready()
+                                .map(ready -> ready.status() + " since "
+                                        + ready.json().text("lastTransitionTime"))
+                                .orElse("")));
     }
 
     /**
@@ -138,8 +141,8 @@ final class BlindCluster implements AutoCloseable {
         Map<String, String> after = transitions();
         return before.keySet().stream()
                 .filter(name -> mortalLive || name.startsWith(STEADY_PREFIX))
-                .filter(name ->
-                        fleet.node(name).marked > 0 || !after.getOrDefault(name, "gone").equals(before.get(name)))
+                .filter(name -> fleet.node(name).marked > 0
+                        || !after.getOrDefault(name, "gone").equals(before.get(name)))
                 .sorted()
                 .toList();
     }

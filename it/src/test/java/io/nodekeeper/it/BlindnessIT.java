@@ -42,7 +42,8 @@ class BlindnessIT {
     /** The watch of this test may be told of a renewal later than the controller's, seconds. */
     private static final double OBSERVERS_LAG = 0.3;
     /** What makes this controller Kubernetes' reference. */
-    private static final List<String> REFERENCE = List.of("--feature-gates=ObserverGuard=false,WatchDrivenDeadlines=false");
+    private static final List<String> REFERENCE =
+            List.of("--feature-gates=ObserverGuard=false,WatchDrivenDeadlines=false");
 
     @TempDir
     static Path directory;
@@ -164,8 +165,7 @@ class BlindnessIT {
     private static Row look(Blindness blindness, boolean crash, boolean reference) throws Exception {
         String name = blindness.name().toLowerCase(Locale.ROOT) + (crash ? "-crash" : "") + (reference ? "-ref" : "");
         Path own = Files.createDirectory(directory.resolve(name));
-        try (BlindCluster cluster =
-                new BlindCluster(own, blindness.needsDisk(), reference ? REFERENCE : List.of())) {
+        try (BlindCluster cluster = new BlindCluster(own, blindness.needsDisk(), reference ? REFERENCE : List.of())) {
             Map<String, String> before = cluster.transitions();
 
             long sight = blindness.happen(cluster, crash);

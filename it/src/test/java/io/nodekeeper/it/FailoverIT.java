@@ -44,8 +44,7 @@ class FailoverIT {
             Path admin = data.resolve("admin.kubeconfig");
             try (Fleet fleet = new Fleet(admin);
                     Running leader = controller(data, "leader")) {
-                Eventually.within(
-                        Duration.ofSeconds(30), () -> !holder(fleet).isEmpty());
+                Eventually.within(Duration.ofSeconds(30), () -> !holder(fleet).isEmpty());
                 String first = holder(fleet);
                 try (Running standby = controller(data, "standby");
                         Running living = hollow(admin, "living-", LIVING);
@@ -106,12 +105,7 @@ class FailoverIT {
         JsonObject pod = Fleet.await(fleet.client().create(ResourceType.PODS, "default", pod(number)));
         Fleet.await(fleet.client()
                 .updateStatus(
-                        ResourceType.PODS,
-                        "default",
-                        "pod-" + number,
-                        pod.with(
-                                "status",
-                                Json.parseObject("""
+                        ResourceType.PODS, "default", "pod-" + number, pod.with("status", Json.parseObject("""
                                         {"phase": "Running", "conditions": [{"type": "Ready", "status": "True",
                                          "lastTransitionTime": "2026-01-01T00:00:00Z"}]}"""))));
     }
@@ -119,8 +113,7 @@ class FailoverIT {
     private static JsonObject pod(int number) {
         return Json.parseObject("""
                 {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod-%d", "namespace": "default"},
-                 "spec": {"nodeName": "dying-%d", "containers": [{"name": "c", "image": "i"}]}}""".formatted(
-                        number, number));
+                 "spec": {"nodeName": "dying-%d", "containers": [{"name": "c", "image": "i"}]}}""".formatted(number, number));
     }
 
     private static long unknown(Fleet fleet) {
@@ -142,7 +135,8 @@ class FailoverIT {
         Map<String, Long> counts = new HashMap<>();
         for (JsonObject event : list(fleet, ResourceType.EVENTS)) {
             JsonObject involved = event.object("involvedObject");
-            if (event.text("reason").equals("NodeNotReady") && involved.text("kind").equals("Node")) {
+            if (event.text("reason").equals("NodeNotReady")
+                    && involved.text("kind").equals("Node")) {
                 counts.merge(involved.text("name"), event.number("count").orElse(1L), Long::sum);
             }
         }

@@ -87,7 +87,8 @@ class FleetScaleBench {
                             .filter(node -> node.getKey().startsWith("living-"))
                             .filter(node -> node.getValue().marked > 0)
                             .count();
-                    System.out.printf("""
+                    System.out.printf(
+                            """
 
                             | %,d hollow nodes, %,d die at once | |
                             |---|---|

@@ -189,9 +189,8 @@ final class Relay implements AutoCloseable {
         private void serve() {
             try {
                 awaitPassage("");
-                SSLSocket near = (SSLSocket) towardsClient
-                        .getSocketFactory()
-                        .createSocket(client, InputStream.nullInputStream(), true);
+                SSLSocket near = (SSLSocket)
+                        towardsClient.getSocketFactory().createSocket(client, InputStream.nullInputStream(), true);
                 SSLSocket far =
                         (SSLSocket) towardsServer.getSocketFactory().createSocket(server.getHost(), server.getPort());
                 near.setTcpNoDelay(true);
