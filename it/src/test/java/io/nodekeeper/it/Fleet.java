@@ -21,14 +21,19 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /** Looks at a cluster from the side: what the API shows of each node, and when it first showed it. */
 final class Fleet implements AutoCloseable {
+    /** The controller's own lease among those of nodes. */
+    private static final String CANARY = "nodekeeper-canary";
+
     private final ThreadLoop loop = new ThreadLoop("fleet");
     private final HttpTransport transport;
     private final KubeClient client;
     private final Map<String, Seen> nodes = new ConcurrentHashMap<>();
+    private final AtomicLong renewals = new AtomicLong();
 
     /** What was seen of one node; times are System.nanoTime. */
     static final class Seen {
@@ -64,6 +69,11 @@ final class Fleet implements AutoCloseable {
 
     Map<String, Seen> nodes() {
         return nodes;
+    }
+
+    /** How many renewals of leases were seen, the first sight of each lease included. */
+    long renewals() {
+        return renewals.get();
     }
 
     /** How many nodes are Ready. */
@@ -127,6 +137,7 @@ final class Fleet implements AutoCloseable {
             seen.renewTime = renewTime;
             seen.signal = System.nanoTime();
             seen.renewal = seen.signal;
+            renewals.incrementAndGet();
         }
     }
 

@@ -26,6 +26,19 @@ final class Running implements AutoCloseable {
 
     /** Starts {@code nodekeeper arguments…} as the script does; output goes to {@code directory}. */
     static Running start(Path directory, String name, String... arguments) throws IOException {
+        return start(directory, name, List.of(), List.of(arguments));
+    }
+
+    /**
+     * As {@link #start(Path, String, String...)}, for many small processes side by side: the quick compiler alone, as the
+     * better one would take more processor time than all that these do.
+     */
+    static Running startSmall(Path directory, String name, List<String> arguments) throws IOException {
+        return start(directory, name, List.of("-XX:TieredStopAtLevel=1"), arguments);
+    }
+
+    private static Running start(Path directory, String name, List<String> javaFlags, List<String> arguments)
+            throws IOException {
         Path dist = Path.of(System.getProperty("nodekeeper.dist", "../dist/target/nodekeeper"));
         if (!Files.isDirectory(dist.resolve("lib"))) {
             throw new IllegalStateException("no distribution in " + dist.toAbsolutePath()
@@ -37,11 +50,10 @@ final class Running implements AutoCloseable {
                 "-Xmx1g",
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
-                "-Djava.library.path=" + dist.resolve("native"),
-                "-cp",
-                dist.resolve("lib") + "/*",
-                "io.nodekeeper.cli.Main"));
-        command.addAll(List.of(arguments));
+                "-Djava.library.path=" + dist.resolve("native")));
+        command.addAll(javaFlags);
+        command.addAll(List.of("-cp", dist.resolve("lib") + "/*", "io.nodekeeper.cli.Main"));
+        command.addAll(arguments);
         // A process that is started again gets files of its own, so that its ready line is not the old one's.
         Path out = Files.createTempFile(directory, name + "-", ".out");
         Path err = Path.of(out.toString().replaceFirst("out$", "err"));
@@ -49,6 +61,8 @@ final class Running implements AutoCloseable {
                 .redirectOutput(ProcessBuilder.Redirect.to(out.toFile()))
                 .redirectError(ProcessBuilder.Redirect.to(err.toFile()))
                 .start();
+        // A run that is broken off leaves nothing behind, least of all stopped processes.
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill " + name));
         return new Running(process, out, err);
     }
 

@@ -1,0 +1,221 @@
+package io.nodekeeper.it;
+
+import io.nodekeeper.api.ApiObject;
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.ResourceType;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * A control plane of real processes whose senses can be taken away one by one: the API server's store is a disk of its own
+ * where asked for, and the controller reaches the API server through a relay. Two processes of hollow nodes report past
+ * the relay; one of them can be killed. Used by one thread.
+ */
+final class BlindCluster implements AutoCloseable {
+    static final Duration GRACE = Duration.ofSeconds(40);
+    static final int STEADY = 50;
+    static final int MORTAL = 10;
+
+    private static final String STEADY_PREFIX = "steady-";
+    private static final String MORTAL_PREFIX = "mortal-";
+    /** One renewal of every node, so that each has been heard of since it was first seen. */
+    private static final Duration SETTLED = Duration.ofSeconds(12);
+
+    private static final ReentrantLock STARTING = new ReentrantLock();
+    private static final Pattern HOP = Pattern.compile("\\b(store|API server|watch|controller)\\b");
+
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final Path directory;
+    private final Optional<LoopDisk> disk;
+    private final Running server;
+    private final Running controller;
+    private final Running mortal;
+    private final Relay relay;
+    private final Fleet fleet;
+
+    /** Starts everything in {@code directory}, and returns when all nodes are Ready and have been heard of. */
+    BlindCluster(Path directory, boolean ownDisk, List<String> controllerFlags) throws Exception {
+        this.directory = directory;
+        // One after another: processes that all start at once leave each other no processor.
+        STARTING.lock();
+        try {
+            Path data = directory.resolve("data");
+            disk = ownDisk
+                    ? Optional.of(opened(LoopDisk.mount(directory.resolve("disk.img"), data.resolve("store"))))
+                    : Optional.empty();
+            server = opened(Running.startSmall(
+                    directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0")));
+            server.awaitReady();
+            relay = opened(new Relay(data));
+            List<String> flags = new ArrayList<>(List.of(
+                    "controller",
+                    "--kubeconfig",
+                    relay.kubeconfig().toString(),
+                    "--node-monitor-grace-period=" + GRACE.toSeconds() + "s"));
+            flags.addAll(controllerFlags);
+            controller = opened(Running.startSmall(directory, "controller", flags));
+            Running steady = opened(hollow(data, STEADY_PREFIX, STEADY));
+            mortal = opened(hollow(data, MORTAL_PREFIX, MORTAL));
+            fleet = opened(new Fleet(data.resolve("admin.kubeconfig")));
+            steady.awaitReady();
+            mortal.awaitReady();
+            Eventually.within(
+                    Duration.ofSeconds(120), () -> fleet.ready() == STEADY + MORTAL && relay.leaseWatches() > 0);
+        } catch (Exception | Error e) {
+            closeParts();
+            throw e;
+        } finally {
+            STARTING.unlock();
+        }
+        Thread.sleep(SETTLED.toMillis());
+    }
+
+    void network(Relay.Fault fault) throws Exception {
+        relay.set(fault);
+    }
+
+    void freezeServer() throws Exception {
+        server.signal("STOP");
+    }
+
+    void thawServer() throws Exception {
+        server.signal("CONT");
+    }
+
+    void freezeController() throws Exception {
+        controller.signal("STOP");
+    }
+
+    void thawController() throws Exception {
+        controller.signal("CONT");
+    }
+
+    void freezeDisk() throws Exception {
+        disk.orElseThrow().freeze();
+    }
+
+    void thawDisk() throws Exception {
+        disk.orElseThrow().thaw();
+    }
+
+    /** Kills the process of the mortal nodes. */
+    void crash() throws Exception {
+        mortal.kill();
+    }
+
+    /** When each node's Ready last changed its word, by what the API says. */
+    Map<String, String> transitions() throws Exception {
+        return Fleet.await(fleet.client().list(ResourceType.NODES, "", ""))
+                .array("items")
+                .objects()
+                .map(Node::new)
+                .collect(Collectors.toMap(
+                        ApiObject::name,
+                        node -> node.ready()
+                                .map(ready -> ready.status() + " since "
+                                        + ready.json().text("lastTransitionTime"))
+                                .orElse("")));
+    }
+
+    /**
+     * The nodes that live and were blamed: seen as Unknown by a watch, or not what they were {@code before} by a list,
+     * which a gap in the watch cannot hide.
+     */
+    List<String> falselyBlamed(Map<String, String> before, boolean mortalLive) throws Exception {
+        Map<String, String> after = transitions();
+        return before.keySet().stream()
+                .filter(name -> mortalLive || name.startsWith(STEADY_PREFIX))
+                .filter(name -> fleet.node(name).marked > 0
+                        || !after.getOrDefault(name, "gone").equals(before.get(name)))
+                .sorted()
+                .toList();
+    }
+
+    /** What was seen of the mortal nodes. */
+    List<Fleet.Seen> crashed() {
+        return fleet.nodes().entrySet().stream()
+                .filter(node -> node.getKey().startsWith(MORTAL_PREFIX))
+                .map(Map.Entry::getValue)
+                .toList();
+    }
+
+    /** Whether every node that lives is Ready and was renewed since {@code moment}. */
+    boolean recovered(long moment, boolean mortalLive) {
+        return fleet.nodes().entrySet().stream()
+                        .filter(node -> mortalLive || node.getKey().startsWith(STEADY_PREFIX))
+                        .filter(node -> node.getValue().ready.equals(Condition.TRUE))
+                        .filter(node -> node.getValue().renewal > moment)
+                        .count()
+                == STEADY + (mortalLive ? MORTAL : 0);
+    }
+
+    /** The hops that the controller named as the ones where it lost sight: those of its events about the canary. */
+    Set<String> hopsNamed() throws Exception {
+        Set<String> hops = new TreeSet<>();
+        for (JsonObject event : Fleet.await(fleet.client().list(ResourceType.EVENTS, Lease.NODE_NAMESPACE, ""))
+                .array("items")
+                .objects()
+                .toList()) {
+            Matcher hop = HOP.matcher(event.text("message"));
+            if (event.text("reason").equals("ObserverBlind") && hop.find()) {
+                hops.add(hop.group());
+            }
+        }
+        return hops;
+    }
+
+    /** The controller's log, and keeps a copy at {@code copy}. */
+    void keepLog(Path copy) throws Exception {
+        Files.writeString(copy, controller.log());
+    }
+
+    @Override
+    public void close() throws Exception {
+        // A process that waits for a frozen disk does not even die, so the disk goes on before all others end.
+        if (disk.isPresent()) {
+            disk.get().thawIfFrozen();
+        }
+        closeParts();
+    }
+
+    private void closeParts() throws Exception {
+        while (!parts.isEmpty()) {
+            parts.pop().close();
+        }
+    }
+
+    private Running hollow(Path data, String prefix, int count) throws Exception {
+        return Running.startSmall(
+                directory,
+                prefix + "nodes",
+                List.of(
+                        "hollow-nodes",
+                        "--kubeconfig",
+                        data.resolve("admin.kubeconfig").toString(),
+                        "--prefix",
+                        prefix,
+                        "--count",
+                        Integer.toString(count)));
+    }
+
+    private <T extends AutoCloseable> T opened(T part) {
+        parts.push(part);
+        return part;
+    }
+}

@@ -1,0 +1,137 @@
+package io.nodekeeper.it;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** The ways in which a controller is made blind. */
+enum Blindness {
+    /** The stalled lease watch that had Kubernetes declare 100 of 100 nodes NotReady. */
+    WATCH("lease watch stalled, connection open", "watch", false) {
+        @Override
+        List<Step> steps() {
+            return List.of(
+                    new Step(0, cluster -> cluster.network(Relay.Fault.LEASE_WATCH_STALLED)),
+                    new Step(70, cluster -> cluster.network(Relay.Fault.NONE)));
+        }
+    },
+    /** SIGSTOP. */
+    SERVER("API server frozen", "API server", false) {
+        @Override
+        List<Step> steps() {
+            return List.of(new Step(0, BlindCluster::freezeServer), new Step(60, BlindCluster::thawServer));
+        }
+    },
+    /** Longer than the grace without the longest time since a renewal: 40 s − 10 s. */
+    DISK("the store's disk stalled", "store", true) {
+        @Override
+        List<Step> steps() {
+            return List.of(new Step(0, BlindCluster::freezeDisk), new Step(45, BlindCluster::thawDisk));
+        }
+    },
+    /** SIGSTOP, as long as a pause for garbage could never be. */
+    CONTROLLER("controller frozen", "controller", false) {
+        @Override
+        List<Step> steps() {
+            return List.of(new Step(0, BlindCluster::freezeController), new Step(60, BlindCluster::thawController));
+        }
+    },
+    /** A cut that is told of. */
+    REFUSED("network cut, connections reset and refused", "API server", false) {
+        @Override
+        List<Step> steps() {
+            return List.of(
+                    new Step(0, cluster -> cluster.network(Relay.Fault.REFUSED)),
+                    new Step(60, cluster -> cluster.network(Relay.Fault.NONE)));
+        }
+    },
+    /** A cut that nobody is told of. */
+    DROPPED("network cut, packets dropped", "API server", false) {
+        @Override
+        List<Step> steps() {
+            return List.of(
+                    new Step(0, cluster -> cluster.network(Relay.Fault.DROPPED)),
+                    new Step(60, cluster -> cluster.network(Relay.Fault.NONE)));
+        }
+    },
+    /** All of the above, each for its own time; the cut hides the stalled watch until it ends. */
+    ALL("all at once", "", true) {
+        @Override
+        List<Step> steps() {
+            return List.of(
+                    new Step(0, BlindCluster::freezeDisk),
+                    new Step(0, BlindCluster::freezeServer),
+                    new Step(0, BlindCluster::freezeController),
+                    new Step(0, cluster -> cluster.network(Relay.Fault.REFUSED)),
+                    new Step(45, BlindCluster::thawDisk),
+                    new Step(60, BlindCluster::thawServer),
+                    new Step(60, BlindCluster::thawController),
+                    new Step(60, cluster -> cluster.network(Relay.Fault.LEASE_WATCH_STALLED)),
+                    new Step(70, cluster -> cluster.network(Relay.Fault.NONE)));
+        }
+    };
+
+    /** What is done when; seconds from the beginning. */
+    record Step(int at, Action action) {}
+
+    /** Something that is done to a cluster. */
+    interface Action {
+        /** Does it. */
+        void on(BlindCluster cluster) throws Exception;
+    }
+
+    private final String text;
+    private final String hop;
+    private final boolean ownDisk;
+
+    Blindness(String text, String hop, boolean ownDisk) {
+        this.text = text;
+        this.hop = hop;
+        this.ownDisk = ownDisk;
+    }
+
+    /** What happens, in order; the last step gives back the sight. */
+    abstract List<Step> steps();
+
+    /** What it is, for people. */
+    String text() {
+        return text;
+    }
+
+    /** The hop that a controller should name; empty if there are several. */
+    String hop() {
+        return hop;
+    }
+
+    /** Whether the store needs a disk of its own. */
+    boolean needsDisk() {
+        return ownDisk;
+    }
+
+    /** Seconds from the first step to the last. */
+    int seconds() {
+        return steps().getLast().at();
+    }
+
+    /**
+     * Goes through all steps in their time.
+     *
+     * @param crash whether the mortal nodes die in the middle
+     * @return the moment at which sight was given back, as System.nanoTime
+     */
+    long happen(BlindCluster cluster, boolean crash) throws Exception {
+        List<Step> all = new ArrayList<>(steps());
+        if (crash) {
+            all.add(new Step(seconds() / 2, BlindCluster::crash));
+            all.sort(Comparator.comparingInt(Step::at));
+        }
+        long begin = System.nanoTime();
+        for (Step step : all) {
+            long due = begin + Duration.ofSeconds(step.at()).toNanos();
+            Thread.sleep(Duration.ofNanos(Math.max(0, due - System.nanoTime())));
+            step.action().on(cluster);
+        }
+        return System.nanoTime();
+    }
+}

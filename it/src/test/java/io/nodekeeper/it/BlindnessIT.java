@@ -1,0 +1,247 @@
+package io.nodekeeper.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.Condition;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Whatever keeps the controller from seeing, no node is blamed for it, and nodes that really die meanwhile are found. Each
+ * case has a cluster of its own; a few run side by side. The table of a whole run becomes {@code docs/blindness.md}.
+ *
+ * <p>{@code -Dblindness.only=WATCH,DISK} runs just those cases and leaves the document alone.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class BlindnessIT {
+    /** Whether the hop that the controller names has to be the right one, or is only written down. */
+    private static final boolean HOPS_COUNT = Boolean.getBoolean("blindness.hops");
+
+    private static final int SIDE_BY_SIDE = Integer.getInteger("blindness.parallel", 4);
+    /** How long is looked for false verdicts after sight has returned, seconds: longer than the grace. */
+    private static final int AFTERMATH = 60;
+    /** A crash has to be found within the grace and this after sight returned, seconds. */
+    private static final int MARGIN = 5;
+    /** The watch of this test may be told of a renewal later than the controller's, seconds. */
+    private static final double OBSERVERS_LAG = 0.3;
+    /** What makes this controller Kubernetes' reference. */
+    private static final List<String> REFERENCE =
+            List.of("--feature-gates=ObserverGuard=false,WatchDrivenDeadlines=false");
+
+    @TempDir
+    static Path directory;
+
+    private final List<CompletableFuture<Row>> runs = new ArrayList<>();
+
+    /** One line of the table. */
+    private record Row(
+            Blindness blindness,
+            boolean reference,
+            boolean crash,
+            List<String> falselyBlamed,
+            int found,
+            int marks,
+            Optional<Double> firstFound,
+            Optional<Double> lastFound,
+            double leastSilence,
+            boolean recovered,
+            Set<String> hops) {
+
+        int crashed() {
+            return crash ? BlindCluster.MORTAL : 0;
+        }
+
+        boolean onTime() {
+            return !crash
+                    || (found == BlindCluster.MORTAL
+                            && marks == BlindCluster.MORTAL
+                            && leastSilence >= BlindCluster.GRACE.toSeconds() - OBSERVERS_LAG
+                            && lastFound.orElse(Double.MAX_VALUE) <= BlindCluster.GRACE.toSeconds() + MARGIN);
+        }
+
+        boolean good() {
+            return falselyBlamed.isEmpty() && onTime() && recovered && (!HOPS_COUNT || namesHop());
+        }
+
+        boolean namesHop() {
+            return blindness.hop().isEmpty() ? !hops.isEmpty() : hops.contains(blindness.hop());
+        }
+
+        String cells() {
+            return String.format(
+                    Locale.ROOT,
+                    "| %s%s | %d s | %d | %d | %d | %s | %s | %s |%n",
+                    blindness.text(),
+                    reference ? "; reference mode" : "",
+                    blindness.seconds(),
+                    BlindCluster.STEADY + BlindCluster.MORTAL - crashed(),
+                    crashed(),
+                    falselyBlamed.size(),
+                    firstFound
+                            .map(first -> String.format(Locale.ROOT, "%.1f to %.1f s", first, lastFound.orElse(first)))
+                            .orElse("–"),
+                    hops.isEmpty() ? "–" : String.join(", ", hops),
+                    reference ? (falselyBlamed.isEmpty() ? "nobody blamed" : "blames") : good() ? "yes" : "**no**");
+        }
+    }
+
+    @TestFactory
+    @Tag("W1")
+    @Tag("L26")
+    @Tag("L27")
+    Stream<DynamicTest> noNodeIsBlamedForOurBlindnessAndTheDeadAreFound() {
+        ExecutorService pool = Executors.newFixedThreadPool(SIDE_BY_SIDE);
+        List<DynamicTest> tests = new ArrayList<>();
+        // The longest first, so that they do not stand in line at the end.
+        Stream.of(Blindness.values())
+                .filter(BlindnessIT::wanted)
+                .sorted(Comparator.comparing(Blindness::seconds).reversed())
+                .flatMap(blindness -> Stream.of(true, false).map(crash -> {
+                    CompletableFuture<Row> run = run(pool, blindness, crash, false);
+                    String name = blindness.text() + (crash ? ", with crashes" : "");
+                    return DynamicTest.dynamicTest(name, () -> holds(run.join()));
+                }))
+                .forEach(tests::add);
+        if (wanted(Blindness.WATCH)) {
+            CompletableFuture<Row> run = run(pool, Blindness.WATCH, false, true);
+            // Without this nobody would know whether this suite can fail at all.
+            tests.add(DynamicTest.dynamicTest(
+                    "the reference blames nodes when the lease watch is stalled",
+                    () -> assertThat(run.join().falselyBlamed()).isNotEmpty()));
+        }
+        pool.shutdown();
+        return tests.stream();
+    }
+
+    private static void holds(Row row) {
+        assertThat(row.falselyBlamed()).as("live nodes that became Unknown").isEmpty();
+        assertThat(row.recovered()).as("all live nodes are Ready and renewing").isTrue();
+        assertThat(row.found()).as("crashed nodes that are Unknown").isEqualTo(row.crashed());
+        assertThat(row.marks()).as("verdicts on crashed nodes").isEqualTo(row.crashed());
+        assertThat(row.onTime()).as("crashes found in time: %s", row).isTrue();
+        if (HOPS_COUNT) {
+            assertThat(row.namesHop())
+                    .as("hop named: expected %s, got %s", row.blindness().hop(), row.hops())
+                    .isTrue();
+        }
+    }
+
+    private static boolean wanted(Blindness blindness) {
+        String only = System.getProperty("blindness.only", "");
+        return only.isEmpty() || List.of(only.split(",")).contains(blindness.name());
+    }
+
+    private CompletableFuture<Row> run(ExecutorService pool, Blindness blindness, boolean crash, boolean reference) {
+        CompletableFuture<Row> run = CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return look(blindness, crash, reference);
+                    } catch (Exception e) {
+                        throw new IllegalStateException(e);
+                    }
+                },
+                pool);
+        runs.add(run);
+        return run;
+    }
+
+    private static Row look(Blindness blindness, boolean crash, boolean reference) throws Exception {
+        String name = blindness.name().toLowerCase(Locale.ROOT) + (crash ? "-crash" : "") + (reference ? "-ref" : "");
+        Path own = Files.createDirectory(directory.resolve(name));
+        try (BlindCluster cluster = new BlindCluster(own, blindness.needsDisk(), reference ? REFERENCE : List.of())) {
+            Map<String, String> before = cluster.transitions();
+
+            long sight = blindness.happen(cluster, crash);
+            Thread.sleep(AFTERMATH * 1_000L);
+
+            List<Fleet.Seen> found = !crash
+                    ? List.of()
+                    : cluster.crashed().stream()
+                            .filter(seen -> seen.ready.equals(Condition.UNKNOWN))
+                            .toList();
+            List<Double> after = found.stream()
+                    .map(seen -> (seen.readySince - sight) / 1e9)
+                    .sorted()
+                    .toList();
+            Row row = new Row(
+                    blindness,
+                    reference,
+                    crash,
+                    cluster.falselyBlamed(before, !crash),
+                    found.size(),
+                    found.stream().mapToInt(seen -> seen.marked).sum(),
+                    after.stream().findFirst(),
+                    after.reversed().stream().findFirst(),
+                    found.stream()
+                            .mapToDouble(seen -> (seen.readySince - seen.signal) / 1e9)
+                            .min()
+                            .orElse(Double.MAX_VALUE),
+                    cluster.recovered(sight, !crash),
+                    cluster.hopsNamed());
+            System.out.print("blindness: " + row.cells());
+            if (!row.good()) {
+                Path log = Path.of("target", "blindness-" + name + ".log").toAbsolutePath();
+                cluster.keepLog(log);
+                System.out.println("blindness: " + row + "; the controller's log is in " + log);
+            }
+            return row;
+        }
+    }
+
+    @AfterAll
+    void writeTable() throws Exception {
+        if (!System.getProperty("blindness.only", "").isEmpty()
+                || runs.stream().anyMatch(run -> !run.isDone() || run.isCompletedExceptionally())) {
+            return;
+        }
+        StringBuilder table = new StringBuilder();
+        runs.stream()
+                .map(CompletableFuture::join)
+                .sorted(Comparator.comparing(Row::reference)
+                        .thenComparing(Row::blindness)
+                        .thenComparing(Row::crash))
+                .forEach(row -> table.append(row.cells()));
+        Files.writeString(Path.of("..", "docs", "blindness.md"), DOCUMENT.formatted(table));
+    }
+
+    private static final String DOCUMENT = """
+            # Blindness
+
+            Written by `BlindnessIT`, which `./test` runs; do not edit.
+
+            Whatever keeps the controller from seeing is no node's fault. Each row is a cluster of its own: API server
+            (RocksDB), controller and 60 hollow nodes in two processes, all real processes on one machine with 2 cores, four
+            clusters side by side. Grace 40 s, leases of 40 s, renewed each 10 s. The controller reaches the API server
+            through a relay, where the network's faults happen; the nodes and the observer reach it directly. Processes are
+            frozen with SIGSTOP, the store's disk is an ext4 of its own, frozen with `fsfreeze`. Where nodes crash, the
+            process of 10 of them gets SIGKILL in the middle of the fault.
+
+            A false verdict is a living node that became Unknown from the beginning of the fault until 60 s after its end. A
+            crash is found when the API shows it; the time counts from when sight returned, so it is negative for what was
+            found before. It must be 45 s at most (the grace and 5 s), and at least the grace after the last sign of life.
+            "All at once": disk for 45 s, API server, controller and network (refused) for 60 s, lease watch until 70 s.
+
+            | fault | for | living | crashed | false verdicts | crashes found after sight returned | hop named | as it should be |
+            |---|---|---|---|---|---|---|---|
+            %s
+            The last row shows that this suite can fail: Kubernetes' way (`--feature-gates=ObserverGuard=false,WatchDrivenDeadlines=false`)
+            under the first fault.
+            """;
+}

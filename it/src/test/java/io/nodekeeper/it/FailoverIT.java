@@ -1,0 +1,177 @@
+package io.nodekeeper.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.Failures;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What one controller began another one finishes. */
+class FailoverIT {
+    private static final Duration GRACE = Duration.ofSeconds(15);
+    /** Kubernetes' lock: 15 s without a renewal, and then a look each 2 s × (1…2.2). */
+    private static final Duration TAKEOVER = Duration.ofSeconds(20);
+
+    private static final int LIVING = 50;
+    private static final int DYING = 100;
+    /** The leader is killed once so many are marked. Leases of 20 s are renewed each 5 s, so the others are due later. */
+    private static final int HALFWAY = 20;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    @Tag("L38")
+    @Tag("L77")
+    void theStandbyFinishesAMassFailureInWhichTheLeaderIsKilled() throws Exception {
+        // Given a leader, a standby, and 150 nodes, each of those that will die with a pod that is Ready.
+        Path data = directory.resolve("data");
+        try (Running server = Running.start(
+                directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0")) {
+            server.awaitReady();
+            Path admin = data.resolve("admin.kubeconfig");
+            try (Fleet fleet = new Fleet(admin);
+                    Running leader = controller(data, "leader")) {
+                Eventually.within(Duration.ofSeconds(30), () -> !holder(fleet).isEmpty());
+                String first = holder(fleet);
+                try (Running standby = controller(data, "standby");
+                        Running living = hollow(admin, "living-", LIVING);
+                        Running dying = hollow(admin, "dying-", DYING)) {
+                    living.awaitReady();
+                    dying.awaitReady();
+                    Eventually.within(Duration.ofSeconds(60), () -> fleet.ready() == LIVING + DYING);
+                    for (int i = 0; i < DYING; i++) {
+                        readyPod(fleet, i);
+                    }
+                    Thread.sleep(GRACE.toMillis());
+                    assertThat(holder(fleet)).isEqualTo(first);
+
+                    // When many die, and with them the leader in the middle of its verdicts.
+                    dying.kill();
+                    Eventually.within(GRACE.plusSeconds(10), () -> unknown(fleet) >= HALFWAY);
+                    leader.kill();
+                    long atKill = unknown(fleet);
+                    assertThat(atKill).as("marked by the leader").isLessThan(DYING);
+
+                    // Then the standby takes over and marks the others, nodes and pods, once each.
+                    Eventually.within(
+                            TAKEOVER.plus(GRACE).plusSeconds(5),
+                            () -> unknown(fleet) == DYING && notReadyPods(fleet) == DYING);
+                    assertThat(holder(fleet)).isNotEqualTo(first).isNotEmpty();
+                    Thread.sleep(GRACE.toMillis());
+                    assertThat(fleet.nodes().entrySet())
+                            .filteredOn(node -> node.getKey().startsWith("dying-"))
+                            .hasSize(DYING)
+                            .allMatch(node -> node.getValue().marked == 1);
+                    assertThat(fleet.nodes().entrySet())
+                            .filteredOn(node -> node.getKey().startsWith("living-"))
+                            .hasSize(LIVING)
+                            .allMatch(node -> node.getValue().marked == 0);
+                    assertThat(notReadyEvents(fleet).values()).allMatch(count -> count == 1);
+                    assertThat(standby.log()).contains("dying-");
+                    System.out.printf("failover: %d marked when the leader was killed, %d in the end%n", atKill, DYING);
+                }
+            }
+        }
+    }
+
+    /** Who holds the controllers' lock; empty if nobody. */
+    private static String holder(Fleet fleet) throws Exception {
+        try {
+            return Fleet.await(fleet.client().get(ResourceType.LEASES, "kube-system", "kube-controller-manager"))
+                    .object("spec")
+                    .text("holderIdentity");
+        } catch (ExecutionException e) {
+            if (Failures.cause(e) instanceof ApiException refused && refused.code() == 404) {
+                return "";
+            }
+            throw e;
+        }
+    }
+
+    private static void readyPod(Fleet fleet, int number) throws Exception {
+        JsonObject pod = Fleet.await(fleet.client().create(ResourceType.PODS, "default", pod(number)));
+        Fleet.await(fleet.client()
+                .updateStatus(
+                        ResourceType.PODS, "default", "pod-" + number, pod.with("status", Json.parseObject("""
+                                        {"phase": "Running", "conditions": [{"type": "Ready", "status": "True",
+                                         "lastTransitionTime": "2026-01-01T00:00:00Z"}]}"""))));
+    }
+
+    private static JsonObject pod(int number) {
+        return Json.parseObject("""
+                {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod-%d", "namespace": "default"},
+                 "spec": {"nodeName": "dying-%d", "containers": [{"name": "c", "image": "i"}]}}""".formatted(number, number));
+    }
+
+    private static long unknown(Fleet fleet) {
+        return fleet.nodes().values().stream()
+                .filter(seen -> seen.ready.equals(Condition.UNKNOWN))
+                .count();
+    }
+
+    private static long notReadyPods(Fleet fleet) throws Exception {
+        return list(fleet, ResourceType.PODS).stream()
+                .flatMap(pod -> pod.object("status").array("conditions").objects())
+                .filter(condition -> condition.text("type").equals(Condition.READY)
+                        && condition.text("status").equals(Condition.FALSE))
+                .count();
+    }
+
+    /** How often each node was said to be NotReady by a controller. */
+    private static Map<String, Long> notReadyEvents(Fleet fleet) throws Exception {
+        Map<String, Long> counts = new HashMap<>();
+        for (JsonObject event : list(fleet, ResourceType.EVENTS)) {
+            JsonObject involved = event.object("involvedObject");
+            if (event.text("reason").equals("NodeNotReady")
+                    && involved.text("kind").equals("Node")) {
+                counts.merge(involved.text("name"), event.number("count").orElse(1L), Long::sum);
+            }
+        }
+        return counts;
+    }
+
+    private static List<JsonObject> list(Fleet fleet, ResourceType type) throws Exception {
+        return Fleet.await(fleet.client().list(type, "default", ""))
+                .array("items")
+                .objects()
+                .toList();
+    }
+
+    private Running controller(Path data, String name) throws Exception {
+        return Running.start(
+                directory,
+                name,
+                "controller",
+                "--kubeconfig",
+                data.resolve("controller.kubeconfig").toString(),
+                "--leader-elect=true",
+                "--node-monitor-grace-period=" + GRACE.toSeconds() + "s");
+    }
+
+    private Running hollow(Path kubeconfig, String prefix, int count) throws Exception {
+        return Running.start(
+                directory,
+                prefix + "nodes",
+                "hollow-nodes",
+                "--kubeconfig",
+                kubeconfig.toString(),
+                "--prefix",
+                prefix,
+                "--count",
+                Integer.toString(count),
+                "--node-lease-duration-seconds=20");
+    }
+}

@@ -1,0 +1,145 @@
+package io.nodekeeper.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.Condition;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What 10,000 nodes cost the controller, and how it takes the death of 1,000 at once. Takes about six minutes, so it is not
+ * one of the tests: {@code scripts/bench-fleet} runs it. {@code -Dfleet.nodes=N} makes it smaller; a tenth dies.
+ */
+class FleetScaleBench {
+    private static final int NODES = Integer.getInteger("fleet.nodes", 10_000);
+    private static final int DYING = NODES / 10;
+    private static final Duration GRACE = Duration.ofSeconds(40);
+    private static final Duration MEASURED = Duration.ofSeconds(60);
+    /** All of a mass failure are marked so soon after their deadlines, seconds. */
+    private static final double LATE_AT_MOST = 2;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void tenThousandNodesOfWhichAThousandDieAtOnce() throws Exception {
+        Path data = directory.resolve("data");
+        try (Running server = Running.start(
+                directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0")) {
+            server.awaitReady();
+            Path admin = data.resolve("admin.kubeconfig");
+            try (Running controller = Running.start(
+                            directory,
+                            "controller",
+                            "controller",
+                            "--kubeconfig",
+                            data.resolve("controller.kubeconfig").toString(),
+                            "--node-monitor-grace-period=" + GRACE.toSeconds() + "s");
+                    Fleet fleet = new Fleet(admin)) {
+                // Given a controller of nobody, and then of 10,000 Ready nodes.
+                Thread.sleep(10_000);
+                long emptyHeap = ProcessFacts.liveHeapKb(controller.pid());
+                long emptyResident = ProcessFacts.residentKb(controller.pid());
+                try (Running living = hollow(admin, "living-", NODES - DYING);
+                        Running dying = hollow(admin, "dying-", DYING)) {
+                    living.awaitReady();
+                    dying.awaitReady();
+                    Eventually.within(Duration.ofSeconds(180), () -> fleet.ready() == NODES);
+                    Thread.sleep(GRACE.toMillis());
+
+                    // When they renew for a minute.
+                    long renewals = fleet.renewals();
+                    double cpu = ProcessFacts.cpuSeconds(controller.pid());
+                    double serverCpu = ProcessFacts.cpuSeconds(server.pid());
+                    double hollowCpu = ProcessFacts.cpuSeconds(living.pid());
+                    Thread.sleep(MEASURED.toMillis());
+                    renewals = fleet.renewals() - renewals;
+                    cpu = ProcessFacts.cpuSeconds(controller.pid()) - cpu;
+                    serverCpu = ProcessFacts.cpuSeconds(server.pid()) - serverCpu;
+                    hollowCpu = ProcessFacts.cpuSeconds(living.pid()) - hollowCpu;
+                    long heap = ProcessFacts.liveHeapKb(controller.pid());
+                    long resident = ProcessFacts.residentKb(controller.pid());
+                    assertThat(fleet.nodes().values()).allMatch(seen -> seen.marked == 0);
+
+                    // And a tenth dies.
+                    dying.kill();
+                    Eventually.within(
+                            GRACE.plusSeconds(30),
+                            () -> fleet.nodes().values().stream()
+                                            .filter(seen -> seen.marked > 0)
+                                            .count()
+                                    >= DYING);
+                    Thread.sleep(GRACE.toMillis());
+
+                    // Then it and nobody else is Unknown, each in time.
+                    List<Double> late = fleet.nodes().entrySet().stream()
+                            .filter(node -> node.getKey().startsWith("dying-"))
+                            .map(Map.Entry::getValue)
+                            .filter(seen -> seen.ready.equals(Condition.UNKNOWN))
+                            .map(seen -> (seen.readySince - seen.signal - GRACE.toNanos()) / 1e9)
+                            .sorted()
+                            .toList();
+                    long falsely = fleet.nodes().entrySet().stream()
+                            .filter(node -> node.getKey().startsWith("living-"))
+                            .filter(node -> node.getValue().marked > 0)
+                            .count();
+                    System.out.printf(
+                            """
+
+                            | %,d hollow nodes, %,d die at once | |
+                            |---|---|
+                            | renewals seen in %d s | %,d (%.0f/s) |
+                            | controller, processor time a renewal | %.0f µs (%.1f %% of a core) |
+                            | API server; the process of the living nodes | %.1f %%; %.1f %% of a core |
+                            | controller, heap after collection, 0 → %,d nodes | %,d → %,d KB: %.2f KB a node |
+                            | controller, resident, 0 → %,d nodes | %,d → %,d KB: %.2f KB a node |
+                            | verdict seen beyond the grace | p50 %.0f ms, p99 %.0f ms, max %.0f ms |
+                            | marked; falsely | %d; %d |
+                            """,
+                            NODES,
+                            DYING,
+                            MEASURED.toSeconds(),
+                            renewals,
+                            renewals / (double) MEASURED.toSeconds(),
+                            cpu * 1e6 / renewals,
+                            cpu * 100 / MEASURED.toSeconds(),
+                            serverCpu * 100 / MEASURED.toSeconds(),
+                            hollowCpu * 100 / MEASURED.toSeconds(),
+                            NODES,
+                            emptyHeap,
+                            heap,
+                            (heap - emptyHeap) / (double) NODES,
+                            NODES,
+                            emptyResident,
+                            resident,
+                            (resident - emptyResident) / (double) NODES,
+                            late.get(late.size() / 2) * 1e3,
+                            late.get(late.size() * 99 / 100) * 1e3,
+                            late.getLast() * 1e3,
+                            late.size(),
+                            falsely);
+                    assertThat(late).hasSize(DYING);
+                    assertThat(late.getLast()).isLessThan(LATE_AT_MOST);
+                    assertThat(falsely).isZero();
+                }
+            }
+        }
+    }
+
+    private Running hollow(Path kubeconfig, String prefix, int count) throws Exception {
+        return Running.start(
+                directory,
+                prefix + "nodes",
+                "hollow-nodes",
+                "--kubeconfig",
+                kubeconfig.toString(),
+                "--prefix",
+                prefix,
+                "--count",
+                Integer.toString(count));
+    }
+}
