@@ -110,13 +110,15 @@ public final class KubeClient {
     /** The status that a GET of {@code path} is answered with, whichever it is: whether there is somebody at all. */
     public CompletableFuture<Integer> probe(String path) {
         CompletableFuture<Integer> result = new CompletableFuture<>();
-        transport.send(Call.get(path), loop, timeout).whenComplete((reply, error) -> loop.execute(() -> {
-            if (error != null) {
-                result.completeExceptionally(Failures.cause(error));
-            } else {
-                result.complete(reply.status());
-            }
-        }));
+        transport
+                .send(Call.get(path), loop, timeout)
+                .whenComplete((reply, error) -> loop.execute(() -> {
+                    if (error != null) {
+                        result.completeExceptionally(Failures.cause(error));
+                    } else {
+                        result.complete(reply.status());
+                    }
+                }));
         return result;
     }
 

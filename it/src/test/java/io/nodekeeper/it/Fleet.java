@@ -128,7 +128,7 @@ final class Fleet implements AutoCloseable {
     }
 
     private void lease(ApiObject object) {
-        if (object.labels().containsKey("nodekeeper.io/canary")) {
+        if (object.name().equals(CANARY)) {
             return;
         }
         Seen seen = node(object.name());

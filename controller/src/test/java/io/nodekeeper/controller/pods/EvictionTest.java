@@ -51,9 +51,7 @@ class EvictionTest {
                         .filter(metric ->
                                 metric.getMetadata().getName().equals("taint_eviction_controller_pod_deletions"))
                         .flatMap(metric -> metric.getDataPoints().stream())
-                        .map(point -> ((CounterSnapshot.CounterDataPointSnapshot)
-                                        point)
-                                .getValue()))
+                        .map(point -> ((CounterSnapshot.CounterDataPointSnapshot) point).getValue()))
                 .containsExactly(1.0);
         assertThat(world.decisions).extracting(Decision::kind).containsExactly("Evicted");
     }
