@@ -141,7 +141,7 @@ final class MonitorPass {
 
     private CompletableFuture<Void> visit(Node node) {
         CompletableFuture<Void> done = new CompletableFuture<>();
-        workers.ordinary(() -> {
+        workers.urgent(() -> {
             long began = now();
             return new Visit(node).attempt().handle((value, error) -> {
                 if (error != null) {
