@@ -105,6 +105,17 @@ public final class Reflector {
         });
     }
 
+    /** Gives up the watch under way, if there is one, and goes on with another from the last revision seen. */
+    public void reopen() {
+        loop.execute(() -> {
+            if (stream != null) {
+                log.info("watch of {}: opened anew", selection);
+                abandon();
+                next();
+            }
+        });
+    }
+
     private void next() {
         if (stopped) {
             return;

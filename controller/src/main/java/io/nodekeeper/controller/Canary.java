@@ -7,6 +7,7 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.PatchType;
+import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -44,8 +45,14 @@ final class Canary {
         /** Some node's lease that was seen, to borrow; empty if there is none. */
         Optional<String> anyLease();
 
-        /** The version of that lease that the watch told of last; empty if none. */
-        String versionSeen(String lease);
+        /** The version of that lease that the watch told of last, see {@link Versions#number}; 0 if none. */
+        long versionSeen(String lease);
+
+        /** A canary's way took this long. */
+        void took(Hop hop, long nanos);
+
+        /** A period has passed. */
+        void ticked();
     }
 
     private static final Logger log = LoggerFactory.getLogger(Canary.class);
@@ -56,7 +63,7 @@ final class Canary {
 
     private record Sent(long sequence, long at) {}
 
-    private record Borrowed(String lease, String version, long at) {}
+    private record Borrowed(String lease, long version, long at) {}
 
     private final KubeClient client;
     private final Loop loop;
@@ -149,7 +156,7 @@ final class Canary {
         }
         long proof = Long.MIN_VALUE;
         for (Borrowed one : borrowed) {
-            if (!Heartbeats.isNewer(one.version, listener.versionSeen(one.lease))) {
+            if (!Versions.isNewer(one.version, listener.versionSeen(one.lease))) {
                 proof = Math.max(proof, one.at);
             }
         }
@@ -161,6 +168,7 @@ final class Canary {
     }
 
     private void proven(long sentAt) {
+        listener.took(Hop.CANARY_ROUND_TRIP, now.nanos() - sentAt);
         guard.seen(sentAt, now.nanos()).ifPresent(listener::changed);
         listener.proven();
     }
@@ -171,6 +179,7 @@ final class Canary {
         }
         timer = loop.schedule(period, this::tick);
         guard.tick(now.nanos()).ifPresent(listener::changed);
+        listener.ticked();
         send();
         if (guard.canaryAge(now.nanos()) > 2 * period.toNanos()) {
             probe();
@@ -210,6 +219,7 @@ final class Canary {
                 .handle((done, error) -> {
                     if (error == null) {
                         guard.acknowledged(at);
+                        listener.took(Hop.CANARY_WRITE, now.nanos() - at);
                         return CompletableFuture.completedFuture(done);
                     }
                     if (Failures.isCode(error, 404)) {
@@ -278,7 +288,7 @@ final class Canary {
                 proven(at);
                 return;
             }
-            borrowed.addLast(new Borrowed(lease.get(), new Lease(object).resourceVersion(), at));
+            borrowed.addLast(new Borrowed(lease.get(), Versions.number(new Lease(object).resourceVersion()), at));
             if (borrowed.size() > REMEMBERED) {
                 borrowed.removeFirst();
             }

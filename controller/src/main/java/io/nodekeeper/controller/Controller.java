@@ -6,8 +6,11 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.LeaseLine;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.controller.pods.Workload;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Loop;
@@ -29,6 +32,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class Controller {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
+    /** How often clocks are compared and windows begun. Chosen: a Prometheus scrape. */
+    private static final Duration TEND = Duration.ofSeconds(30);
+    /** A watch that tells nothing of what is written is opened anew, at most this often. Chosen. */
+    private static final Duration REOPEN_AFTER = Duration.ofSeconds(5);
 
     private final ControllerConfig config;
     private final Loop loop;
@@ -40,9 +47,13 @@ public final class Controller {
     private final ObserverGuard guard;
     private final Canary canary;
     private final Proofs proofs;
+    private final ObserverReport report;
     private final List<NodeHealth> parked = new ArrayList<>();
     private final Explanations explanations;
     private final Judge judge;
+    private final Optional<EarlyWarning> warning;
+    private final HeartbeatLags lags;
+    private final Optional<Flaps> flaps;
     private final Zones zones;
     private final Tainter tainter;
     private final Workload workload;
@@ -54,6 +65,8 @@ public final class Controller {
     private final Reflector leases;
     private final Reflector nodes;
 
+    private final ControllerMetrics metrics;
+    private long reopenedAt = Long.MIN_VALUE / 2;
     private boolean leasesListed;
     private boolean nodesListed;
     private boolean stopped;
@@ -80,7 +93,10 @@ public final class Controller {
                 : ObserverGuard.off();
         this.proofs = new Proofs(guard);
         this.explanations = new Explanations(config.gates(), ports.history(), loop.clock());
-        this.heartbeats = new Heartbeats(config, guard, wheel, explanations);
+        this.report = new ObserverReport(explanations, events, ports.metrics());
+        this.metrics = ports.metrics();
+        this.lags = new HeartbeatLags(config, loop.clock(), guard, explanations, metrics, now());
+        this.heartbeats = new Heartbeats(config, guard, wheel, new Signs());
         this.canary = new Canary(
                 client,
                 guard,
@@ -89,7 +105,24 @@ public final class Controller {
                 !config.readOnly(),
                 this::now,
                 new FromCanary(random));
-        this.zones = Zones.of(config, ports, heartbeats::nodes, this::recheck, () -> heartbeats.forgive(now()));
+        this.zones = Zones.of(config, ports, heartbeats::nodes, this::recheck, this::forgive);
+        Bench bench = new Bench();
+        boolean watchDriven = config.gates().has(FeatureGate.WATCH_DRIVEN_DEADLINES);
+        this.warning = watchDriven && config.gates().has(FeatureGate.EARLY_WARNING)
+                ? Optional.of(new EarlyWarning(config, heartbeats, guard, bench::proof, explanations, events, metrics))
+                : Optional.empty();
+        this.flaps = config.gates().has(FeatureGate.FLAP_DAMPING)
+                ? Optional.of(new Flaps(
+                        config.flaps(),
+                        client,
+                        lanes,
+                        heartbeats,
+                        explanations,
+                        events,
+                        metrics,
+                        this::recheck,
+                        this::now))
+                : Optional.empty();
         this.tainter = new Tainter(
                 client,
                 random,
@@ -97,7 +130,7 @@ public final class Controller {
                 lanes,
                 config.gates(),
                 zones,
-                Damping.NONE,
+                flaps.<Damping>map(damping -> damping).orElse(Damping.NONE),
                 explanations.history(),
                 this::wrote);
         this.workload = new Workload(
@@ -109,10 +142,10 @@ public final class Controller {
                 ports.metrics(),
                 explanations.history());
         this.followers = List.of(zones, tainter, new Labels(client, lanes), new ToWorkload());
-        this.judge = new Judge(client, heartbeats, guard, lanes, new Bench(), this::now);
+        this.judge = new Judge(client, heartbeats, guard, lanes, bench, this::now);
         Leases leaseHandler = new Leases();
         Nodes nodeHandler = new Nodes();
-        this.pass = config.gates().has(FeatureGate.WATCH_DRIVEN_DEADLINES)
+        this.pass = watchDriven
                 ? Optional.empty()
                 : Optional.of(
                         new MonitorPass(config, ports, client, events, new AfterPass(), nodeHandler, leaseHandler));
@@ -155,7 +188,7 @@ public final class Controller {
 
     /** What this controller can be asked while it works. */
     public ControllerView view() {
-        return new LoopView(loop, heartbeats, this::now, () -> guard.json(now()), this::unready);
+        return new LoopView(loop, heartbeats, lags, this::now, () -> guard.json(now()), this::unready);
     }
 
     private Optional<String> unready() {
@@ -172,13 +205,15 @@ public final class Controller {
         if (!stopped && nodesListed) {
             wakeAt = DeadlineWheel.NEVER;
             wheel.poll(now(), judge::overdue);
+            warning.ifPresent(early -> early.poll(now()));
             sleep();
         }
     }
 
     /** Sees to it that the loop wakes when the next deadline may have passed. */
     private void sleep() {
-        long next = wheel.nextWake();
+        long next = Math.min(
+                wheel.nextWake(), warning.map(EarlyWarning::nextWake).orElse(DeadlineWheel.NEVER));
         if (stopped || !nodesListed || pass.isPresent() || next >= wakeAt) {
             return;
         }
@@ -190,7 +225,9 @@ public final class Controller {
     }
 
     private void saw(NodeHealth health, Node node, Heartbeats.Source source) {
+        String before = health.ready;
         if (heartbeats.saw(health, node, source, now())) {
+            flaps.ifPresent(damping -> damping.changed(health, before));
             followers.forEach(follower -> follower.seen(health, node));
         }
     }
@@ -210,11 +247,27 @@ public final class Controller {
             explanations.registered(health);
             events.registered(health.name, health.uid);
         }
+        flaps.ifPresent(damping -> damping.added(health, node));
         followers.forEach(follower -> follower.seen(health, node));
+    }
+
+    private void forgive() {
+        heartbeats.forgive(now());
+        pass.ifPresent(MonitorPass::restartGraces);
+    }
+
+    /** Sees now and then to what has no deadline. */
+    private void tend() {
+        if (!stopped) {
+            lags.tend(heartbeats.nodes(), now());
+            loop.schedule(TEND, this::tend);
+        }
     }
 
     private void remove(NodeHealth health) {
         heartbeats.remove(health);
+        warning.ifPresent(early -> early.settled(health));
+        flaps.ifPresent(damping -> damping.gone(health));
         followers.forEach(follower -> follower.gone(health));
         if (pass.isEmpty()) {
             log.info("Node {} is gone (uid {})", health.name, health.uid);
@@ -298,7 +351,19 @@ public final class Controller {
         }
 
         @Override
+        public void took(Hop hop, long nanos) {
+            metrics.lag(hop, nanos / 1e9);
+        }
+
+        @Override
+        public void judged(String verdict) {
+            metrics.verdict(verdict);
+        }
+
+        @Override
         public void silenced(NodeHealth health, boolean wasReady, JsonObject facts) {
+            metrics.detected((now() - guard.whenNodeTime(heartbeats.deadline(health))) / 1e9);
+            warning.ifPresent(early -> early.settled(health));
             explanations.silenced(health, wasReady, facts);
             if (wasReady) {
                 workload.nodeWentSilent(health.name, health.uid);
@@ -326,18 +391,11 @@ public final class Controller {
 
         @Override
         public void changed(ObserverGuard.Change change) {
-            String text = explanations.sight(change, now());
-            canary.condition(explanations.condition(change, text));
+            canary.condition(report.changed(change, now()));
             switch (change) {
-                case ObserverGuard.Change.Blind blind -> {
-                    log.warn("{}", text);
-                    events.blind(text);
-                    proofs.blind();
-                }
-                case ObserverGuard.Change.Renamed renamed -> log.warn("{}", text);
+                case ObserverGuard.Change.Blind blind -> proofs.blind();
+                case ObserverGuard.Change.Renamed renamed -> {}
                 case ObserverGuard.Change.Sees sees -> {
-                    log.warn("{}", text);
-                    events.sees(text);
                     List<NodeHealth> waiting = List.copyOf(parked);
                     parked.clear();
                     waiting.stream().filter(heartbeats::isCurrent).forEach(heartbeats::arm);
@@ -352,12 +410,61 @@ public final class Controller {
         }
 
         @Override
-        public String versionSeen(String lease) {
+        public long versionSeen(String lease) {
             return heartbeats.leaseVersion(lease);
+        }
+
+        @Override
+        public void took(Hop hop, long nanos) {
+            metrics.lag(hop, nanos / 1e9);
+        }
+
+        @Override
+        public void ticked() {
+            report.proofAge(guard.canaryAge(now()));
+            boolean stalled = guard.isBlind(now()) && guard.hop() == ObserverGuard.Hop.WATCH;
+            if (stalled && now() - reopenedAt >= REOPEN_AFTER.toNanos()) {
+                reopenedAt = now();
+                leases.reopen();
+                nodes.reopen();
+            }
         }
     }
 
-    private final class Leases implements Reflector.Handler {
+    private final class Signs implements Heartbeats.Listener {
+        @Override
+        public void heard(NodeHealth health, long silence, boolean returned, long now) {
+            warning.ifPresent(early -> early.heard(health));
+            if (returned) {
+                explanations.returned(health, silence);
+            }
+        }
+
+        @Override
+        public void renewed(NodeHealth health, long renewMicros, long gap, long now) {
+            lags.renewed(health, renewMicros, gap, now);
+        }
+    }
+
+    private final class Leases implements Reflector.RawHandler {
+        private final LeaseLine scanned = new LeaseLine();
+
+        /** The hot path: a renewal of a known node costs no object. */
+        @Override
+        public long onRawEvent(byte[] line, int from, int to) {
+            if (!scanned.scan(line, from, to) || scanned.isDeletion() || !scanned.isIn(Lease.NODE_NAMESPACE)) {
+                return NOT_TAKEN;
+            }
+            NodeHealth health = heartbeats.find(scanned);
+            if (health == null) {
+                return NOT_TAKEN;
+            }
+            heartbeats.saw(health, scanned, now());
+            canary.sawVersions();
+            sleep();
+            return scanned.resourceVersion();
+        }
+
         @Override
         public void onReplace(List<JsonObject> objects) {
             heartbeats.sawAllLeases(
@@ -415,6 +522,7 @@ public final class Controller {
                 } else if (guard.isOn()) {
                     canary.start();
                 }
+                tend();
                 log.info("following {} nodes", listed.size());
             }
             sleep();
@@ -432,7 +540,7 @@ public final class Controller {
             Node node = new Node(object);
             NodeHealth health = heartbeats.find(node.name()).orElse(null);
             if (health != null && !health.uid.equals(node.uid())) {
-                if (!Heartbeats.isNewer(node.resourceVersion(), health.version)) {
+                if (!Versions.isNewer(node.resourceVersion(), health.version)) {
                     return;
                 }
                 remove(health);

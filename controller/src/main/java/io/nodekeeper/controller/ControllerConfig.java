@@ -13,6 +13,8 @@ import java.util.List;
  * @param nodeMonitorGracePeriod the silence after which a node that has reported counts as unreachable
  * @param nodeStartupGracePeriod the same for a node that has never reported
  * @param zones how fast nodes are tainted
+ * @param detector how a node's grace comes about
+ * @param flaps when a node counts as flapping
  * @param gates which improvements over the reference are on
  * @param readOnly whether nothing may be written, not even to prove that it sees
  */
@@ -21,6 +23,8 @@ public record ControllerConfig(
         Duration nodeMonitorGracePeriod,
         Duration nodeStartupGracePeriod,
         ZoneConfig zones,
+        DetectorConfig detector,
+        FlapDampingConfig flaps,
         FeatureGates gates,
         boolean readOnly) {
 
@@ -36,14 +40,15 @@ public record ControllerConfig(
                 nodeMonitorGracePeriod,
                 nodeStartupGracePeriod,
                 ZoneConfig.DEFAULT,
+                DetectorConfig.DEFAULT,
+                FlapDampingConfig.DEFAULT,
                 FeatureGates.ALL,
                 false);
     }
 
     /** The same for a controller that only looks. */
     public ControllerConfig observing() {
-        return new ControllerConfig(
-                nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, gates, true);
+        return with(zones, detector, flaps, gates, true);
     }
 
     /** What of this concerns pods. */
@@ -60,14 +65,35 @@ public record ControllerConfig(
 
     /** The same with other rates. */
     public ControllerConfig with(ZoneConfig others) {
-        return new ControllerConfig(
-                nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, others, gates, readOnly);
+        return with(others, detector, flaps, gates, readOnly);
     }
 
     /** The same with other gates. */
     public ControllerConfig with(FeatureGates others) {
+        return with(zones, detector, flaps, others, readOnly);
+    }
+
+    /** The same with another detector. */
+    public ControllerConfig with(DetectorConfig other) {
+        return with(zones, other, flaps, gates, readOnly);
+    }
+
+    /** The same with other limits for flapping. */
+    public ControllerConfig with(FlapDampingConfig others) {
+        return with(zones, detector, others, gates, readOnly);
+    }
+
+    private ControllerConfig with(
+            ZoneConfig ofZones, DetectorConfig other, FlapDampingConfig others, FeatureGates gated, boolean onlyReads) {
         return new ControllerConfig(
-                nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, others, readOnly);
+                nodeMonitorPeriod,
+                nodeMonitorGracePeriod,
+                nodeStartupGracePeriod,
+                ofZones,
+                other,
+                others,
+                gated,
+                onlyReads);
     }
 
     /** The deadline of each single call; a slow answer means that nothing can be judged yet. Chosen. */
@@ -87,6 +113,8 @@ public record ControllerConfig(
         positive(faults, "--node-monitor-grace-period", nodeMonitorGracePeriod);
         positive(faults, "--node-startup-grace-period", nodeStartupGracePeriod);
         faults.addAll(zones.faults());
+        faults.addAll(detector.faults());
+        faults.addAll(flaps.faults());
         return List.copyOf(faults);
     }
 
@@ -103,12 +131,13 @@ public record ControllerConfig(
 
     /** What works, but is likely to be regretted; empty if nothing is. */
     public List<String> warnings() {
-        if (nodeMonitorGracePeriod.compareTo(CONNECTION_LOSS) >= 0) {
-            return List.of();
+        List<String> warnings = new ArrayList<>(detector.warnings());
+        if (nodeMonitorGracePeriod.compareTo(CONNECTION_LOSS) < 0) {
+            warnings.add("--node-monitor-grace-period=" + GoDuration.format(nodeMonitorGracePeriod)
+                    + " is less than the 45s in which a node finds out that its connection is dead;"
+                    + " nodes may become Unknown that only had to reconnect");
         }
-        return List.of("--node-monitor-grace-period=" + GoDuration.format(nodeMonitorGracePeriod)
-                + " is less than the 45s in which a node finds out that its connection is dead;"
-                + " nodes may become Unknown that only had to reconnect");
+        return List.copyOf(warnings);
     }
 
     private static void positive(List<String> faults, String flag, Duration value) {

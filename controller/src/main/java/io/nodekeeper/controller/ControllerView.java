@@ -19,6 +19,9 @@ public interface ControllerView {
     /** Whether the controller can see, how it knows, and since when not. */
     CompletableFuture<JsonObject> sight();
 
+    /** How long heartbeats take, how far apart they are, and what that says about the grace. */
+    CompletableFuture<JsonObject> lag();
+
     /** Why this controller does not do its work yet, or not any more; empty if it does. */
     CompletableFuture<Optional<String>> unready();
 }

@@ -1,5 +1,6 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.controller.history.Decision;
@@ -38,12 +39,11 @@ final class Explanations {
 
     /** The node was declared Unknown. */
     void silenced(NodeHealth health, boolean wasReady, JsonObject facts) {
-        JsonObject signal = facts.object("lastSignal");
         add(
                 health,
                 "Unknown",
-                "no sign of life for " + seconds(signal, "ageMs") + ", the grace is "
-                        + seconds(facts.object("deadline"), "graceMs") + "; last heard by " + signal.text("kind")
+                "no sign of life for " + facts.text("silence") + ", the grace is " + facts.text("grace")
+                        + "; last heard by " + facts.text("signal")
                         + (wasReady ? "; it was Ready" : "; it was not Ready"),
                 facts);
     }
@@ -66,6 +66,31 @@ final class Explanations {
                 "Returned",
                 "heard of again by " + health.signal + " after " + Heartbeats.age(silence),
                 JsonObject.EMPTY.with("ready", health.ready));
+    }
+
+    /** The node is later than it uses to be. */
+    void suspected(NodeHealth health, String text) {
+        log.info("Node {} is suspect: {}", health.name, text);
+        add(health, "Suspected", text, JsonObject.EMPTY);
+    }
+
+    /** The node's clock was set, as its renewals tell. */
+    void clockSet(NodeHealth health) {
+        long jump = health.skew.lastJump();
+        String text = "its clock was set " + (jump > 0 ? "ahead" : "back") + " by "
+                + Heartbeats.age(Math.abs(jump) * 1_000) + ", which does not matter for verdicts";
+        log.info("Node {}: {}", health.name, text);
+        add(health, "ClockSet", text, JsonObject.EMPTY);
+    }
+
+    /** The node flaps. */
+    void damped(NodeHealth health, Condition condition) {
+        add(health, FlapReport.DAMPED, condition.message(), JsonObject.EMPTY);
+    }
+
+    /** It does not flap any more. */
+    void dampingEnded(NodeHealth health, Condition condition) {
+        add(health, FlapReport.ENDED, condition.message(), JsonObject.EMPTY);
     }
 
     /** What became of the controller's own sight; the sentence is for log and event, too. */
@@ -91,7 +116,7 @@ final class Explanations {
                 "",
                 kind,
                 text,
-                JsonObject.EMPTY.with("hop", hop(change).label())));
+                JsonObject.EMPTY.with("hop", change.hop().label())));
         return text;
     }
 
@@ -103,26 +128,14 @@ final class Explanations {
                 .put("type", "ObserverSees")
                 .put("status", sees ? "True" : "False")
                 .put("reason", sees ? "CanarySeen" : "CanaryLate")
-                .put("hop", hop(change).label())
+                .put("hop", change.hop().label())
                 .put("message", text)
                 .put("lastTransitionTime", KubeTime.format(time))
                 .build()
                 .toString();
     }
 
-    static ObserverGuard.Hop hop(ObserverGuard.Change change) {
-        return switch (change) {
-            case ObserverGuard.Change.Blind blind -> blind.hop();
-            case ObserverGuard.Change.Renamed renamed -> renamed.hop();
-            case ObserverGuard.Change.Sees sees -> sees.hop();
-        };
-    }
-
     private void add(NodeHealth health, String kind, String text, JsonObject details) {
         history.add(new Decision(clock.wallTime(), health.name, health.uid, kind, text, details));
-    }
-
-    private static String seconds(JsonObject object, String field) {
-        return Heartbeats.age(object.number(field).orElse(0L) * 1_000_000);
     }
 }

@@ -29,6 +29,10 @@ public enum FeatureGate {
     SINGLE_TAINT_PATCH("SingleTaintPatch", "taints are swapped in one write"),
     /** Leases of nodes that are gone are deleted. Off: they stay. */
     ORPHAN_LEASES("OrphanLeases", "leases of nodes that no longer exist are deleted"),
+    /** Nodes that are later than they use to be are reported before their grace ends. Off: nothing is said. */
+    EARLY_WARNING("EarlyWarning", "nodes that are unusually late are reported before their grace ends"),
+    /** Nodes that flap keep their taints for a while. Off: taints follow conditions at once. */
+    FLAP_DAMPING("FlapDamping", "nodes that flap keep their taints until they are calm"),
     /** A record of each verdict and its causes. Off: the log alone. */
     EXPLAIN_VERDICTS("ExplainVerdicts", "every verdict leaves a record of its causes");
 

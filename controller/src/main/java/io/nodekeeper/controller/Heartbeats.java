@@ -5,6 +5,8 @@ import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.client.ByteKeyTable;
+import io.nodekeeper.client.LeaseLine;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
@@ -16,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The signs of life of all nodes. A sign of life is a reported value that differs from the one seen before, in whichever
@@ -34,10 +37,28 @@ final class Heartbeats {
         LATE
     }
 
+    /** Hears of signs of life. */
+    interface Listener {
+        /**
+         * The node was heard of.
+         *
+         * @param silence since it was heard of before, monotonic nanoseconds; what the controller could not see included
+         * @param returned whether this controller had declared it Unknown
+         */
+        void heard(NodeHealth health, long silence, boolean returned, long now);
+
+        /**
+         * The watch brought a renewal, just now, that the node dated {@code renewMicros}.
+         *
+         * @param gap since the last sign of life, nanoseconds on the nodes' clock
+         */
+        void renewed(NodeHealth health, long renewMicros, long gap, long now);
+    }
+
     /** Keeps sums of times from overflowing: 73 years. */
     private static final long MAX_GRACE = Long.MAX_VALUE / 4;
 
-    private final Map<String, NodeHealth> byName = new HashMap<>();
+    private final ByteKeyTable<NodeHealth> byName = new ByteKeyTable<>();
     private final DeadlineWheel<NodeHealth> wheel;
     private final long grace;
     private final long startupGrace;
@@ -46,13 +67,17 @@ final class Heartbeats {
     private long clearSince = Long.MIN_VALUE / 2;
 
     private final FeatureGates gates;
-    private final Explanations explanations;
+    private final Listener listener;
+    private final Suspicion suspicion;
+    /** Whether each node has a grace of its own. */
+    private final boolean adaptive;
     /** When a node of that name was last heard, for those that are gone; only without {@code StateByUid}. */
     private final Map<String, Long> heirs = new HashMap<>();
 
-    Heartbeats(
-            ControllerConfig config, ObserverGuard guard, DeadlineWheel<NodeHealth> wheel, Explanations explanations) {
-        this.explanations = explanations;
+    Heartbeats(ControllerConfig config, ObserverGuard guard, DeadlineWheel<NodeHealth> wheel, Listener listener) {
+        this.listener = listener;
+        this.suspicion = new Suspicion(config.detector(), config.nodeMonitorGracePeriod());
+        this.adaptive = config.detector().kind() == DetectorConfig.Kind.ADAPTIVE;
         this.wheel = wheel;
         this.guard = guard;
         this.gates = config.gates();
@@ -67,7 +92,20 @@ final class Heartbeats {
 
     /** All nodes there are. */
     List<NodeHealth> nodes() {
-        return byName.values().stream().filter(NodeHealth::known).toList();
+        List<NodeHealth> known = new ArrayList<>();
+        byName.forEach(health -> {
+            if (health.known()) {
+                known.add(health);
+            }
+        });
+        return known;
+    }
+
+    /** The node whose name these bytes are, if it and its lease are known, else null: no renewal may cost an object. */
+    @Nullable
+    NodeHealth find(LeaseLine line) {
+        NodeHealth health = byName.get(line.bytes(), line.nameFrom(), line.nameLength(), line.nameHash());
+        return health != null && health.known() && health.hasLease ? health : null;
     }
 
     /** How many names are remembered, those with a lease and no node included. */
@@ -81,7 +119,7 @@ final class Heartbeats {
      * @param silentFor how long it is known to have been there without a report; 0 unless it never reported
      */
     NodeHealth add(Node node, long now, Duration silentFor) {
-        NodeHealth health = byName.computeIfAbsent(node.name(), NodeHealth::new);
+        NodeHealth health = of(node.name());
         health.uid = node.uid();
         health.version = node.resourceVersion();
         remember(health, node);
@@ -90,6 +128,15 @@ final class Heartbeats {
         health.heardAt = inherited(health)
                 .orElse(guard.nodeTime(now) - Math.min(silentFor.toNanos(), startupGrace + DeadlineWheel.TICK_NANOS));
         arm(health);
+        return health;
+    }
+
+    private NodeHealth of(String name) {
+        NodeHealth health = byName.get(name);
+        if (health == null) {
+            health = new NodeHealth(name);
+            byName.put(name, health);
+        }
         return health;
     }
 
@@ -117,7 +164,7 @@ final class Heartbeats {
         if (health.hasLease) {
             NodeHealth rest = new NodeHealth(health.name);
             rest.hasLease = true;
-            rest.renewTime = health.renewTime;
+            rest.renewMicros = health.renewMicros;
             rest.leaseVersion = health.leaseVersion;
             byName.put(rest.name, rest);
         }
@@ -130,7 +177,7 @@ final class Heartbeats {
 
     /** A state of a known node was seen; false if a newer one was seen before. */
     boolean saw(NodeHealth health, Node node, Source source, long now) {
-        if (source == Source.LATE && !isNewer(node.resourceVersion(), health.version)) {
+        if (source == Source.LATE && !Versions.isNewer(node.resourceVersion(), health.version)) {
             return false;
         }
         health.version = node.resourceVersion();
@@ -146,33 +193,52 @@ final class Heartbeats {
 
     /** A state of a lease was seen. */
     void saw(Lease lease, Source source, long now) {
-        NodeHealth health = byName.get(lease.name());
-        if (health == null) {
-            health = new NodeHealth(lease.name());
-            byName.put(health.name, health);
-        }
-        String version = lease.resourceVersion();
-        if (source == Source.LATE && health.hasLease && !isNewer(version, health.leaseVersion)) {
+        String holder = lease.holderIdentity();
+        saw(
+                of(lease.name()),
+                Versions.number(lease.resourceVersion()),
+                micros(lease.spec().text("renewTime")),
+                holder.isEmpty() || holder.equals(lease.name()),
+                source,
+                now);
+    }
+
+    /** The watch told of a state of the lease of a known node, and this is all that matters of it. */
+    void saw(NodeHealth health, LeaseLine line, long now) {
+        saw(
+                health,
+                line.resourceVersion(),
+                line.renewMicros(),
+                line.isHeldBy("") || line.isHeldBy(health.name),
+                Source.LATE,
+                now);
+    }
+
+    private void saw(NodeHealth health, long version, long renewMicros, boolean own, Source source, long now) {
+        if (source == Source.LATE && health.hasLease && !Versions.isNewer(version, health.leaseVersion)) {
             return;
         }
-        String renewTime = lease.spec().text("renewTime");
         boolean changed = !health.hasLease
                 || (gates.has(FeatureGate.CLOCK_IMMUNITY)
-                        ? !version.equals(health.leaseVersion) || !renewTime.equals(health.renewTime)
-                        : isLater(renewTime, health.renewTime));
+                        ? own && (version != health.leaseVersion || renewMicros != health.renewMicros)
+                        : renewMicros > health.renewMicros);
+        boolean renewed = health.hasLease && renewMicros != health.renewMicros && renewMicros != LeaseLine.NO_TIME;
         health.hasLease = true;
         health.leaseVersion = version;
-        health.renewTime = renewTime;
+        health.renewMicros = renewMicros;
         if (changed && health.known()) {
+            if (renewed && source == Source.LATE) {
+                listener.renewed(health, renewMicros, guard.nodeTime(now) - health.heardAt, now);
+            }
             heard(health, NodeHealth.Signal.LEASE, now);
         }
     }
 
-    /** As the reference compares: by the nodes' own clocks. */
-    private static boolean isLater(String renewTime, String seen) {
-        return KubeTime.parse(renewTime)
-                .filter(time -> KubeTime.parse(seen).map(time::isAfter).orElse(true))
-                .isPresent();
+    /** Microseconds since 1970, or {@link LeaseLine#NO_TIME}. */
+    private static long micros(String time) {
+        return KubeTime.parse(time)
+                .map(at -> Math.addExact(Math.multiplyExact(at.getEpochSecond(), 1_000_000L), at.getNano() / 1_000))
+                .orElse(LeaseLine.NO_TIME);
     }
 
     /** A lease is gone, which is no sign of life. */
@@ -182,8 +248,8 @@ final class Heartbeats {
             return;
         }
         health.hasLease = false;
-        health.renewTime = "";
-        health.leaseVersion = "";
+        health.renewMicros = LeaseLine.NO_TIME;
+        health.leaseVersion = 0;
         if (!health.known()) {
             byName.remove(name);
         }
@@ -193,27 +259,31 @@ final class Heartbeats {
     void sawAllLeases(Collection<Lease> leases, long now) {
         Map<String, Lease> listed = new HashMap<>();
         leases.forEach(lease -> listed.put(lease.name(), lease));
-        for (NodeHealth health : new ArrayList<>(byName.values())) {
+        List<String> gone = new ArrayList<>();
+        byName.forEach(health -> {
             if (health.hasLease && !listed.containsKey(health.name)) {
-                leaseGone(health.name);
+                gone.add(health.name);
             }
-        }
+        });
+        gone.forEach(this::leaseGone);
         listed.values().forEach(lease -> saw(lease, Source.LIVE, now));
     }
 
     /** Some lease that was seen, if there is one. */
     Optional<String> anyLease(RandomGenerator random) {
-        List<String> names = byName.values().stream()
-                .filter(health -> health.hasLease)
-                .map(health -> health.name)
-                .toList();
+        List<String> names = new ArrayList<>();
+        byName.forEach(health -> {
+            if (health.hasLease) {
+                names.add(health.name);
+            }
+        });
         return names.isEmpty() ? Optional.empty() : Optional.of(names.get(random.nextInt(names.size())));
     }
 
-    /** The version of that lease that was seen last; empty if there is none. */
-    String leaseVersion(String name) {
+    /** The version of that lease that was seen last; 0 if there is none. */
+    long leaseVersion(String name) {
         NodeHealth health = byName.get(name);
-        return health == null ? "" : health.leaseVersion;
+        return health == null ? 0 : health.leaseVersion;
     }
 
     /** The known nodes that are none of {@code listed}, by UID. */
@@ -221,11 +291,11 @@ final class Heartbeats {
         Map<String, String> uids = new HashMap<>();
         listed.forEach(node -> uids.put(node.name(), node.uid()));
         List<NodeHealth> missing = new ArrayList<>();
-        for (NodeHealth health : byName.values()) {
+        byName.forEach(health -> {
             if (health.known() && !health.uid.equals(uids.get(health.name))) {
                 missing.add(health);
             }
-        }
+        });
         return missing;
     }
 
@@ -241,7 +311,10 @@ final class Heartbeats {
 
     /** The silence that the node is allowed, nanoseconds. */
     long grace(NodeHealth health) {
-        return health.reported() ? grace : startupGrace;
+        if (!health.reported()) {
+            return startupGrace;
+        }
+        return adaptive ? suspicion.adaptiveGrace(health.rhythm) : grace;
     }
 
     /** Whether the node's silence is no longer excused. */
@@ -261,14 +334,20 @@ final class Heartbeats {
     private void heard(NodeHealth health, NodeHealth.Signal signal, long now) {
         long silence = now - health.arrivedAt;
         boolean returned = health.silenced;
+        long at = guard.nodeTime(now);
+        if (returned) {
+            suspicion.interrupted(health.rhythm);
+        }
+        // Of an agent that renews a lease, its other signals would only look like irregular renewals.
+        if (signal == NodeHealth.Signal.LEASE || !health.hasLease) {
+            suspicion.heard(health.rhythm, at);
+        }
         health.silenced = false;
         health.signal = signal;
-        health.heardAt = guard.nodeTime(now);
+        health.heardAt = at;
         health.arrivedAt = now;
         arm(health);
-        if (returned) {
-            explanations.returned(health, silence);
-        }
+        listener.heard(health, silence, returned, now);
     }
 
     /** Takes in the Ready condition; true if it shows a sign of life. */
@@ -285,26 +364,6 @@ final class Heartbeats {
         health.ready = ready;
         health.readyHeartbeat = heartbeat;
         return progress;
-    }
-
-    /** Whether {@code version} may be newer than {@code seen}: versions are compared as numbers if they are such. */
-    static boolean isNewer(String version, String seen) {
-        if (version.equals(seen)) {
-            return false;
-        }
-        if (!isNumber(version) || !isNumber(seen)) {
-            return true;
-        }
-        return version.length() != seen.length() ? version.length() > seen.length() : version.compareTo(seen) > 0;
-    }
-
-    private static boolean isNumber(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (text.charAt(i) < '0' || text.charAt(i) > '9') {
-                return false;
-            }
-        }
-        return !text.isEmpty();
     }
 
     /** A span of time as people read it, to the millisecond. */

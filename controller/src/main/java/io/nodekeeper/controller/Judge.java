@@ -9,6 +9,7 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
+import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -43,8 +44,14 @@ final class Judge {
         /** Everything about the node's deadline may have changed: it has to be armed. */
         void rearm(NodeHealth health);
 
+        /** A verdict was reached or written after this long, beyond the deadline or the decision. */
+        void took(Hop hop, long nanos);
+
         /** This controller declared a node Unknown; {@code wasReady} says whether it was Ready. */
         void silenced(NodeHealth health, boolean wasReady, JsonObject facts);
+
+        /** A late node was judged: {@code Unknown}, {@code Spared} or {@code AlreadyUnknown}. */
+        void judged(String verdict);
 
         /** A node was late, but the API knew of a newer sign of life than the watch had told of. */
         void spared(NodeHealth health, JsonObject facts);
@@ -149,10 +156,14 @@ final class Judge {
             return switch (verdict) {
                 case Verdict.Alive() -> {
                     log.debug("Node {} is late, but the API knows of a newer {}", health.name, health.signal);
+                    court.judged("Spared");
                     court.spared(health, facts.json(health, heartbeats, guard, loop.clock(), now.nanos()));
                     yield close();
                 }
-                case Verdict.AlreadyUnknown() -> close();
+                case Verdict.AlreadyUnknown() -> {
+                    court.judged("AlreadyUnknown");
+                    yield close();
+                }
                 case Verdict.MarkUnknown mark -> guard.proves(heartbeats.deadline(health)) ? write(mark) : postpone();
             };
         }
@@ -161,6 +172,7 @@ final class Judge {
             sent = true;
             wasReady = mark.wasReady();
             facts.sent(now.nanos());
+            court.took(Hop.DEADLINE_TO_DECISION, now.nanos() - guard.whenNodeTime(heartbeats.deadline(health)));
             return client.updateStatus(
                             ResourceType.NODES, "", health.name, mark.node().json())
                     .handle((written, error) -> {
@@ -170,6 +182,7 @@ final class Judge {
                             return tryAgain(error);
                         }
                         facts.answered("200", now.nanos());
+                        court.took(Hop.DECISION_TO_WRITE, now.nanos() - facts.sentAt());
                         if (heartbeats.isCurrent(health)) {
                             settled();
                             court.wrote(health, new Node(written));
@@ -192,6 +205,7 @@ final class Judge {
                     Heartbeats.age(at - health.arrivedAt),
                     Heartbeats.age(at - guard.whenNodeTime(heartbeats.deadline(health))),
                     wasReady ? ", was Ready" : ", was not Ready");
+            court.judged("Unknown");
             court.silenced(health, wasReady, facts.json(health, heartbeats, guard, loop.clock(), at));
         }
 

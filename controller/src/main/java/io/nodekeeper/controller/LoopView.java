@@ -21,6 +21,7 @@ final class LoopView implements ControllerView {
 
     private final Loop loop;
     private final Heartbeats heartbeats;
+    private final HeartbeatLags lags;
     private final LongSupplier now;
     private final Supplier<JsonObject> sight;
     private final Supplier<Optional<String>> unready;
@@ -29,11 +30,13 @@ final class LoopView implements ControllerView {
     LoopView(
             Loop loop,
             Heartbeats heartbeats,
+            HeartbeatLags lags,
             LongSupplier now,
             Supplier<JsonObject> sight,
             Supplier<Optional<String>> unready) {
         this.loop = loop;
         this.heartbeats = heartbeats;
+        this.lags = lags;
         this.now = now;
         this.sight = sight;
         this.unready = unready;
@@ -55,6 +58,11 @@ final class LoopView implements ControllerView {
     }
 
     @Override
+    public CompletableFuture<JsonObject> lag() {
+        return CompletableFuture.supplyAsync(lags::json, loop);
+    }
+
+    @Override
     public CompletableFuture<Optional<String>> unready() {
         return CompletableFuture.supplyAsync(unready, loop);
     }
@@ -68,8 +76,16 @@ final class LoopView implements ControllerView {
                 .put("lastSignal", health.signal.toString())
                 .put("lastSignalAt", wall(health.heardAt, at))
                 .put("silentFor", Heartbeats.age(at - health.heardAt))
-                .putUnlessEmpty("leaseRenewTime", health.renewTime)
+                .putUnlessEmpty("leaseRenewTime", VerdictFacts.renewTime(health))
                 .putUnlessEmpty("statusHeartbeatTime", health.readyHeartbeat);
+        facts.putUnlessEmpty("clock", lags.skew(health));
+        if (health.lagMicros >= 0) {
+            facts.put("lastRenewalLag", Heartbeats.age(health.lagMicros * 1_000));
+        }
+        facts.put("grace", Heartbeats.age(heartbeats.grace(health))).put("suspect", health.suspect);
+        if (health.flaps != null) {
+            facts.put("fellFromReady", health.flaps.falls());
+        }
         if (health.deadline.at() != DeadlineWheel.NEVER) {
             facts.put("deadline", wall(health.deadline.at(), at))
                     .put("deadlineIn", Heartbeats.age(health.deadline.at() - at));

@@ -31,6 +31,21 @@ final class NodeEvents {
         record(name, uid, "NodeNotReady", "Node " + name + " status is now: NodeNotReady");
     }
 
+    /** The node is later than it uses to be. */
+    void suspect(String name, String uid, String message) {
+        recorder.record(node(name, uid), EventRecorder.WARNING, "Suspect", message);
+    }
+
+    /** The node flaps, so its taints are kept for a while. */
+    void damped(String name, String uid, String message) {
+        recorder.record(node(name, uid), EventRecorder.WARNING, FlapReport.DAMPED, message);
+    }
+
+    /** Its taints follow its conditions again. */
+    void dampingEnded(String name, String uid, String message) {
+        recorder.record(node(name, uid), EventRecorder.NORMAL, FlapReport.ENDED, message);
+    }
+
     /** The controller cannot see, so nobody is judged. */
     void blind(String message) {
         recorder.record(CANARY, EventRecorder.WARNING, "ObserverBlind", message);
@@ -42,6 +57,10 @@ final class NodeEvents {
     }
 
     private void record(String name, String uid, String reason, String message) {
-        recorder.record(new ObjectRef("v1", "Node", "", name, uid), EventRecorder.NORMAL, reason, message);
+        recorder.record(node(name, uid), EventRecorder.NORMAL, reason, message);
+    }
+
+    private static ObjectRef node(String name, String uid) {
+        return new ObjectRef("v1", "Node", "", name, uid);
     }
 }

@@ -1,5 +1,6 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.client.LeaseLine;
 import io.nodekeeper.time.DeadlineWheel;
 import org.jspecify.annotations.Nullable;
 
@@ -38,8 +39,12 @@ final class NodeHealth {
     String version = "";
 
     boolean hasLease;
-    String renewTime = "";
-    String leaseVersion = "";
+    /** {@code renewTime} of its Lease in microseconds since 1970, or {@link LeaseLine#NO_TIME}. */
+    long renewMicros = LeaseLine.NO_TIME;
+    /** The version of its Lease, see {@link Versions#number}. */
+    long leaseVersion;
+    /** What the last renewal took beyond the quickest of this node, microseconds; negative if not known. */
+    long lagMicros = -1;
 
     /** The status of its Ready condition; empty if it has none, as long as the agent never reported. */
     String ready = "";
@@ -55,6 +60,16 @@ final class NodeHealth {
     boolean silenced;
     /** Whether its deadline has passed and is being looked into. */
     boolean judging;
+    /** How regularly it is heard of. */
+    final Suspicion.State rhythm = new Suspicion.State();
+    /** When its silence becomes unusual. */
+    final DeadlineWheel.Deadline<NodeHealth> doubt = new DeadlineWheel.Deadline<>(this);
+    /** Whether it is later than it uses to be. */
+    boolean suspect;
+    /** Its clock and the controller's. */
+    final ClockSkew.State skew = new ClockSkew.State();
+    /** How often it fell from Ready; absent if it never did. */
+    FlapDamping.@Nullable State flaps;
 
     Tainter.@Nullable Work taintWork;
     /** What its zone knows of it. */

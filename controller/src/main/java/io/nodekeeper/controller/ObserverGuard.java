@@ -59,6 +59,9 @@ final class ObserverGuard {
 
     /** What became of the controller's sight. */
     sealed interface Change {
+        /** What held the canaries up. */
+        Hop hop();
+
         /** Nothing was proven for longer than the tolerance. */
         record Blind(Hop hop, long since) implements Change {}
 

@@ -140,7 +140,7 @@ final class ReferenceHealth {
         }
         if (clockImmune) {
             // A cache that lags behind a live read must not make old news of the lease.
-            return Heartbeats.isNewer(lease.version(), known.get().version())
+            return Versions.isNewer(lease.version(), known.get().version())
                     || (lease.version().equals(known.get().version())
                             && !lease.renewTime().equals(known.get().renewTime()));
         }

@@ -1,32 +1,33 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.client.LeaseLine;
+import io.nodekeeper.controller.history.Evidence;
+import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * What a verdict rests on, collected while a node is judged, for those who ask later why. Ages and delays are
- * milliseconds. Confined to the loop.
- */
+/** What a verdict rests on, collected while a node is judged, for those who ask later why. Confined to the loop. */
 final class VerdictFacts {
+    private record Answer(String text, long took) {}
+
     private final long noticedAt;
-    private final List<String> answers = new ArrayList<>();
+    private final List<Answer> answers = new ArrayList<>();
     private long provenAt;
     private long readAt;
     private long sentAt;
     private String signal = "";
     private String sentByNode = "";
+    private long lagMicros = -1;
     private long arrivedAt;
-    private String leaseRead = "";
-    private String heartbeatRead = "";
+    private String read = "";
 
     /** The deadline was noticed at {@code noticedAt}, monotonic. */
     VerdictFacts(long noticedAt) {
@@ -41,18 +42,30 @@ final class VerdictFacts {
     /** What was known before anything was read live. */
     void before(NodeHealth health) {
         signal = health.signal.toString();
-        sentByNode = health.signal == NodeHealth.Signal.LEASE ? health.renewTime : health.readyHeartbeat;
+        sentByNode = health.signal == NodeHealth.Signal.LEASE ? renewTime(health) : health.readyHeartbeat;
+        lagMicros = health.signal == NodeHealth.Signal.LEASE ? health.lagMicros : -1;
         arrivedAt = health.arrivedAt;
+    }
+
+    /** The lease's renewTime as the API writes it; empty if there is none. */
+    static String renewTime(NodeHealth health) {
+        return health.renewMicros == LeaseLine.NO_TIME
+                ? ""
+                : KubeTime.formatMicro(Instant.ofEpochSecond(
+                        Math.floorDiv(health.renewMicros, 1_000_000),
+                        Math.floorMod(health.renewMicros, 1_000_000) * 1_000L));
     }
 
     /** What a live read showed. */
     void read(JsonObject lease, Node node, long now) {
         readAt = now;
-        leaseRead = new Lease(lease).spec().text("renewTime");
-        heartbeatRead = node.ready()
+        String renewed = new Lease(lease).spec().text("renewTime");
+        String heartbeat = node.ready()
                 .map(Condition::json)
-                .map(c -> c.text("lastHeartbeatTime"))
+                .map(condition -> condition.text("lastHeartbeatTime"))
                 .orElse("");
+        read = (renewed.isEmpty() ? "no lease" : "lease renewed " + renewed)
+                + (heartbeat.isEmpty() ? ", no status" : ", status of " + heartbeat);
     }
 
     /** The verdict was sent. */
@@ -62,62 +75,50 @@ final class VerdictFacts {
 
     /** What the API said to it. */
     void answered(String answer, long now) {
-        answers.add(answer + " after " + Heartbeats.age(now - sentAt));
+        answers.add(new Answer(answer, now - sentAt));
+    }
+
+    /** When it was sent the last time, monotonic; 0 if it was not. */
+    long sentAt() {
+        return sentAt;
     }
 
     /** All of it. */
     JsonObject json(NodeHealth health, Heartbeats heartbeats, ObserverGuard guard, Clock clock, long now) {
         long deadline = guard.whenNodeTime(heartbeats.deadline(health));
-        return JsonObject.builder()
-                .put(
-                        "lastSignal",
-                        JsonObject.builder()
-                                .put("kind", signal)
-                                .putUnlessEmpty("sentByNodeClock", sentByNode)
-                                .put("arrived", wall(arrivedAt, clock, now))
-                                .put("ageMs", millis(now - arrivedAt))
-                                .build())
-                .put(
-                        "deadline",
-                        JsonObject.builder()
-                                .put("graceMs", millis(heartbeats.grace(health)))
-                                .put("at", wall(deadline, clock, now))
-                                .put("givenBackMs", millis(guard.lost()))
-                                .put("noticedAfterMs", millis(noticedAt - deadline))
-                                .build())
-                .put(
-                        "sight",
-                        JsonObject.builder()
-                                .put("guard", guard.isOn())
-                                .put("canaryAgeMs", millis(guard.canaryAge(now)))
-                                .put("provenAfterMs", provenAt == 0 ? 0 : millis(provenAt - noticedAt))
-                                .build())
-                .put(
-                        "live",
-                        JsonObject.builder()
-                                .put("readAfterMs", readAt == 0 ? 0 : millis(readAt - noticedAt))
-                                .putUnlessEmpty("leaseRenewTime", leaseRead)
-                                .putUnlessEmpty("readyHeartbeat", heartbeatRead)
-                                .build())
-                .put(
-                        "write",
-                        JsonObject.builder()
-                                .put("request", sentAt == 0 ? "" : "PUT /api/v1/nodes/" + health.name + "/status")
-                                .put(
-                                        "answers",
-                                        new JsonArray(answers.stream()
-                                                .<JsonValue>map(JsonString::new)
-                                                .toList()))
-                                .put("doneAfterMs", millis(now - deadline))
-                                .build())
-                .build();
+        Instant wallTime = clock.wallTime();
+        Evidence evidence = new Evidence()
+                .signal(signal)
+                .sentAt(sentByNode)
+                .arrivedAt(wallTime.minusNanos(now - arrivedAt))
+                .silence(Duration.ofNanos(now - arrivedAt))
+                .grace(Duration.ofNanos(heartbeats.grace(health)))
+                .deadline(wallTime.minusNanos(now - deadline), Duration.ofNanos(Math.max(0, noticedAt - deadline)))
+                .sight(sight(guard, deadline));
+        if (lagMicros >= 0) {
+            evidence.lag(Hop.NODE_TO_CONTROLLER.label(), Duration.ofNanos(lagMicros * 1_000));
+        }
+        if (guard.lost() > 0) {
+            evidence.fact("givenBack", Heartbeats.age(guard.lost()));
+        }
+        if (readAt != 0) {
+            evidence.fact("liveLook", read + ", " + Heartbeats.age(readAt - deadline) + " after the deadline");
+        }
+        if (sentAt != 0) {
+            evidence.lag(Hop.DEADLINE_TO_DECISION.label(), Duration.ofNanos(sentAt - deadline));
+        }
+        String call = "PUT /api/v1/nodes/" + health.name + "/status";
+        answers.forEach(answer -> evidence.write(call, answer.text, Duration.ofNanos(answer.took)));
+        return evidence.json();
     }
 
-    private static String wall(long at, Clock clock, long now) {
-        return KubeTime.formatMicro(clock.wallTime().minusNanos(now - at));
-    }
-
-    private static long millis(long nanos) {
-        return nanos / 1_000_000;
+    private String sight(ObserverGuard guard, long deadline) {
+        if (!guard.isOn()) {
+            return "not proved: the gate ObserverGuard is closed";
+        }
+        return provenAt == 0
+                ? "not proved"
+                : "a canary proved, " + Heartbeats.age(Math.max(0, provenAt - deadline))
+                        + " after the deadline, that everything written until then was seen";
     }
 }

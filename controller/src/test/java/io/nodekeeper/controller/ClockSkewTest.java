@@ -2,15 +2,10 @@ package io.nodekeeper.controller;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.KubeTime;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import net.jqwik.api.Arbitraries;
-import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.Size;
@@ -155,31 +150,6 @@ class ClockSkewTest {
                 assertThat(skew.text()).startsWith("clock ");
             }
         }
-    }
-
-    @Property(tries = 1_000)
-    void timesAreReadAsTheApiReadsThem(@ForAll("microTimes") String text) {
-        long expected = KubeTime.parse(text)
-                .map(time -> Math.addExact(time.getEpochSecond() * SECOND, time.getNano() / 1_000L))
-                .orElse(MicroTimes.NONE);
-
-        assertThat(MicroTimes.parse(text)).as(text).isEqualTo(expected);
-    }
-
-    @Provide
-    Arbitrary<String> microTimes() {
-        Arbitrary<String> times = Arbitraries.longs()
-                .between(-62_135_596_800_000_000L, 253_402_300_799_999_999L)
-                .map(micros -> KubeTime.formatMicro(
-                        Instant.ofEpochSecond(Math.floorDiv(micros, SECOND), Math.floorMod(micros, SECOND) * 1_000)));
-        Arbitrary<String> digits = Arbitraries.integers()
-                .between(0, 99)
-                .list()
-                .ofSize(6)
-                .map(n -> String.format(
-                        "20%02d-%02d-%02dT%02d:%02d:%02d.123456Z",
-                        n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5)));
-        return Arbitraries.oneOf(times, digits, Arbitraries.strings(), Arbitraries.of("", "2015-01-01T12:00:00Z"));
     }
 
     /** Renews each 10 s by a clock that is {@code skew} ahead; for each whether it was taken for a jump. */

@@ -96,20 +96,6 @@ class LagAdviceTest {
         assertThat(gaps.summary()).isEqualTo(NO_LAGS);
     }
 
-    @Test
-    void longestGapOfANodeIsKeptForTwoWindows() {
-        GapPeak peak = new GapPeak();
-
-        peak.record(12_000 * MILLI, 5);
-        peak.record(10_000 * MILLI, 5);
-        assertThat(peak.seconds(5)).isEqualTo(12);
-
-        peak.record(11_000 * MILLI, 6);
-        assertThat(peak.seconds(6)).isEqualTo(12);
-        assertThat(peak.seconds(7)).isEqualTo(11);
-        assertThat(peak.seconds(9)).isZero();
-    }
-
     @Property(tries = 300)
     void percentilesAreAtMostThreePercentTooHigh(@ForAll @NotEmpty List<@IntRange(max = 100_000_000) Integer> millis) {
         LagHistogram histogram = new LagHistogram();

@@ -15,11 +15,9 @@ import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
-import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Randoms;
-import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -480,10 +478,13 @@ class ZonesTest {
                 CONFIG,
                 ObserverGuard.off(),
                 new DeadlineWheel<>(),
-                new Explanations(
-                        FeatureGates.ALL,
-                        History.NONE,
-                        new VirtualTime(B).loop("test").clock()));
+                new Heartbeats.Listener() {
+                    @Override
+                    public void heard(NodeHealth health, long silence, boolean returned, long now) {}
+
+                    @Override
+                    public void renewed(NodeHealth health, long renewMicros, long gap, long now) {}
+                });
         NodeHealth health = heartbeats.add(cluster.node("n1"), 0, Duration.ZERO);
         Zones zones = new FairZones(
                 CONFIG, cluster.loop, List::of, rechecked -> {}, new ControllerMetrics(), cluster.decisions::add);

@@ -27,8 +27,8 @@ import java.util.function.Supplier;
 
 /**
  * The controller's pages, whatever serves them: {@code /metrics}, {@code /healthz}, {@code /readyz},
- * {@code /debug/nodes}, {@code /debug/nodes/NAME}, {@code /debug/sight} and, when it only observes,
- * {@code /debug/observe}. Reads only. Thread-safe.
+ * {@code /debug/nodes}, {@code /debug/nodes/NAME}, {@code /debug/sight}, {@code /debug/lag} and, when it only
+ * observes, {@code /debug/observe}. Reads only. Thread-safe.
  */
 public final class DebugPages {
     /** How long the controller may take to answer; a loop that takes longer stands still. Chosen. */
@@ -42,7 +42,7 @@ public final class DebugPages {
 
     private static final String NODE = "/debug/nodes/";
     private static final List<String> PATHS =
-            List.of("/metrics", "/healthz", "/readyz", "/debug/nodes", NODE + "NAME", "/debug/sight");
+            List.of("/metrics", "/healthz", "/readyz", "/debug/nodes", NODE + "NAME", "/debug/sight", "/debug/lag");
 
     private final ControllerView view;
     private final SearchableHistory history;
@@ -92,6 +92,7 @@ public final class DebugPages {
                                 reason -> reason.map(why -> Page.text(503, why)).orElseGet(() -> Page.text(200, "ok")));
             case "/debug/nodes" -> within(view.nodes()).thenApply(Page::json);
             case "/debug/sight" -> within(view.sight()).thenApply(Page::json);
+            case "/debug/lag" -> within(view.lag()).thenApply(Page::json);
             default -> {
                 if (path.startsWith(NODE)) {
                     yield node(decoded(path.substring(NODE.length())), query);

@@ -146,7 +146,7 @@ public final class ControllerMetrics {
         leader.labelValues(name).set(leads ? 1 : 0);
     }
 
-    /** One hop of a heartbeat's way took this long; less than nothing, as skewed clocks make it, counts as nothing. */
+    /** One hop of a heartbeat's way took this long; less than nothing counts as nothing. */
     public void lag(Hop hop, double seconds) {
         Objects.requireNonNull(lagOf.get(hop)).observe(Math.max(0, seconds));
     }

@@ -4,10 +4,12 @@ import java.util.Locale;
 
 /** A stretch of the way from a node's heartbeat to what is written about the node. */
 public enum Hop {
-    /** From the node's own stamp to the API server's; the two machines' clocks are compared, so skew is part of it. */
-    NODE_TO_API,
-    /** From the API server to this controller, through the watch. */
-    API_TO_CONTROLLER,
+    /** A renewal from the node to this controller, beyond what the quickest of this node took: clocks cancel out. */
+    NODE_TO_CONTROLLER,
+    /** A canary from this controller to the API server's answer that it is stored. */
+    CANARY_WRITE,
+    /** A canary from this controller through the API server, its store and the watch back to this controller. */
+    CANARY_ROUND_TRIP,
     /** From a node's deadline to the verdict. */
     DEADLINE_TO_DECISION,
     /** From the verdict to the API server's answer that it is written. */

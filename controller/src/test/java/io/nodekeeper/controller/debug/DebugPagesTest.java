@@ -57,7 +57,7 @@ class DebugPagesTest {
         assertThat(get("/debug/nodes/other", "").status()).isEqualTo(404);
         assertThat(text("/nothing", ""))
                 .isEqualTo("404: 404 page not found; there are /metrics, /healthz, /readyz, /debug/nodes,"
-                        + " /debug/nodes/NAME, /debug/sight, /debug/observe\n");
+                        + " /debug/nodes/NAME, /debug/sight, /debug/lag, /debug/observe\n");
         assertThat(text("/debug/nodes/n1", "at=yesterday"))
                 .isEqualTo("400: at is \"yesterday\"; expected a time like 2026-11-21T09:07:17Z\n");
         assertThat(text("/debug/nodes/n1", "limit=0")).isEqualTo("400: limit is \"0\"; expected 1 to 1000\n");
@@ -92,8 +92,8 @@ class DebugPagesTest {
 
     @Test
     void metricsHaveTheirNames() {
-        metrics.lag(Hop.API_TO_CONTROLLER, 0.012);
-        metrics.lag(Hop.NODE_TO_API, -3);
+        metrics.lag(Hop.CANARY_ROUND_TRIP, 0.012);
+        metrics.lag(Hop.NODE_TO_CONTROLLER, -3);
         metrics.detected(0.004);
         metrics.verdict("Unknown");
         metrics.blind("watch", true);
@@ -104,8 +104,8 @@ class DebugPagesTest {
 
         assertThat(new String(get("/metrics", "").body(), StandardCharsets.UTF_8).lines())
                 .contains(
-                        "nodekeeper_heartbeat_lag_seconds_count{hop=\"api_to_controller\"} 1",
-                        "nodekeeper_heartbeat_lag_seconds_sum{hop=\"node_to_api\"} 0.0",
+                        "nodekeeper_heartbeat_lag_seconds_count{hop=\"canary_round_trip\"} 1",
+                        "nodekeeper_heartbeat_lag_seconds_sum{hop=\"node_to_controller\"} 0.0",
                         "nodekeeper_heartbeat_lag_seconds_count{hop=\"decision_to_write\"} 0",
                         "nodekeeper_detection_delay_seconds_count 1",
                         "nodekeeper_verdicts_total{verdict=\"Unknown\"} 1.0",
@@ -146,6 +146,11 @@ class DebugPagesTest {
 
         @Override
         public CompletableFuture<JsonObject> sight() {
+            return answer(JsonObject.EMPTY);
+        }
+
+        @Override
+        public CompletableFuture<JsonObject> lag() {
             return answer(JsonObject.EMPTY);
         }
 

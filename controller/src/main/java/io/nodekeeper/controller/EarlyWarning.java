@@ -1,0 +1,115 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.time.DeadlineWheel;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Says of a node that it is later than it uses to be ({@link Suspicion}), well before its grace ends. Nothing follows from
+ * it: it is for people and for their alerts. As with verdicts, nobody becomes suspect of what this process could not see.
+ * Confined to the loop.
+ */
+final class EarlyWarning {
+    /** Proves sight, as {@link Judge.Court#proof}. */
+    interface Sight {
+        /** Completes with whether all is seen that was stored before the nodes' clock showed {@code nodeTime}. */
+        CompletionStage<Boolean> proof(long nodeTime);
+    }
+
+    private final Suspicion suspicion;
+    private final Duration lookAgain;
+    private final Heartbeats heartbeats;
+    private final ObserverGuard guard;
+    private final Sight sight;
+    private final Explanations explanations;
+    private final NodeEvents events;
+    private final ControllerMetrics metrics;
+    private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
+    private int suspects;
+
+    EarlyWarning(
+            ControllerConfig config,
+            Heartbeats heartbeats,
+            ObserverGuard guard,
+            Sight sight,
+            Explanations explanations,
+            NodeEvents events,
+            ControllerMetrics metrics) {
+        this.suspicion = new Suspicion(config.detector(), config.nodeMonitorGracePeriod());
+        this.lookAgain = config.canaryTolerance();
+        this.heartbeats = heartbeats;
+        this.guard = guard;
+        this.sight = sight;
+        this.explanations = explanations;
+        this.events = events;
+        this.metrics = metrics;
+    }
+
+    /** The node was heard of. */
+    void heard(NodeHealth health) {
+        calm(health);
+        long at = suspicion.suspectAt(health.rhythm);
+        // A warning at the deadline would be none.
+        if (suspicion.patience(health.rhythm) < heartbeats.grace(health)) {
+            wheel.set(health.doubt, guard.whenNodeTime(at));
+        } else {
+            wheel.cancel(health.doubt);
+        }
+    }
+
+    /** The node is gone or was declared Unknown: more than a suspicion. */
+    void settled(NodeHealth health) {
+        wheel.cancel(health.doubt);
+        calm(health);
+    }
+
+    /** When this has to be polled next. */
+    long nextWake() {
+        return wheel.nextWake();
+    }
+
+    /** Looks who is late. */
+    void poll(long now) {
+        wheel.poll(now, health -> late(health, now));
+    }
+
+    private void late(NodeHealth health, long now) {
+        long at = suspicion.suspectAt(health.rhythm);
+        if (!heartbeats.isCurrent(health) || health.silenced) {
+            return;
+        }
+        if (now <= guard.whenNodeTime(at)) {
+            wheel.set(health.doubt, guard.whenNodeTime(at));
+            return;
+        }
+        sight.proof(at).thenAccept(proven -> {
+            if (!heartbeats.isCurrent(health) || health.silenced || suspicion.suspectAt(health.rhythm) != at) {
+                return;
+            }
+            if (!proven) {
+                wheel.set(health.doubt, now + lookAgain.toNanos());
+            } else if (!health.suspect) {
+                suspect(health, at);
+            }
+        });
+    }
+
+    private void suspect(NodeHealth health, long at) {
+        health.suspect = true;
+        metrics.suspected();
+        metrics.suspects(++suspects);
+        String text = "not heard of for " + Heartbeats.age(at - health.heardAt) + ", usually every "
+                + Heartbeats.age((long) (health.rhythm.meanGap() * 1e9)) + "; it counts as Unknown after "
+                + Heartbeats.age(heartbeats.grace(health));
+        explanations.suspected(health, text);
+        events.suspect(health.name, health.uid, "Node " + health.name + " was " + text);
+    }
+
+    private void calm(NodeHealth health) {
+        if (health.suspect) {
+            health.suspect = false;
+            metrics.suspects(--suspects);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.PatchType;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.time.Backoff;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Damps the nodes that flap ({@link FlapDamping}): holds their taints while they are Ready, shows it as a condition, from
+ * which a successor learns of it, and as events, and has the taints looked at again when it ends. Confined to the loop.
+ */
+final class Flaps implements Damping {
+    private static final Logger log = LoggerFactory.getLogger(Flaps.class);
+    /** Between tries to write a condition. Chosen. */
+    private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
+
+    /** What the API is to show of a node. */
+    private static final class Shown {
+        private Condition condition;
+        private boolean damped;
+        private boolean writing;
+        private int failures;
+
+        private Shown(Condition condition) {
+            this.condition = condition;
+        }
+    }
+
+    private final FlapDamping damping;
+    private final FlapReport report;
+    private final KubeClient client;
+    private final Loop loop;
+    private final Lanes lanes;
+    private final Heartbeats heartbeats;
+    private final Explanations explanations;
+    private final NodeEvents events;
+    private final ControllerMetrics metrics;
+    private final Consumer<NodeHealth> recheck;
+    private final Judge.Now now;
+    /** The nodes that are damped, and those whose condition is not written yet. */
+    private final Map<NodeHealth, Shown> shown = new HashMap<>();
+
+    private int damped;
+
+    /** {@code recheck} has the taints of a node looked at again. */
+    Flaps(
+            FlapDampingConfig config,
+            KubeClient client,
+            Lanes lanes,
+            Heartbeats heartbeats,
+            Explanations explanations,
+            NodeEvents events,
+            ControllerMetrics metrics,
+            Consumer<NodeHealth> recheck,
+            Judge.Now now) {
+        this.damping = new FlapDamping(config);
+        this.report = new FlapReport(config);
+        this.client = client;
+        this.loop = client.loop();
+        this.lanes = lanes;
+        this.heartbeats = heartbeats;
+        this.explanations = explanations;
+        this.events = events;
+        this.metrics = metrics;
+        this.recheck = recheck;
+        this.now = now;
+    }
+
+    @Override
+    public boolean holds(NodeHealth health) {
+        return health.flaps != null && damping.isDamped(health.flaps, now.nanos());
+    }
+
+    /** A node is seen for the first time, perhaps one that a predecessor damped. */
+    void added(NodeHealth health, Node node) {
+        Optional<Condition> condition = node.condition(FlapReport.TYPE)
+                .filter(told -> told.status().equals(Condition.TRUE));
+        if (condition.isEmpty()) {
+            return;
+        }
+        Optional<FlapDamping.State> known = report.restore(condition.get(), now.nanos(), wallTime());
+        Shown state = new Shown(condition.get());
+        shown.put(health, state);
+        count(state, true);
+        health.flaps = known.orElseGet(() -> damping.restored(0, 1, now.nanos()));
+        awaitEnd(health);
+    }
+
+    /** The status of the node's Ready condition was {@code before}. */
+    void changed(NodeHealth health, String before) {
+        if (!FlapDamping.isFall(before, health.ready)) {
+            return;
+        }
+        metrics.flapped();
+        FlapDamping.State state = health.flaps == null ? new FlapDamping.State() : health.flaps;
+        health.flaps = state;
+        boolean begins = damping.fell(state, now.nanos());
+        if (!damping.isDamped(state, now.nanos())) {
+            return;
+        }
+        Optional<Condition> last = Optional.ofNullable(shown.get(health)).map(known -> known.condition);
+        Condition condition = report.damped(last, state, now.nanos(), wallTime());
+        count(show(health, condition), true);
+        if (begins) {
+            log.warn("Node {} flaps: {}", health.name, condition.message());
+            explanations.damped(health, condition);
+            events.damped(health.name, health.uid, condition.message());
+            awaitEnd(health);
+        }
+    }
+
+    /** The node object is gone. */
+    void gone(NodeHealth health) {
+        Shown last = shown.remove(health);
+        if (last != null) {
+            count(last, false);
+        }
+    }
+
+    private void count(Shown state, boolean isDamped) {
+        if (state.damped != isDamped) {
+            state.damped = isDamped;
+            damped += isDamped ? 1 : -1;
+            metrics.damped(damped);
+        }
+    }
+
+    private void awaitEnd(NodeHealth health) {
+        FlapDamping.State state = health.flaps;
+        if (state != null) {
+            long left = Math.max(0, damping.reuseAt(state) - now.nanos());
+            loop.schedule(Duration.ofNanos(left), () -> end(health, state));
+        }
+    }
+
+    private void end(NodeHealth health, FlapDamping.State state) {
+        Shown known = shown.get(health);
+        if (!heartbeats.isCurrent(health) || known == null || lanes.isClosed()) {
+            return;
+        }
+        if (damping.isDamped(state, now.nanos())) {
+            awaitEnd(health);
+            return;
+        }
+        Condition condition = report.ended(Optional.of(known.condition), state, now.nanos(), wallTime());
+        count(known, false);
+        log.info("Node {} does not flap any more: {}", health.name, condition.message());
+        explanations.dampingEnded(health, condition);
+        events.dampingEnded(health.name, health.uid, condition.message());
+        show(health, condition);
+        recheck.accept(health);
+    }
+
+    private Shown show(NodeHealth health, Condition condition) {
+        Shown state = shown.computeIfAbsent(health, node -> new Shown(condition));
+        state.condition = condition;
+        if (!state.writing) {
+            state.writing = true;
+            lanes.ordinary(() -> write(health, state));
+        }
+        return state;
+    }
+
+    private CompletionStage<?> write(NodeHealth health, Shown state) {
+        if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
+            return CompletableFuture.completedStage(null);
+        }
+        Condition sent = state.condition;
+        JsonObject patch = JsonObject.EMPTY.with(
+                "status", JsonObject.EMPTY.with("conditions", JsonArray.of(sent.json())));
+        return client.patch(ResourceType.NODES, "", health.name, "status", PatchType.STRATEGIC, patch)
+                .handle((done, error) -> {
+                    if (error != null && !Failures.isCode(error, 404)) {
+                        Duration wait = RETRY.delay(state.failures++);
+                        log.warn(
+                                "Node {}: condition {} not written: {}; again in {}",
+                                health.name,
+                                FlapReport.TYPE,
+                                Failures.text(error),
+                                wait);
+                        loop.schedule(wait, () -> lanes.ordinary(() -> write(health, state)));
+                        return null;
+                    }
+                    state.failures = 0;
+                    state.writing = false;
+                    if (!sent.equals(state.condition)) {
+                        show(health, state.condition);
+                    } else if (sent.status().equals(Condition.FALSE)) {
+                        shown.remove(health, state);
+                    }
+                    return null;
+                });
+    }
+
+    private Instant wallTime() {
+        return loop.clock().wallTime();
+    }
+}

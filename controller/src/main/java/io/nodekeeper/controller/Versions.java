@@ -1,0 +1,44 @@
+package io.nodekeeper.controller;
+
+/**
+ * Which of two {@code resourceVersion}s is newer. They are compared as numbers if they are such, as those of all known API
+ * servers; of others any may be the newer one.
+ */
+final class Versions {
+    /** Longer numbers may not fit in 64 bits. */
+    private static final int MOST_DIGITS = 18;
+
+    private Versions() {}
+
+    /** Whether {@code version} may be newer than {@code seen}. */
+    static boolean isNewer(String version, String seen) {
+        if (version.equals(seen)) {
+            return false;
+        }
+        if (!isNumber(version) || !isNumber(seen)) {
+            return true;
+        }
+        return version.length() != seen.length() ? version.length() > seen.length() : version.compareTo(seen) > 0;
+    }
+
+    /** A version in 64 bits: itself if it is a number, else something negative. */
+    static long number(String version) {
+        return isNumber(version) && version.length() <= MOST_DIGITS
+                ? Long.parseLong(version)
+                : -1 - (version.hashCode() & 0xFFFF_FFFFL);
+    }
+
+    /** As for texts, of what {@link #number} made of them. */
+    static boolean isNewer(long version, long seen) {
+        return version != seen && (version < 0 || seen < 0 || version > seen);
+    }
+
+    private static boolean isNumber(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) < '0' || text.charAt(i) > '9') {
+                return false;
+            }
+        }
+        return !text.isEmpty();
+    }
+}
