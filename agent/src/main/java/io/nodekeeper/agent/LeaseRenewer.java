@@ -12,6 +12,8 @@ import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
@@ -25,8 +27,10 @@ import org.slf4j.LoggerFactory;
  */
 final class LeaseRenewer {
     private static final Logger log = LoggerFactory.getLogger(LeaseRenewer.class);
-    /** Kubernetes' waits between looks for the lease. */
-    private static final Backoff ENSURE = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(7));
+    /** Kubernetes' shortest and longest wait between looks for the lease. */
+    private static final Duration ENSURE_SOON = Duration.ofMillis(200);
+    /** See {@link #ENSURE_SOON}. */
+    private static final Duration ENSURE_LATE = Duration.ofSeconds(7);
     /** Kubernetes' jitter on the interval. */
     private static final double JITTER = 0.04;
 
@@ -36,6 +40,7 @@ final class LeaseRenewer {
     private final RandomGenerator random;
     private final Runnable onRepeatedFailure;
     private final LeaseRule rule;
+    private final Backoff ensure;
     private Optional<Lease> held = Optional.empty();
     private CompletableFuture<Void> running = CompletableFuture.completedFuture(null);
     private @Nullable Periodic periodic;
@@ -49,6 +54,9 @@ final class LeaseRenewer {
         this.random = random;
         this.onRepeatedFailure = onRepeatedFailure;
         this.rule = new LeaseRule(config.nodeName(), config.nodeLeaseDurationSeconds());
+        // With a short lease, 7 s after an outage may be the whole grace: a look is never later than a renewal.
+        Duration cap = Collections.min(List.of(ENSURE_LATE, config.leaseInterval()));
+        this.ensure = new Backoff(ENSURE_SOON, Collections.max(List.of(ENSURE_SOON, cap)));
     }
 
     /** Begins to renew, at once and then each quarter of the lease's duration; false if it had begun already. */
@@ -126,7 +134,7 @@ final class LeaseRenewer {
                     if (error == null) {
                         return CompletableFuture.completedFuture(ensured);
                     }
-                    Duration wait = ENSURE.delay(failures);
+                    Duration wait = ensure.delay(failures);
                     log.error(
                             "{}: Failed to ensure lease exists, will retry in {}: {}",
                             config.nodeName(),
