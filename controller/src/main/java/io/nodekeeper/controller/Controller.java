@@ -53,22 +53,17 @@ public final class Controller {
     private final Judge judge;
     private final Optional<EarlyWarning> warning;
     private final HeartbeatLags lags;
-    private final Optional<Flaps> flaps;
     private final Zones zones;
     private final Tainter tainter;
     private final Workload workload;
+    private final Roster roster;
     /** Judges instead of wheel and judge, with the gate WatchDrivenDeadlines closed. */
     private final Optional<MonitorPass> pass;
-    /** Zones before taints, as they say what may be done about those. */
-    private final List<NodeFollower> followers;
-
     private final Reflector leases;
     private final Reflector nodes;
 
     private final ControllerMetrics metrics;
     private long reopenedAt = Long.MIN_VALUE / 2;
-    private boolean leasesListed;
-    private boolean nodesListed;
     private boolean stopped;
     private Loop.@Nullable Timer wakeTimer;
     private long wakeAt = DeadlineWheel.NEVER;
@@ -111,7 +106,7 @@ public final class Controller {
         this.warning = watchDriven && config.gates().has(FeatureGate.EARLY_WARNING)
                 ? Optional.of(new EarlyWarning(config, heartbeats, guard, bench::proof, explanations, events, metrics))
                 : Optional.empty();
-        this.flaps = config.gates().has(FeatureGate.FLAP_DAMPING)
+        Optional<Flaps> flaps = config.gates().has(FeatureGate.FLAP_DAMPING)
                 ? Optional.of(new Flaps(
                         config.flaps(),
                         client,
@@ -141,10 +136,23 @@ public final class Controller {
                 random,
                 ports.metrics(),
                 explanations.history());
-        this.followers = List.of(zones, tainter, new Labels(client, lanes), new ToWorkload());
+        this.roster = new Roster(
+                loop.clock(),
+                this::now,
+                heartbeats,
+                canary,
+                warning,
+                flaps,
+                zones,
+                workload,
+                List.of(zones, tainter, new Labels(client, lanes), new ToWorkload()),
+                explanations,
+                events,
+                watchDriven,
+                new FromRoster());
         this.judge = new Judge(client, heartbeats, guard, lanes, bench, this::now);
-        Leases leaseHandler = new Leases();
-        Nodes nodeHandler = new Nodes();
+        Reflector.RawHandler leaseHandler = roster.leases();
+        Reflector.Handler nodeHandler = roster.nodes();
         this.pass = watchDriven
                 ? Optional.empty()
                 : Optional.of(
@@ -194,7 +202,7 @@ public final class Controller {
     private Optional<String> unready() {
         return stopped
                 ? Optional.of("stopped")
-                : nodesListed ? Optional.empty() : Optional.of("nodes and leases are not listed yet");
+                : roster.isComplete() ? Optional.empty() : Optional.of("nodes and leases are not listed yet");
     }
 
     private long now() {
@@ -202,7 +210,7 @@ public final class Controller {
     }
 
     private void wake() {
-        if (!stopped && nodesListed) {
+        if (!stopped && roster.isComplete()) {
             wakeAt = DeadlineWheel.NEVER;
             wheel.poll(now(), judge::overdue);
             warning.ifPresent(early -> early.poll(now()));
@@ -214,7 +222,7 @@ public final class Controller {
     private void sleep() {
         long next = Math.min(
                 wheel.nextWake(), warning.map(EarlyWarning::nextWake).orElse(DeadlineWheel.NEVER));
-        if (stopped || !nodesListed || pass.isPresent() || next >= wakeAt) {
+        if (stopped || !roster.isComplete() || pass.isPresent() || next >= wakeAt) {
             return;
         }
         if (wakeTimer != null) {
@@ -224,31 +232,12 @@ public final class Controller {
         wakeTimer = loop.schedule(Duration.ofNanos(next - now()), this::wake);
     }
 
-    private void saw(NodeHealth health, Node node, Heartbeats.Source source) {
-        String before = health.ready;
-        if (heartbeats.saw(health, node, source, now())) {
-            flaps.ifPresent(damping -> damping.changed(health, before));
-            followers.forEach(follower -> follower.seen(health, node));
-        }
-    }
-
     private void recheck(NodeHealth health) {
         tainter.recheck(health);
     }
 
     private void wrote(NodeHealth health, Node node) {
-        saw(health, node, Heartbeats.Source.LATE);
-    }
-
-    private void add(Node node, Duration silentFor) {
-        NodeHealth health = heartbeats.add(node, now(), silentFor);
-        if (pass.isEmpty()) {
-            log.info("Node {} is followed (uid {})", health.name, health.uid);
-            explanations.registered(health);
-            events.registered(health.name, health.uid);
-        }
-        flaps.ifPresent(damping -> damping.added(health, node));
-        followers.forEach(follower -> follower.seen(health, node));
+        roster.saw(health, node, Heartbeats.Source.LATE);
     }
 
     private void forgive() {
@@ -261,24 +250,6 @@ public final class Controller {
         if (!stopped) {
             lags.tend(heartbeats.nodes(), now());
             loop.schedule(TEND, this::tend);
-        }
-    }
-
-    private void remove(NodeHealth health) {
-        heartbeats.remove(health);
-        warning.ifPresent(early -> early.settled(health));
-        flaps.ifPresent(damping -> damping.gone(health));
-        followers.forEach(follower -> follower.gone(health));
-        if (pass.isEmpty()) {
-            log.info("Node {} is gone (uid {})", health.name, health.uid);
-            explanations.removed(health);
-            events.removing(health.name, health.uid);
-        }
-    }
-
-    private void orphaned(String lease) {
-        if (nodesListed && heartbeats.find(lease).isEmpty()) {
-            workload.leaseSeen(lease);
         }
     }
 
@@ -320,6 +291,29 @@ public final class Controller {
         }
     }
 
+    private final class FromRoster implements Roster.Listener {
+        @Override
+        public void leasesKnown() {
+            // Only now, so that a node's first sight is the start of its grace and nothing is left to wait for.
+            nodes.start();
+        }
+
+        @Override
+        public void nodesKnown() {
+            if (pass.isPresent()) {
+                pass.get().start();
+            } else if (guard.isOn()) {
+                canary.start();
+            }
+            tend();
+        }
+
+        @Override
+        public void changed() {
+            sleep();
+        }
+    }
+
     private final class Bench implements Judge.Court {
         @Override
         public CompletionStage<Boolean> proof(long nodeTime) {
@@ -336,7 +330,7 @@ public final class Controller {
 
         @Override
         public void read(NodeHealth health, Node node) {
-            saw(health, node, Heartbeats.Source.LIVE);
+            roster.saw(health, node, Heartbeats.Source.LIVE);
         }
 
         @Override
@@ -443,124 +437,6 @@ public final class Controller {
         @Override
         public void renewed(NodeHealth health, long renewMicros, long gap, long now) {
             lags.renewed(health, renewMicros, gap, now);
-        }
-    }
-
-    private final class Leases implements Reflector.RawHandler {
-        private final LeaseLine scanned = new LeaseLine();
-
-        /** The hot path: a renewal of a known node costs no object. */
-        @Override
-        public long onRawEvent(byte[] line, int from, int to) {
-            if (!scanned.scan(line, from, to) || scanned.isDeletion() || !scanned.isIn(Lease.NODE_NAMESPACE)) {
-                return NOT_TAKEN;
-            }
-            NodeHealth health = heartbeats.find(scanned);
-            if (health == null) {
-                return NOT_TAKEN;
-            }
-            heartbeats.saw(health, scanned, now());
-            canary.sawVersions();
-            sleep();
-            return scanned.resourceVersion();
-        }
-
-        @Override
-        public void onReplace(List<JsonObject> objects) {
-            heartbeats.sawAllLeases(
-                    objects.stream()
-                            .map(Lease::new)
-                            .filter(lease -> !canary.saw(lease))
-                            .toList(),
-                    now());
-            canary.sawVersions();
-            if (!leasesListed) {
-                leasesListed = true;
-                // Only now, so that a node's first sight is the start of its grace and nothing is left to wait for.
-                nodes.start();
-            }
-            sleep();
-        }
-
-        @Override
-        public void onChange(JsonObject object) {
-            Lease lease = new Lease(object);
-            if (!canary.saw(lease)) {
-                heartbeats.saw(lease, Heartbeats.Source.LATE, now());
-                orphaned(lease.name());
-                canary.sawVersions();
-                sleep();
-            }
-        }
-
-        @Override
-        public void onDelete(JsonObject object) {
-            String name = new Lease(object).name();
-            heartbeats.leaseGone(name);
-            workload.leaseGone(name);
-        }
-    }
-
-    private final class Nodes implements Reflector.Handler {
-        @Override
-        public void onReplace(List<JsonObject> objects) {
-            List<Node> listed = objects.stream().map(Node::new).toList();
-            zones.listing();
-            heartbeats.missingFrom(listed).forEach(Controller.this::remove);
-            for (Node node : listed) {
-                heartbeats
-                        .find(node.name())
-                        .ifPresentOrElse(
-                                health -> saw(health, node, Heartbeats.Source.LIVE), () -> add(node, age(node)));
-            }
-            zones.listed();
-            if (!nodesListed) {
-                nodesListed = true;
-                workload.nodesListed();
-                if (pass.isPresent()) {
-                    pass.get().start();
-                } else if (guard.isOn()) {
-                    canary.start();
-                }
-                tend();
-                log.info("following {} nodes", listed.size());
-            }
-            sleep();
-        }
-
-        /** Only of what was there before this controller can be said that it has been silent for long. */
-        private Duration age(Node node) {
-            return nodesListed
-                    ? Duration.ZERO
-                    : Heartbeats.silence(node, loop.clock().wallTime());
-        }
-
-        @Override
-        public void onChange(JsonObject object) {
-            Node node = new Node(object);
-            NodeHealth health = heartbeats.find(node.name()).orElse(null);
-            if (health != null && !health.uid.equals(node.uid())) {
-                if (!Versions.isNewer(node.resourceVersion(), health.version)) {
-                    return;
-                }
-                remove(health);
-                health = null;
-            }
-            if (health == null) {
-                add(node, Duration.ZERO);
-            } else {
-                saw(health, node, Heartbeats.Source.LATE);
-            }
-            sleep();
-        }
-
-        @Override
-        public void onDelete(JsonObject object) {
-            Node node = new Node(object);
-            heartbeats
-                    .find(node.name())
-                    .filter(health -> health.uid.equals(node.uid()))
-                    .ifPresent(Controller.this::remove);
         }
     }
 }
