@@ -153,7 +153,7 @@ final class Flaps implements Damping {
 
     private void end(NodeHealth health, FlapDamping.State state) {
         Shown known = shown.get(health);
-        if (!heartbeats.isCurrent(health) || known == null || lanes.isClosed()) {
+        if (!heartbeats.isCurrent(health) || known == null || !known.damped || lanes.isClosed()) {
             return;
         }
         if (damping.isDamped(state, now.nanos())) {
@@ -184,8 +184,10 @@ final class Flaps implements Damping {
             return CompletableFuture.completedStage(null);
         }
         Condition sent = state.condition;
-        JsonObject patch = JsonObject.EMPTY.with(
-                "status", JsonObject.EMPTY.with("conditions", JsonArray.of(sent.json())));
+        // With the UID, lest a new node of that name inherits it.
+        JsonObject patch = JsonObject.EMPTY
+                .with("metadata", JsonObject.EMPTY.with("uid", health.uid))
+                .with("status", JsonObject.EMPTY.with("conditions", JsonArray.of(sent.json())));
         return client.patch(ResourceType.NODES, "", health.name, "status", PatchType.STRATEGIC, patch)
                 .handle((done, error) -> {
                     if (error != null && !Failures.isCode(error, 404)) {
