@@ -29,6 +29,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Flaps implements Damping {
     private static final Logger log = LoggerFactory.getLogger(Flaps.class);
+    /** Taints go first: their write carries the version of the node, which that of the condition changes. Chosen. */
+    private static final Duration AFTER_TAINTS = Duration.ofSeconds(1);
     /** Between tries to write a condition. Chosen. */
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
 
@@ -174,7 +176,7 @@ final class Flaps implements Damping {
         state.condition = condition;
         if (!state.writing) {
             state.writing = true;
-            lanes.ordinary(() -> write(health, state));
+            loop.schedule(AFTER_TAINTS, () -> lanes.ordinary(() -> write(health, state)));
         }
         return state;
     }
