@@ -1,5 +1,6 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.DeadlineWheel;
 import java.time.Duration;
@@ -83,6 +84,15 @@ final class EarlyWarning {
         if (!heartbeats.isCurrent(health) || health.silenced) {
             return;
         }
+        if (health.ready.equals(Condition.UNKNOWN)) {
+            // Another controller was quicker.
+            calm(health);
+            return;
+        }
+        if (health.suspect) {
+            wheel.set(health.doubt, now + lookAgain.toNanos());
+            return;
+        }
         if (now <= guard.whenNodeTime(at)) {
             wheel.set(health.doubt, guard.whenNodeTime(at));
             return;
@@ -91,9 +101,8 @@ final class EarlyWarning {
             if (!heartbeats.isCurrent(health) || health.silenced || suspectAt(health) != at) {
                 return;
             }
-            if (!proven) {
-                wheel.set(health.doubt, now + lookAgain.toNanos());
-            } else if (!health.suspect) {
+            wheel.set(health.doubt, now + lookAgain.toNanos());
+            if (proven && !health.suspect) {
                 suspect(health, at);
             }
         });

@@ -157,6 +157,22 @@ class EarlyWarningTest {
     }
 
     @Test
+    void nodeThatAnotherControllerDeclaredUnknownIsNoLongerSuspect() {
+        follow(cluster, "n1");
+        renewUntil(cluster, 100, "n1");
+        cluster.advanceTo("130S");
+        assertThat(cluster.metric(SUSPECTS)).isEqualTo("1.0");
+
+        cluster.post("n1", ready("Unknown", B));
+        cluster.advanceTo("134S");
+
+        assertThat(cluster.metric(SUSPECTS)).isEqualTo("0.0");
+        cluster.advanceTo("200S");
+        assertThat(cluster.metric(SUSPICIONS)).isEqualTo("1.0");
+        assertThat(cluster.calls("PUT", "/nodes/n1/status")).isZero();
+    }
+
+    @Test
     void nodeThatIsNotKnownWellYetIsNeverSuspect() {
         follow(cluster, "n1");
         renewUntil(cluster, 80, "n1");

@@ -152,14 +152,23 @@ class LagsTest {
     }
 
     @Test
-    void renewalsThatAStalledWatchHeldUpSayNothingAboutClocks() {
+    void renewalsThatWaitedForAFrozenControllerSayNothingAboutClocks() {
         follow("n1");
         renew("n1", 10, 100, 0);
-        cluster.stallWatches();
-        renew("n1", 110, 200, 0);
+        cluster.advanceTo("105S");
+        cluster.loop.freeze();
+        for (int second = 110; second <= 160; second += 10) {
+            cluster.advanceTo(second + "S");
+            cluster.renew("n1", B.plusSeconds(second));
+        }
+        cluster.advanceTo("165S");
+        cluster.loop.thaw();
+        renew("n1", 170, 200, 0);
 
+        assertThat(cluster.events("ObserverSees")).hasSize(1);
         assertThat(cluster.decisions("ClockSet")).isEmpty();
         assertThat(cluster.facts("n1").text("clock")).isEqualTo("clock agrees within 1s");
+        assertThat(lag().object("lags").number("maxMillis")).contains(55_000L);
     }
 
     private void follow(String name) {
