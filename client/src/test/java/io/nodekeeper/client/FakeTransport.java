@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -17,11 +18,17 @@ import java.util.function.Function;
 public final class FakeTransport implements Transport {
     private final List<Call> calls = new ArrayList<>();
     private final List<Watch> watches = new ArrayList<>();
+    private Consumer<Watch> opened = watch -> {};
     private Function<Call, Optional<Reply>> server = call -> Optional.of(reply(404, JsonObject.EMPTY));
 
     /** From now on calls are answered by {@code server}; empty means never. A TransportException it throws fails the call. */
     public void answer(Function<Call, Optional<Reply>> server) {
         this.server = server;
+    }
+
+    /** From now on {@code opened} hears of each watch once it is open. */
+    public void opened(Consumer<Watch> opened) {
+        this.opened = opened;
     }
 
     /** The calls so far, as {@code METHOD target}, watches aside. */
@@ -69,6 +76,7 @@ public final class FakeTransport implements Transport {
         Watch watch = new Watch(call, handler);
         watches.add(watch);
         handler.onOpen();
+        opened.accept(watch);
         return () -> watch.cancelled = true;
     }
 

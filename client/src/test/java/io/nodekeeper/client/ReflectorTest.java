@@ -250,6 +250,43 @@ class ReflectorTest {
     }
 
     @Test
+    void opensAWatchAnewFromTheLastEventWhenAsked() {
+        startAndList();
+        watch(0).event("MODIFIED", node("n1", "107"));
+        settle();
+
+        reflector.reopen();
+        settle();
+
+        assertThat(watch(0).cancelled()).isTrue();
+        assertThat(transport.watches()).hasSize(2);
+        assertThat(watch(1).call().target()).contains("&resourceVersion=107&");
+        watch(0).event("MODIFIED", node("n1", "108"));
+        watch(1).event("MODIFIED", node("n2", "109"));
+        settle();
+        assertThat(heard).containsExactly("all [n1, n2]", "changed n1", "changed n2");
+        assertThat(transport.log()).as("lists").hasSize(1);
+    }
+
+    @Test
+    void opensNothingAnewThatIsNotOpen() {
+        reflector.reopen();
+        settle();
+        assertThat(transport.watches()).isEmpty();
+
+        startAndList();
+        watch(0).breakOff();
+        reflector.reopen();
+        time.advance(Duration.ofSeconds(5));
+        assertThat(transport.watches()).as("by the retry alone").hasSize(2);
+
+        reflector.stop();
+        reflector.reopen();
+        time.advance(Duration.ofSeconds(5));
+        assertThat(transport.watches()).hasSize(2);
+    }
+
+    @Test
     void hearsNothingOfAnAbandonedWatch() {
         startAndList();
         watch(0).breakOff();

@@ -1,5 +1,6 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.DeadlineWheel;
 import java.time.Duration;
@@ -49,10 +50,9 @@ final class EarlyWarning {
     /** The node was heard of. */
     void heard(NodeHealth health) {
         calm(health);
-        long at = suspicion.suspectAt(health.rhythm);
         // A warning at the deadline would be none.
         if (suspicion.patience(health.rhythm) < heartbeats.grace(health)) {
-            wheel.set(health.doubt, guard.whenNodeTime(at));
+            wheel.set(health.doubt, guard.whenNodeTime(suspectAt(health)));
         } else {
             wheel.cancel(health.doubt);
         }
@@ -74,9 +74,23 @@ final class EarlyWarning {
         wheel.poll(now, health -> late(health, now));
     }
 
+    /** On the nodes' clock. Any sign of life counts, though only one kind of them makes the rhythm. */
+    private long suspectAt(NodeHealth health) {
+        return health.heardAt + suspicion.patience(health.rhythm);
+    }
+
     private void late(NodeHealth health, long now) {
-        long at = suspicion.suspectAt(health.rhythm);
+        long at = suspectAt(health);
         if (!heartbeats.isCurrent(health) || health.silenced) {
+            return;
+        }
+        if (health.ready.equals(Condition.UNKNOWN)) {
+            // Another controller was quicker.
+            calm(health);
+            return;
+        }
+        if (health.suspect) {
+            wheel.set(health.doubt, now + lookAgain.toNanos());
             return;
         }
         if (now <= guard.whenNodeTime(at)) {
@@ -84,12 +98,11 @@ final class EarlyWarning {
             return;
         }
         sight.proof(at).thenAccept(proven -> {
-            if (!heartbeats.isCurrent(health) || health.silenced || suspicion.suspectAt(health.rhythm) != at) {
+            if (!heartbeats.isCurrent(health) || health.silenced || suspectAt(health) != at) {
                 return;
             }
-            if (!proven) {
-                wheel.set(health.doubt, now + lookAgain.toNanos());
-            } else if (!health.suspect) {
+            wheel.set(health.doubt, now + lookAgain.toNanos());
+            if (proven && !health.suspect) {
                 suspect(health, at);
             }
         });

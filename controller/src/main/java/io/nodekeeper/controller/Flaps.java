@@ -29,6 +29,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Flaps implements Damping {
     private static final Logger log = LoggerFactory.getLogger(Flaps.class);
+    /** Taints go first: their write carries the version of the node, which that of the condition changes. Chosen. */
+    private static final Duration AFTER_TAINTS = Duration.ofSeconds(1);
     /** Between tries to write a condition. Chosen. */
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
 
@@ -153,7 +155,7 @@ final class Flaps implements Damping {
 
     private void end(NodeHealth health, FlapDamping.State state) {
         Shown known = shown.get(health);
-        if (!heartbeats.isCurrent(health) || known == null || lanes.isClosed()) {
+        if (!heartbeats.isCurrent(health) || known == null || !known.damped || lanes.isClosed()) {
             return;
         }
         if (damping.isDamped(state, now.nanos())) {
@@ -174,7 +176,7 @@ final class Flaps implements Damping {
         state.condition = condition;
         if (!state.writing) {
             state.writing = true;
-            lanes.ordinary(() -> write(health, state));
+            loop.schedule(AFTER_TAINTS, () -> lanes.ordinary(() -> write(health, state)));
         }
         return state;
     }
@@ -184,8 +186,10 @@ final class Flaps implements Damping {
             return CompletableFuture.completedStage(null);
         }
         Condition sent = state.condition;
-        JsonObject patch = JsonObject.EMPTY.with(
-                "status", JsonObject.EMPTY.with("conditions", JsonArray.of(sent.json())));
+        // With the UID, lest a new node of that name inherits it.
+        JsonObject patch = JsonObject.EMPTY
+                .with("metadata", JsonObject.EMPTY.with("uid", health.uid))
+                .with("status", JsonObject.EMPTY.with("conditions", JsonArray.of(sent.json())));
         return client.patch(ResourceType.NODES, "", health.name, "status", PatchType.STRATEGIC, patch)
                 .handle((done, error) -> {
                     if (error != null && !Failures.isCode(error, 404)) {

@@ -19,6 +19,7 @@ import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,13 +28,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
  * An API server in virtual time with nodes and leases, versions and conflicts, lists and watches; and a controller that
- * works on it. What goes wrong is up to the test. A watch tells of what happens once it is open, not of earlier changes.
+ * works on it. What goes wrong is up to the test. A watch tells of what happens once it is open, not of earlier changes,
+ * save those that a stalled one did not tell of.
  */
 final class TestCluster {
     /** The beginning of time, and the creation of old nodes. */
@@ -64,11 +67,19 @@ final class TestCluster {
     boolean renewalsUntold;
     /** Lease events are not sent. */
     boolean leaseWatchFrozen;
+    /** What becomes of an event of a watch, as JSON, on its way. */
+    UnaryOperator<String> wire = UnaryOperator.identity();
+    /** Versions begin with it. */
+    String versionPrefix = "";
 
     private final Map<String, JsonObject> nodes = new TreeMap<>();
     private final Map<String, JsonObject> leases = new TreeMap<>();
     private final List<FakeTransport.Watch> broken = new ArrayList<>();
+    private final List<Event> untold = new ArrayList<>();
+    private boolean stalled;
     private int version = 100;
+
+    private record Event(ResourceType type, String kind, JsonObject object) {}
 
     TestCluster() {
         this(CONFIG);
@@ -76,6 +87,7 @@ final class TestCluster {
 
     TestCluster(ControllerConfig config) {
         transport.answer(this::serve);
+        transport.opened(this::catchUp);
         ports = new ControllerPorts(
                 new KubeClient(transport, loop, Duration.ofSeconds(10)),
                 loop,
@@ -152,10 +164,20 @@ final class TestCluster {
 
     /** The agent renews its lease, or creates it. */
     void renew(String name, Instant renewTime) {
+        renew(name, renewTime, "");
+    }
+
+    /** Somebody renews the node's lease, or creates it. */
+    void renew(String name, Instant renewTime, String holder) {
         boolean there = leases.containsKey(name);
         JsonObject lease = versioned(JsonObject.builder()
                 .put("metadata", JsonObject.EMPTY.with("name", name).with("namespace", "kube-node-lease"))
-                .put("spec", JsonObject.EMPTY.with("renewTime", KubeTime.formatMicro(renewTime)))
+                .put(
+                        "spec",
+                        JsonObject.builder()
+                                .put("renewTime", KubeTime.formatMicro(renewTime))
+                                .putUnlessEmpty("holderIdentity", holder)
+                                .build())
                 .build());
         leases.put(name, lease);
         if (!leaseWatchFrozen && !renewalsUntold) {
@@ -172,6 +194,12 @@ final class TestCluster {
                 watch.end();
             }
         }
+    }
+
+    /** The watches under way tell nothing more, their connections stay open; new ones tell what these did not. */
+    void stallWatches() {
+        stalled = true;
+        transport.watches().stream().filter(watch -> !broken.contains(watch)).forEach(broken::add);
     }
 
     // What can be seen.
@@ -212,6 +240,31 @@ final class TestCluster {
         return transport.calls().stream()
                 .filter(call -> call.method().equals(method) && call.target().endsWith(end))
                 .count();
+    }
+
+    /** The value of a metric with these labels. */
+    String metric(String name) {
+        return new String(ports.metrics().scrape(), StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.startsWith(name + " "))
+                .map(line -> line.substring(name.length() + 1))
+                .findFirst()
+                .orElse("none");
+    }
+
+    /** Decisions of that kind, as {@code time node: text}. */
+    List<String> decisions(String kind) {
+        return decisions.stream()
+                .filter(decision -> decision.kind().equals(kind))
+                .map(decision -> decision.at() + " " + decision.node() + ": " + decision.text())
+                .toList();
+    }
+
+    /** What the controller knows of a node. */
+    JsonObject facts(String name) {
+        CompletableFuture<Optional<JsonObject>> facts = controller.view().node(name);
+        advance(Duration.ZERO);
+        return facts.join().orElseThrow();
     }
 
     List<String> events(String reason) {
@@ -280,6 +333,9 @@ final class TestCluster {
             return stored;
         }
         JsonObject body = Json.parseObject(call.body());
+        if (call.method().equals("PATCH") && path.endsWith("/status")) {
+            return patchConditions(name, body);
+        }
         if (body.object("metadata").has("labels")) {
             JsonObject labels = body.object("metadata").object("labels");
             return storeNode("MODIFIED", label(stored, labels.texts()));
@@ -297,6 +353,20 @@ final class TestCluster {
                                 spec -> spec.with("taints", body.object("spec").array("taints"))));
             default -> throw ApiException.badRequest(call.toString());
         };
+    }
+
+    private JsonObject patchConditions(String name, JsonObject patch) {
+        if (!patch.object("metadata").text("uid").equals(node(name).uid())) {
+            throw ApiException.modified(ResourceType.NODES, name);
+        }
+        post(
+                name,
+                patch.object("status")
+                        .array("conditions")
+                        .objects()
+                        .map(Condition::new)
+                        .toArray(Condition[]::new));
+        return node(name).json();
     }
 
     /** The canary is written, and told of by the watch unless that is frozen; it is no node's lease. */
@@ -319,7 +389,7 @@ final class TestCluster {
 
     private JsonObject list(Map<String, JsonObject> all) {
         return JsonObject.builder()
-                .put("metadata", JsonObject.EMPTY.with("resourceVersion", Integer.toString(version)))
+                .put("metadata", JsonObject.EMPTY.with("resourceVersion", versionPrefix + version))
                 .put("items", new JsonArray(List.<JsonValue>copyOf(all.values())))
                 .build();
     }
@@ -332,15 +402,32 @@ final class TestCluster {
     }
 
     private JsonObject versioned(JsonObject object) {
-        String next = Integer.toString(++version);
+        String next = versionPrefix + ++version;
         return object.update("metadata", metadata -> metadata.with("resourceVersion", next));
     }
 
     private void broadcast(ResourceType type, String event, JsonObject object) {
+        if (stalled) {
+            untold.add(new Event(type, event, object));
+        }
         for (FakeTransport.Watch watch : List.copyOf(transport.watches())) {
-            if (!broken.contains(watch) && watch.call().target().contains("/" + type.plural() + "?watch")) {
-                watch.event(event, object);
+            if (!broken.contains(watch)) {
+                tell(watch, new Event(type, event, object));
             }
+        }
+    }
+
+    private void catchUp(FakeTransport.Watch watch) {
+        untold.forEach(event -> tell(watch, event));
+    }
+
+    private void tell(FakeTransport.Watch watch, Event event) {
+        if (watch.call().target().contains("/" + event.type.plural() + "?watch")) {
+            JsonObject json = JsonObject.builder()
+                    .put("type", event.kind)
+                    .put("object", event.object)
+                    .build();
+            watch.line(wire.apply(Json.write(json)));
         }
     }
 
