@@ -52,6 +52,8 @@ class ExchangesTest {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
+    @Tag("L5")
+    @Tag("L30")
     void silentNodeIsMarked(Mode mode) {
         Exchanges server = run(mode, "silent-node.txt", 90);
 
@@ -66,6 +68,11 @@ class ExchangesTest {
         assertThat(new Node(put).resourceVersion()).isEqualTo("991");
         assertThat(put.object("metadata").array("managedFields").objects()).hasSize(2);
         assertThat(eventReasons(server)).containsExactly("RegisteredNode n1", "RegisteredNode n2", "NodeNotReady n1");
+        JsonObject event = calls(server, EVENT).getLast().sent();
+        assertThat(event.text("type")).isEqualTo("Normal");
+        assertThat(event.text("message")).isEqualTo("Node n1 status is now: NodeNotReady");
+        assertThat(event.object("source").text("component")).isEqualTo("node-controller");
+        assertThat(event.text("reportingComponent")).isEqualTo("node-controller");
         assertThat(lines(server)).noneMatch(line -> line.contains("/nodes/n2"));
         assertThat(server.unanswered()).isEmpty();
     }

@@ -22,6 +22,7 @@ import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,10 +30,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
- * An API server in virtual time with nodes and leases, versions and conflicts, lists and watches; and a controller that
+ * An API server in virtual time with nodes, leases and {@link TestPods pods}, versions and conflicts, lists and watches; and a controller that
  * works on it. What goes wrong is up to the test. A watch tells of what happens once it is open, not of earlier changes.
  */
 final class TestCluster {
@@ -64,6 +66,10 @@ final class TestCluster {
     boolean renewalsUntold;
     /** Lease events are not sent. */
     boolean leaseWatchFrozen;
+    /** Which calls are taken and never answered. */
+    Predicate<Call> hangs = call -> false;
+
+    final TestPods pods = new TestPods(this);
 
     private final Map<String, JsonObject> nodes = new TreeMap<>();
     private final Map<String, JsonObject> leases = new TreeMap<>();
@@ -238,7 +244,7 @@ final class TestCluster {
         if (down) {
             throw new TransportException("connection refused", null);
         }
-        if (hung) {
+        if (hung || hangs.test(call)) {
             return Optional.empty();
         }
         return fault.apply(call).or(() -> {
@@ -259,14 +265,17 @@ final class TestCluster {
             return JsonObject.EMPTY;
         }
         if (path.equals(ResourceType.PODS.path())) {
-            return list(Map.of());
+            return list(pods.all());
+        }
+        if (path.contains("/pods/")) {
+            return pods.answer(call, path);
         }
         if (path.equals(ResourceType.NODES.path())) {
-            return list(nodes);
+            return list(nodes.values());
         }
         String[] parts = path.split("/");
         if (path.equals(leasesPath)) {
-            return list(leases);
+            return list(leases.values());
         }
         if (path.startsWith(leasesPath) && call.method().equals("PATCH")) {
             return canary(call);
@@ -317,10 +326,10 @@ final class TestCluster {
         return object;
     }
 
-    private JsonObject list(Map<String, JsonObject> all) {
+    private JsonObject list(Collection<JsonObject> all) {
         return JsonObject.builder()
                 .put("metadata", JsonObject.EMPTY.with("resourceVersion", Integer.toString(version)))
-                .put("items", new JsonArray(List.<JsonValue>copyOf(all.values())))
+                .put("items", new JsonArray(List.<JsonValue>copyOf(all)))
                 .build();
     }
 
@@ -331,12 +340,12 @@ final class TestCluster {
         return stored;
     }
 
-    private JsonObject versioned(JsonObject object) {
+    JsonObject versioned(JsonObject object) {
         String next = Integer.toString(++version);
         return object.update("metadata", metadata -> metadata.with("resourceVersion", next));
     }
 
-    private void broadcast(ResourceType type, String event, JsonObject object) {
+    void broadcast(ResourceType type, String event, JsonObject object) {
         for (FakeTransport.Watch watch : List.copyOf(transport.watches())) {
             if (!broken.contains(watch) && watch.call().target().contains("/" + type.plural() + "?watch")) {
                 watch.event(event, object);
