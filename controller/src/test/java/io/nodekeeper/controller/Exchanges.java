@@ -35,7 +35,7 @@ import java.util.regex.Pattern;
  * {…}
  *
  * WATCH PATH always
- * 200                          with "stalls 20s": open, but silent from then on
+ * 200                          with "stalls 20s 100s": silent from then until then since the beginning of all
  * 8s+10s {…}                   after 8 s and then each 10 s; without "+": once
  * 170s end
  *
@@ -72,7 +72,7 @@ final class Exchanges implements Transport {
 
     private record Block(String call, String condition, List<String> status, List<String> lines) {}
 
-    private record Watch(String path, StreamHandler handler, Duration stallsAt) {}
+    private record Watch(String path, StreamHandler handler, Duration stallsFrom, Duration stallsUntil) {}
 
     private final Loop loop;
     private final List<Block> left = new ArrayList<>();
@@ -120,9 +120,12 @@ final class Exchanges implements Transport {
     @Override
     public Stream open(Call call, StreamHandler handler) {
         Block block = find(call, "WATCH");
-        Duration stallsAt =
-                block.status().size() > 1 ? duration(block.status().get(2)) : Duration.ofSeconds(Integer.MAX_VALUE);
-        Watch watch = new Watch(path(call), handler, stallsAt);
+        boolean stalls = block.status().size() > 1;
+        Watch watch = new Watch(
+                path(call),
+                handler,
+                stalls ? duration(block.status().get(2)) : Duration.ZERO,
+                stalls ? duration(block.status().get(3)) : Duration.ZERO);
         watches.add(watch);
         handler.onOpen();
         List<Loop.Timer> timers = new ArrayList<>();
@@ -160,7 +163,16 @@ final class Exchanges implements Transport {
     private void line(Watch watch, String line) {
         JsonObject object = Json.parseObject(line).object("object");
         keep(watch.path() + "/" + object.object("metadata").text("name"), object);
-        if (watch.stallsAt().compareTo(Duration.ofNanos(loop.clock().nanoTime() - start)) > 0) {
+        Duration now = Duration.ofNanos(loop.clock().nanoTime() - start);
+        if (now.compareTo(watch.stallsFrom()) >= 0 && now.compareTo(watch.stallsUntil()) < 0) {
+            loop.schedule(watch.stallsUntil().minus(now), () -> deliver(watch, line));
+        } else {
+            deliver(watch, line);
+        }
+    }
+
+    private void deliver(Watch watch, String line) {
+        if (watches.contains(watch)) {
             watch.handler().onLine(line.getBytes(StandardCharsets.UTF_8));
         }
     }
