@@ -23,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,12 +32,13 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
- * An API server in virtual time with nodes and leases, versions and conflicts, lists and watches; and a controller that
- * works on it. What goes wrong is up to the test. A watch tells of what happens once it is open, not of earlier changes,
- * save those that a stalled one did not tell of.
+ * An API server in virtual time with nodes, leases and {@link TestPods pods}, versions and conflicts, lists and watches;
+ * and a controller that works on it. What goes wrong is up to the test. A watch tells of what happens once it is open, not
+ * of earlier changes, save those that a stalled one did not tell of.
  */
 final class TestCluster {
     /** The beginning of time, and the creation of old nodes. */
@@ -71,6 +73,10 @@ final class TestCluster {
     UnaryOperator<String> wire = UnaryOperator.identity();
     /** Versions begin with it. */
     String versionPrefix = "";
+    /** Which calls are taken and never answered. */
+    Predicate<Call> hangs = call -> false;
+
+    final TestPods pods = new TestPods(this);
 
     private final Map<String, JsonObject> nodes = new TreeMap<>();
     private final Map<String, JsonObject> leases = new TreeMap<>();
@@ -291,7 +297,7 @@ final class TestCluster {
         if (down) {
             throw new TransportException("connection refused", null);
         }
-        if (hung) {
+        if (hung || hangs.test(call)) {
             return Optional.empty();
         }
         return fault.apply(call).or(() -> {
@@ -312,14 +318,17 @@ final class TestCluster {
             return JsonObject.EMPTY;
         }
         if (path.equals(ResourceType.PODS.path())) {
-            return list(Map.of());
+            return list(pods.all());
+        }
+        if (path.contains("/pods/")) {
+            return pods.answer(call, path);
         }
         if (path.equals(ResourceType.NODES.path())) {
-            return list(nodes);
+            return list(nodes.values());
         }
         String[] parts = path.split("/");
         if (path.equals(leasesPath)) {
-            return list(leases);
+            return list(leases.values());
         }
         if (path.startsWith(leasesPath) && call.method().equals("PATCH")) {
             return canary(call);
@@ -387,10 +396,10 @@ final class TestCluster {
         return object;
     }
 
-    private JsonObject list(Map<String, JsonObject> all) {
+    private JsonObject list(Collection<JsonObject> all) {
         return JsonObject.builder()
                 .put("metadata", JsonObject.EMPTY.with("resourceVersion", versionPrefix + version))
-                .put("items", new JsonArray(List.<JsonValue>copyOf(all.values())))
+                .put("items", new JsonArray(List.<JsonValue>copyOf(all)))
                 .build();
     }
 
@@ -401,12 +410,12 @@ final class TestCluster {
         return stored;
     }
 
-    private JsonObject versioned(JsonObject object) {
+    JsonObject versioned(JsonObject object) {
         String next = versionPrefix + ++version;
         return object.update("metadata", metadata -> metadata.with("resourceVersion", next));
     }
 
-    private void broadcast(ResourceType type, String event, JsonObject object) {
+    void broadcast(ResourceType type, String event, JsonObject object) {
         if (stalled) {
             untold.add(new Event(type, event, object));
         }

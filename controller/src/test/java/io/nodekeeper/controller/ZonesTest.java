@@ -43,11 +43,16 @@ class ZonesTest {
         return new TestCluster(CONFIG.with(REFERENCE));
     }
 
+    /** Ours, the reference's zones with our deadlines, and the reference with its own pass. */
+    private static List<TestCluster> everyMode() {
+        return List.of(ours(), reference(), Mode.REFERENCE.cluster());
+    }
+
     @Test
     @Tag("L43")
     @Tag("L44")
     void nodesThatAreNotReadyAreTaintedAndFreedWhenTheyAreBack() {
-        for (TestCluster cluster : List.of(ours(), reference())) {
+        for (TestCluster cluster : everyMode()) {
             cluster.addNode("node0", K, ready("Unknown", B));
             cluster.addNode("node1", K, ready("True", B));
             cluster.addNode("node2", K, ready("False", B));
@@ -58,6 +63,8 @@ class ZonesTest {
             assertThat(noExecute(cluster, "node0")).containsExactly(UNREACHABLE);
             assertThat(noExecute(cluster, "node1")).isEmpty();
             assertThat(noExecute(cluster, "node2")).containsExactly(NOT_READY);
+            assertThat(List.of(timeAdded(cluster, "node0"), timeAdded(cluster, "node2")))
+                    .allMatch(time -> time.startsWith("2015-01-01T12:00:"));
 
             cluster.post("node2", ready("True", B.plusSeconds(10)));
             cluster.advance(Duration.ofMillis(5_100));
@@ -189,7 +196,7 @@ class ZonesTest {
     @Test
     @Tag("L47")
     void taintRemovedByHandComesBack() {
-        for (TestCluster cluster : List.of(ours(), reference())) {
+        for (TestCluster cluster : everyMode()) {
             healthy(cluster, 5);
             fail(cluster, 1);
             cluster.start().advance(Duration.ofSeconds(20));
@@ -206,7 +213,7 @@ class ZonesTest {
     @Tag("L48")
     @Tag("W13")
     void recoveredNodeDoesNotHoldUpTheQueue() {
-        for (TestCluster cluster : List.of(ours(), reference())) {
+        for (TestCluster cluster : everyMode()) {
             healthy(cluster, 12);
             fail(cluster, 0);
             fail(cluster, 1);
@@ -271,7 +278,7 @@ class ZonesTest {
     @Tag("L56")
     @Tag("W10")
     void whenAllZonesAreDownTaintsGoAndComeBackWithTheFirstZone() {
-        for (TestCluster cluster : List.of(ours(), reference())) {
+        for (TestCluster cluster : everyMode()) {
             inZone(cluster, "a0", "zone1");
             inZone(cluster, "b0", "zone2");
             inZone(cluster, "b1", "zone2");
@@ -317,7 +324,7 @@ class ZonesTest {
     @Test
     @Tag("L57")
     void excludedNodesDoNotCount() {
-        for (TestCluster cluster : List.of(ours(), reference())) {
+        for (TestCluster cluster : everyMode()) {
             cluster.addNode("node0", K, ready("Unknown", B));
             cluster.addNode("node-master", K, ready("True", B));
             cluster.change(
@@ -516,7 +523,7 @@ class ZonesTest {
     @Test
     @Tag("L45")
     void nodeWithoutAReadyConditionIsNotTainted() {
-        for (TestCluster cluster : List.of(ours(), reference())) {
+        for (TestCluster cluster : everyMode()) {
             healthy(cluster, 5);
             fail(cluster, 0);
             fail(cluster, 1);

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.controller.history.Decision;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Pods and leases that nobody else deletes. */
 class CollectorTest {
@@ -41,6 +44,60 @@ class CollectorTest {
         assertThat(world.calls("PATCH", "/pods/done/status")).isZero();
         assertThat(world.calls("GET", "/nodes/n1")).isEqualTo(1);
         assertThat(world.decisions).extracting(Decision::kind).containsExactly("Collected", "Collected");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("L75")
+    void podOfADeletedNodeIsToldWhyItGoesInEveryMode(boolean better) {
+        PodWorld each = new PodWorld(better ? WorkloadConfig.DEFAULT : WorkloadConfig.REFERENCE);
+        each.addNode("n1");
+        each.addPod("pod1", "n1");
+        each.start();
+        each.advanceTo("5S");
+        String[] status = {""};
+        each.fault = call -> {
+            if (call.method().equals("DELETE")) {
+                status[0] = each.pod("pod1").object("status").toString();
+            }
+            return Optional.empty();
+        };
+
+        each.deleteNode("n1");
+        each.advanceTo("45S");
+        assertThat(each.deletions).isEmpty();
+        each.advanceTo("66S");
+
+        assertThat(each.deletions).containsExactly("pod1-uid!@60");
+        assertThat(status[0])
+                .contains(
+                        "\"phase\":\"Failed\"",
+                        "\"type\":\"DisruptionTarget\"",
+                        "\"status\":\"True\"",
+                        "\"reason\":\"DeletionByPodGC\"",
+                        "\"message\":\"PodGC: node no longer exists\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("L75")
+    void outOfServiceForcesTerminatingPodsOutInEveryModeUnlessTheNodeIsReady(boolean better) {
+        PodWorld each = new PodWorld(better ? WorkloadConfig.DEFAULT : WorkloadConfig.REFERENCE);
+        each.addNode("down");
+        each.ready("down", "Unknown", PodWorld.B);
+        each.addNode("up");
+        for (String node : List.of("down", "up")) {
+            each.addPod("on-" + node, node);
+            each.patchPod("on-" + node, "{\"metadata\":{\"deletionTimestamp\":\"2015-01-01T12:01:00Z\"}}");
+        }
+        each.start();
+        each.advanceTo("5S");
+
+        each.taint("down", "node.kubernetes.io/out-of-service:NoSchedule");
+        each.taint("up", "node.kubernetes.io/out-of-service:NoSchedule");
+        each.advanceTo("25S");
+
+        assertThat(each.deletions).containsExactly("on-down-uid!@20");
     }
 
     @Test

@@ -157,6 +157,49 @@ class MarkingTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
+    @Tag("L33")
+    void podsThatCannotBeReadWhileTheNodeIsReadyAreMarkedWhenItIsNot(boolean better) {
+        PodWorld world = world(better);
+        world.addPod("pod0", "n1");
+        world.fault =
+                call -> call.target().equals("/api/v1/pods") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+        world.start();
+        world.advanceTo("1S");
+        world.fault = call -> Optional.empty();
+        world.advanceTo("20S");
+        assertThat(world.calls(write(better), "/status")).isZero();
+
+        world.silence("n1");
+        world.advanceTo("40S");
+
+        assertThat(world.calls(write(better), "/status")).isEqualTo(1);
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("L35")
+    void podsOfDaemonSetsAndOfTheKubeletItselfAreMarkedToo(boolean better) {
+        PodWorld world = world(better);
+        world.addPod("daemon", "n1");
+        world.patchPod(
+                "daemon",
+                "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"DaemonSet\","
+                        + "\"name\":\"d\",\"uid\":\"d-uid\",\"controller\":true}]}}");
+        world.addPod("mirror", "n1");
+        world.patchPod("mirror", "{\"metadata\":{\"annotations\":{\"kubernetes.io/config.mirror\":\"abc\"}}}");
+        world.start();
+
+        world.silence("n1");
+        world.advanceTo("20S");
+
+        assertThat(world.podReady("daemon")).isEqualTo("False");
+        assertThat(world.podReady("mirror")).isEqualTo("False");
+        assertThat(world.calls(write(better), "/status")).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
     @Tag("L34")
     void podThatIsNotReadyIsLeftAlone(boolean better) {
         PodWorld world = world(better);
