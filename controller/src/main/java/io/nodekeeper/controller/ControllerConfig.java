@@ -15,6 +15,7 @@ import java.util.List;
  * @param zones how fast nodes are tainted
  * @param gates which improvements over the reference are on
  * @param readOnly whether nothing may be written, not even to prove that it sees
+ * @param terminatedPodGcThreshold so many finished pods may stay; 0 or less for any number
  */
 public record ControllerConfig(
         Duration nodeMonitorPeriod,
@@ -22,7 +23,8 @@ public record ControllerConfig(
         Duration nodeStartupGracePeriod,
         ZoneConfig zones,
         FeatureGates gates,
-        boolean readOnly) {
+        boolean readOnly,
+        int terminatedPodGcThreshold) {
 
     /** Kubernetes' defaults since 1.32. */
     public static final ControllerConfig DEFAULT =
@@ -37,13 +39,20 @@ public record ControllerConfig(
                 nodeStartupGracePeriod,
                 ZoneConfig.DEFAULT,
                 FeatureGates.ALL,
-                false);
+                false,
+                WorkloadConfig.TERMINATED_POD_GC_THRESHOLD);
     }
 
     /** The same for a controller that only looks. */
     public ControllerConfig observing() {
         return new ControllerConfig(
-                nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, gates, true);
+                nodeMonitorPeriod,
+                nodeMonitorGracePeriod,
+                nodeStartupGracePeriod,
+                zones,
+                gates,
+                true,
+                terminatedPodGcThreshold);
     }
 
     /** What of this concerns pods. */
@@ -54,20 +63,44 @@ public record ControllerConfig(
                 gates.has(FeatureGate.TIME_ADDED_EVICTION),
                 gates.has(FeatureGate.DURABLE_EVICTION),
                 gates.has(FeatureGate.ORPHAN_LEASES),
-                WorkloadConfig.TERMINATED_POD_GC_THRESHOLD,
+                terminatedPodGcThreshold,
                 nodeMonitorPeriod);
     }
 
     /** The same with other rates. */
     public ControllerConfig with(ZoneConfig others) {
         return new ControllerConfig(
-                nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, others, gates, readOnly);
+                nodeMonitorPeriod,
+                nodeMonitorGracePeriod,
+                nodeStartupGracePeriod,
+                others,
+                gates,
+                readOnly,
+                terminatedPodGcThreshold);
     }
 
     /** The same with other gates. */
     public ControllerConfig with(FeatureGates others) {
         return new ControllerConfig(
-                nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, others, readOnly);
+                nodeMonitorPeriod,
+                nodeMonitorGracePeriod,
+                nodeStartupGracePeriod,
+                zones,
+                others,
+                readOnly,
+                terminatedPodGcThreshold);
+    }
+
+    /** The same with so many finished pods that may stay; 0 or less for any number. */
+    public ControllerConfig withTerminatedPodGcThreshold(int threshold) {
+        return new ControllerConfig(
+                nodeMonitorPeriod,
+                nodeMonitorGracePeriod,
+                nodeStartupGracePeriod,
+                zones,
+                gates,
+                readOnly,
+                threshold);
     }
 
     /** The deadline of each single call; a slow answer means that nothing can be judged yet. Chosen. */
