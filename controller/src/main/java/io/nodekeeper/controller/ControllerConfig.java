@@ -94,13 +94,7 @@ public record ControllerConfig(
     /** The same with so many finished pods that may stay; 0 or less for any number. */
     public ControllerConfig withTerminatedPodGcThreshold(int threshold) {
         return new ControllerConfig(
-                nodeMonitorPeriod,
-                nodeMonitorGracePeriod,
-                nodeStartupGracePeriod,
-                zones,
-                gates,
-                readOnly,
-                threshold);
+                nodeMonitorPeriod, nodeMonitorGracePeriod, nodeStartupGracePeriod, zones, gates, readOnly, threshold);
     }
 
     /** The deadline of each single call; a slow answer means that nothing can be judged yet. Chosen. */

@@ -46,7 +46,8 @@ public final class DebugAddress {
     }
 
     private static void tell(KubeClient client, Optional<URI> url, int number) {
-        JsonValue value = url.<JsonValue>map(told -> new JsonString(told.toString())).orElse(JsonNull.NULL);
+        JsonValue value =
+                url.<JsonValue>map(told -> new JsonString(told.toString())).orElse(JsonNull.NULL);
         JsonObject metadata = JsonObject.EMPTY.with("annotations", JsonObject.EMPTY.with(ANNOTATION, value));
         client.patch(
                         ResourceType.LEASES,
