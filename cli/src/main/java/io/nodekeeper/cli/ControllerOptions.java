@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.LeaderElectionConfig;
 import io.nodekeeper.controller.ControllerConfig;
 import io.nodekeeper.controller.FeatureGate;
 import io.nodekeeper.controller.FeatureGates;
@@ -83,6 +84,12 @@ final class ControllerOptions implements Checked {
     ZoneOptions zones = new ZoneOptions();
 
     @Mixin
+    DetectorOptions detector = new DetectorOptions();
+
+    @Mixin
+    ElectionOptions election = new ElectionOptions();
+
+    @Mixin
     HistoryOptions history = new HistoryOptions();
 
     private Duration period() {
@@ -93,8 +100,17 @@ final class ControllerOptions implements Checked {
     ControllerConfig config() {
         ControllerConfig config = new ControllerConfig(period(), gracePeriod, startupGracePeriod)
                 .with(zones.config())
+                .with(detector.detector())
+                .with(detector.flaps())
+                .withTerminatedPodGcThreshold(zones.terminatedPodThreshold)
                 .with(FeatureGates.parse(featureGates, new ArrayList<>()));
         return mode == Mode.observe ? config.observing() : config;
+    }
+
+    /** How to become the leader; empty for a controller that works without, which is {@code !byDefault} if no flag tells. */
+    Optional<LeaderElectionConfig> election(boolean byDefault) {
+        boolean elect = election.elect.orElse(byDefault && mode == Mode.enforce);
+        return elect ? Optional.of(election.config()) : Optional.empty();
     }
 
     @Override
@@ -110,6 +126,12 @@ final class ControllerOptions implements Checked {
         FeatureGates.parse(featureGates, gateFaults);
         gateFaults.forEach(fault -> faults.require(false, fault));
         zones.check(faults);
+        detector.check(faults);
+        election.check(faults);
+        faults.require(
+                mode == Mode.enforce || !election.elect.orElse(false),
+                "--leader-elect=true and --mode observe exclude each other; expected --leader-elect=false, as an"
+                        + " observer writes nothing, not even a lock");
         history.check(faults);
     }
 }

@@ -1,12 +1,16 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.agent.LinuxHost;
 import io.nodekeeper.client.ApiEventRecorder;
+import io.nodekeeper.client.FencedTransport;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.LeaderElectionConfig;
 import io.nodekeeper.client.ServerAccess;
 import io.nodekeeper.client.ShadowTransport;
 import io.nodekeeper.client.Transport;
 import io.nodekeeper.controller.Controller;
+import io.nodekeeper.controller.ControllerConfig;
 import io.nodekeeper.controller.ControllerPorts;
 import io.nodekeeper.controller.debug.DebugAddress;
 import io.nodekeeper.controller.debug.DebugPages;
@@ -30,94 +34,176 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The wiring of a controller, its history and its pages. */
+/**
+ * The wiring of a controller, its election, its history and its pages. The pages are there from the start; the controller
+ * begins once it is elected, and the process is expected to end when {@link #ended} says so.
+ */
 final class ControllerProcess {
     private static final Logger log = LoggerFactory.getLogger(ControllerProcess.class);
     /** For lists of all nodes and leases; single calls have shorter deadlines of their own. Chosen. */
     private static final Duration LIST_TIMEOUT = Duration.ofSeconds(30);
     /** How long the end waits for the summary of an observation. Chosen. */
     private static final long SUMMARY_SECONDS = 2;
+    /** How long the end waits for the lease to be given back; without that it runs out by itself. Chosen. */
+    private static final long RELEASE_SECONDS = 5;
 
     private final ThreadLoop loop = new ThreadLoop("controller");
     private final ThreadLoop timer = new ThreadLoop("controller-pages");
+    private final ThreadLoop electionLoop = new ThreadLoop("election");
+    private final RandomGenerator random = Randoms.secure();
+    private final ControllerMetrics metrics = new ControllerMetrics();
+    private final ControllerConfig config;
+    private final Optional<HttpTransport> electionTransport;
+    private final Optional<Election> election;
+    private final Optional<Observation> observation;
     private final Transport transport;
     private final KubeClient client;
-    private final ControllerMetrics metrics = new ControllerMetrics();
     private final SearchableHistory history;
-    private final Optional<Observation> observation;
-    private final Controller controller;
+    private final CompletableFuture<String> ended = new CompletableFuture<>();
     private Optional<DebugServer> pages = Optional.empty();
+    /** Made when it begins, as it counts time from then on. Written on the loop. */
+    private volatile Optional<Controller> controller = Optional.empty();
+    /** On the loop. */
+    private boolean stopping;
 
-    private ControllerProcess(ServerAccess access, ControllerOptions options, Optional<Path> historyDir) {
-        RandomGenerator random = Randoms.secure();
+    private ControllerProcess(
+            ServerAccess access,
+            ControllerOptions options,
+            Optional<LeaderElectionConfig> elected,
+            Optional<Path> historyDir) {
+        config = options.config();
         history = historyDir
                 .<SearchableHistory>map(dir -> new FileHistory(dir, options.history.bytes(), loop, metrics))
                 .orElseGet(MemoryHistory::new);
-        HttpTransport http = new HttpTransport(access);
         observation = options.mode == ControllerOptions.Mode.observe
                 ? Optional.of(new Observation(loop, history))
                 : Optional.empty();
-        transport = observation
-                .<Transport>map(witness -> new ShadowTransport(http, loop.clock(), witness))
-                .orElse(http);
+        electionTransport = elected.map(lock -> new HttpTransport(access));
+        election = elected.flatMap(lock -> electionTransport.map(way -> election(lock, way)));
+        transport = transport(new HttpTransport(access));
         client = new KubeClient(transport, loop, LIST_TIMEOUT);
-        controller = new Controller(
-                options.config(),
-                new ControllerPorts(
-                        client,
-                        loop,
-                        component -> new ApiEventRecorder(client, component, "", random),
-                        random,
-                        metrics,
-                        history));
+    }
+
+    private Election election(LeaderElectionConfig lock, Transport way) {
+        KubeClient own = new KubeClient(way, electionLoop, lock.callTimeout());
+        return new Election(
+                lock,
+                Election.identity(LinuxHost.hostname(), random),
+                own,
+                new ApiEventRecorder(own, "kube-controller-manager", "", random),
+                random,
+                metrics);
+    }
+
+    private Transport transport(HttpTransport http) {
+        if (observation.isPresent()) {
+            return new ShadowTransport(http, loop.clock(), observation.get());
+        }
+        return election.<Transport>map(elected -> new FencedTransport(http, elected::leads))
+                .orElse(http);
     }
 
     /**
-     * Starts a controller.
+     * Starts a controller, or a candidate for being the one that works.
      *
+     * @param elected how to elect; empty to begin at once
      * @param historyDir where decisions are kept; empty for memory
      * @throws IOException if its pages cannot be served
      */
-    static ControllerProcess start(ServerAccess access, ControllerOptions options, Optional<Path> historyDir)
+    static ControllerProcess start(
+            ServerAccess access,
+            ControllerOptions options,
+            Optional<LeaderElectionConfig> elected,
+            Optional<Path> historyDir)
             throws IOException {
-        ControllerProcess process = new ControllerProcess(access, options, historyDir);
+        ControllerProcess process = new ControllerProcess(access, options, elected, historyDir);
         Optional<InetSocketAddress> address = options.history.address().socket();
         if (address.isPresent()) {
             process.serve(address.get(), options.history.bindAddress.isEmpty());
         }
-        process.controller.start();
+        process.election.ifPresentOrElse(process::stand, process::begin);
         return process;
     }
 
-    private void serve(InetSocketAddress address, boolean orElseAny) throws IOException {
-        DebugPages shown = new DebugPages(controller.view(), history, metrics, loop, timer);
-        observation.ifPresent(observed -> shown.with("/debug/observe", observed::json));
-        DebugServer server = DebugServer.start(address, orElseAny, shown);
-        pages = Optional.of(server);
-        if (observation.isEmpty()) {
-            loop.execute(() -> DebugAddress.tell(client, server.url()));
-        }
+    /** Completes when the controller cannot go on, and says why. */
+    CompletableFuture<String> ended() {
+        return ended;
     }
 
+    private void serve(InetSocketAddress address, boolean orElseAny) throws IOException {
+        ProcessView view = new ProcessView(loop, () -> controller, election);
+        DebugPages shown = new DebugPages(view, history, metrics, loop, timer);
+        observation.ifPresent(observed -> shown.with("/debug/observe", observed::json));
+        pages = Optional.of(DebugServer.start(address, orElseAny, shown));
+    }
+
+    private void stand(Election candidate) {
+        candidate.lost().thenAccept(ended::complete);
+        candidate.won().thenRun(this::begin);
+        candidate.start();
+    }
+
+    private void begin() {
+        loop.execute(() -> {
+            if (stopping) {
+                return;
+            }
+            try {
+                Controller begun = new Controller(
+                        config,
+                        new ControllerPorts(
+                                client,
+                                loop,
+                                component -> new ApiEventRecorder(client, component, "", random),
+                                random,
+                                metrics,
+                                history));
+                controller = Optional.of(begun);
+                begun.start();
+            } catch (RuntimeException e) {
+                // It must not hold the lease and do nothing.
+                log.error("the controller cannot begin", e);
+                ended.complete("the controller cannot begin: " + e);
+                return;
+            }
+            if (observation.isEmpty()) {
+                DebugAddress.tell(client, pages.map(DebugServer::url));
+            }
+        });
+    }
+
+    /** Ends all of it: first the work, then the claim to it. */
     void stop() {
         pages.ifPresent(DebugServer::stop);
-        controller.stop();
-        observation.ifPresent(this::summarize);
+        waitFor("the controller's end", RELEASE_SECONDS, CompletableFuture.supplyAsync(this::rest, loop));
+        election.ifPresent(elected -> waitFor("giving the lease back", RELEASE_SECONDS, elected.stop()));
+        observation.ifPresent(observed -> waitFor(
+                        "the summary of the observation",
+                        SUMMARY_SECONDS,
+                        CompletableFuture.supplyAsync(observed::summary, loop))
+                .ifPresent(summary -> log.info("{}", summary)));
         history.close();
         transport.close();
+        electionTransport.ifPresent(HttpTransport::close);
         loop.close();
+        electionLoop.close();
         timer.close();
     }
 
-    private void summarize(Observation observed) {
+    private boolean rest() {
+        stopping = true;
+        controller.ifPresent(Controller::stop);
+        return true;
+    }
+
+    private static <T> Optional<T> waitFor(String what, long seconds, CompletableFuture<T> future) {
         try {
-            log.info(
-                    "{}",
-                    CompletableFuture.supplyAsync(observed::summary, loop).get(SUMMARY_SECONDS, TimeUnit.SECONDS));
+            return Optional.ofNullable(future.get(seconds, TimeUnit.SECONDS));
         } catch (TimeoutException | ExecutionException e) {
-            log.warn("no summary of the observation: {}", e.toString());
+            log.warn("{} was not waited for: {}", what, e.toString());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        return Optional.empty();
     }
 }

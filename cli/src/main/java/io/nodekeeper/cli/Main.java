@@ -38,12 +38,13 @@ public final class Main {
         ControllerProcess controller = ControllerProcess.start(
                 Kubeconfig.load(server.controllerKubeconfig()),
                 command.controller,
+                command.controller.election(false),
                 command.controller.history.dir.or(() -> Optional.of(command.server.data.dir.resolve("history"))));
         Path admin = server.adminKubeconfig();
         agent.registered()
                 .thenRun(() -> OUT.println("ready " + server.address() + "  node " + name
                         + "  next: kubectl --kubeconfig " + admin + " get nodes"));
-        return untilStopped(agent::stop, controller::stop, server::stop);
+        return untilEnded(controller, agent::stop, controller::stop, server::stop);
     }
 
     private static int apiServer(ApiServerCommand command) throws Exception {
@@ -55,8 +56,11 @@ public final class Main {
 
     private static int controller(ControllerCommand command) throws Exception {
         ControllerProcess controller = ControllerProcess.start(
-                command.kubeconfig.access(), command.controller, command.controller.history.dir);
-        return untilStopped(controller::stop);
+                command.kubeconfig.access(),
+                command.controller,
+                command.controller.election(true),
+                command.controller.history.dir);
+        return untilEnded(controller, controller::stop);
     }
 
     private static int agent(AgentCommand command) throws Exception {
@@ -71,12 +75,22 @@ public final class Main {
     }
 
     private static int untilStopped(Runnable... stops) throws InterruptedException {
+        stopOnSignal(stops);
+        Shutdown.await();
+        return CommandRunner.OK;
+    }
+
+    /** Until a signal comes, or the controller cannot go on: then somebody is to start the process anew. */
+    private static int untilEnded(ControllerProcess controller, Runnable... stops) throws Exception {
+        stopOnSignal(stops);
+        throw new IllegalStateException(controller.ended().get());
+    }
+
+    private static void stopOnSignal(Runnable... stops) {
         Shutdown.onSignal(() -> {
             for (Runnable stop : stops) {
                 stop.run();
             }
         });
-        Shutdown.await();
-        return CommandRunner.OK;
     }
 }

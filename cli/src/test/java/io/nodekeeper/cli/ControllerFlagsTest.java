@@ -2,6 +2,7 @@ package io.nodekeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.client.LeaderElectionConfig;
 import io.nodekeeper.controller.FeatureGate;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -26,10 +27,15 @@ class ControllerFlagsTest {
     private final StringWriter err = new StringWriter();
     private final List<ControllerOptions> launched = new ArrayList<>();
     private final CommandRunner runner = new CommandRunner(
-            List.of(new ControllerCommand(command -> {
-                launched.add(command.controller);
-                return 0;
-            })),
+            List.of(
+                    new ControllerCommand(command -> {
+                        launched.add(command.controller);
+                        return 0;
+                    }),
+                    new UpCommand(command -> {
+                        launched.add(command.controller);
+                        return 0;
+                    })),
             new PrintWriter(out),
             new PrintWriter(err));
     private Path kubeconfig = Path.of("kubeconfig");
@@ -49,7 +55,15 @@ class ControllerFlagsTest {
         assertThat(options.config().zones().largeClusterSizeThreshold()).isEqualTo(50);
         assertThat(options.config().zones().unhealthyZoneThreshold()).isEqualTo(0.55f);
         assertThat(options.config().gates().on()).containsExactlyInAnyOrder(FeatureGate.values());
-        assertThat(options.zones.terminatedPodThreshold).isEqualTo(12_500);
+        assertThat(options.config().terminatedPodGcThreshold()).isEqualTo(12_500);
+        assertThat(options.election(true))
+                .contains(new LeaderElectionConfig(
+                        Duration.ofSeconds(15),
+                        Duration.ofSeconds(10),
+                        Duration.ofSeconds(2),
+                        "kube-system",
+                        "kube-controller-manager",
+                        true));
         assertThat(options.mode).isEqualTo(ControllerOptions.Mode.enforce);
         assertThat(options.history.bytes()).isEqualTo(64 << 20);
         assertThat(options.history.dir).isEmpty();
@@ -62,6 +76,7 @@ class ControllerFlagsTest {
                         "--secondary-node-eviction-rate=0",
                         "--large-cluster-size-threshold=10",
                         "--unhealthy-zone-threshold=1",
+                        "--terminated-pod-gc-threshold=7",
                         "--feature-gates=ObserverGuard=false,OrphanLeases=true",
                         "--mode=observe",
                         "--controller-bind-address=off"))
@@ -71,12 +86,88 @@ class ControllerFlagsTest {
         assertThat(options.config().zones().nodeEvictionRate()).isEqualTo(1f);
         assertThat(options.config().gates().has(FeatureGate.OBSERVER_GUARD)).isFalse();
         assertThat(options.config().gates().has(FeatureGate.ORPHAN_LEASES)).isTrue();
+        assertThat(options.config().terminatedPodGcThreshold()).isEqualTo(7);
         assertThat(options.mode).isEqualTo(ControllerOptions.Mode.observe);
         assertThat(options.history.address().socket()).isEmpty();
     }
 
     @Test
+    void whoElectsALeaderDependsOnTheCommandAndTheModeUnlessSaid() {
+        assertThat(elects("controller")).isTrue();
+        assertThat(elects("up")).isFalse();
+        assertThat(elects("controller", "--mode=observe")).isFalse();
+        assertThat(elects("controller", "--leader-elect=false")).isFalse();
+        assertThat(elects("controller", "--leader-elect")).isTrue();
+        assertThat(elects("up", "--leader-elect=true")).isTrue();
+        assertThat(elects("controller", "--leader-elect=false", "--mode=observe"))
+                .isFalse();
+    }
+
+    @Test
+    void theLockCanBeAnother() {
+        assertThat(run(
+                        "--leader-elect-resource-name=nodekeeper",
+                        "--leader-elect-resource-namespace=ops",
+                        "--leader-elect-resource-lock=leases",
+                        "--leader-elect-lease-duration=1m",
+                        "--leader-elect-renew-deadline=40s",
+                        "--leader-elect-retry-period=5s"))
+                .isZero();
+
+        assertThat(launched.getFirst().election(true))
+                .contains(new LeaderElectionConfig(
+                        Duration.ofSeconds(60),
+                        Duration.ofSeconds(40),
+                        Duration.ofSeconds(5),
+                        "ops",
+                        "nodekeeper",
+                        true));
+    }
+
+    @Test
     @Tag("L77")
+    void contradictoryTimesOfAnElectionAreToldInClientGosWords() {
+        assertThat(run("--leader-elect-retry-period=8.4s")).isEqualTo(2);
+
+        assertThat(err.toString())
+                .startsWith("error: leader election: renewDeadline must be greater than retryPeriod*JitterFactor;"
+                        + " --leader-elect-lease-duration is 15s, --leader-elect-renew-deadline 10s,"
+                        + " --leader-elect-retry-period 8.4s\n");
+    }
+
+    @Test
+    void everyFaultOfAnElectionIsTold() {
+        assertThat(run(
+                        "--leader-elect=true",
+                        "--mode=observe",
+                        "--leader-elect-lease-duration=1s",
+                        "--leader-elect-renew-deadline=1s",
+                        "--leader-elect-retry-period=0s",
+                        "--leader-elect-resource-name=A_B",
+                        "--leader-elect-resource-namespace=",
+                        "--leader-elect-resource-lock=endpoints"))
+                .isEqualTo(2);
+
+        assertThat(err.toString())
+                .startsWith("error: 6 things are wrong:\n")
+                .contains("leader election: leaseDuration must be greater than renewDeadline; ")
+                .contains("leader election: retryPeriod must be greater than zero; ")
+                .contains("--leader-elect-resource-name is \"A_B\"; expected lower case letters, digits, - and .")
+                .contains("--leader-elect-resource-namespace is \"\"; expected lower case letters")
+                .contains("--leader-elect-resource-lock is \"endpoints\"; expected leases")
+                .contains("--leader-elect=true and --mode observe exclude each other; expected --leader-elect=false");
+    }
+
+    @Test
+    void helpTellsWhoseLockItIs() {
+        assertThat(runner.run("controller", "--help")).isZero();
+
+        assertThat(out.toString().replaceAll("\\s+", " "))
+                .contains("The default is the one that kube-controller-manager takes, so that the two never judge"
+                        + " nodes at once.");
+    }
+
+    @Test
     void everyFaultIsToldInOneMessage() {
         assertThat(run(
                         "--node-monitor-period=5s",
@@ -137,6 +228,17 @@ class ControllerFlagsTest {
                 .socket()
                 .map(address -> address.getAddress().getHostAddress() + ":" + address.getPort())
                 .orElse("off");
+    }
+
+    private boolean elects(String command, String... flags) {
+        launched.clear();
+        List<String> all = new ArrayList<>(List.of(command));
+        if (command.equals("controller")) {
+            all.add("--kubeconfig=" + kubeconfig);
+        }
+        all.addAll(Arrays.asList(flags));
+        assertThat(runner.run(all.toArray(String[]::new))).isZero();
+        return launched.getFirst().election(command.equals("controller")).isPresent();
     }
 
     private int run(String... flags) {

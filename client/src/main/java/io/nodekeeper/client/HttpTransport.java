@@ -26,7 +26,7 @@ public final class HttpTransport implements Transport {
     private static final int THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
 
     /** Calls, and so connections, at once, watches aside: more of them would not go faster on a few cores. Chosen. */
-    private static final int CALLS = 64;
+    static final int CALLS = 64;
 
     private final Turnstile turnstile = new Turnstile(CALLS);
     private final ServerAccess access;

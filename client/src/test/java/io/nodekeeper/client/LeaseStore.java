@@ -7,32 +7,37 @@ import io.nodekeeper.api.ResourceType;
 import java.util.Optional;
 
 /** A server with one Lease, which it versions as an API server does. Not thread-safe. */
-final class LeaseStore {
+public final class LeaseStore {
     private JsonObject lease = JsonObject.EMPTY;
     private long version = 100;
 
-    JsonObject lease() {
+    /** The Lease as it is stored. */
+    public JsonObject lease() {
         return lease;
     }
 
-    JsonObject spec() {
+    /** Its spec. */
+    public JsonObject spec() {
         return lease.object("spec");
     }
 
-    String holder() {
+    /** Who holds it; empty if nobody. */
+    public String holder() {
         return spec().text("holderIdentity");
     }
 
-    long transitions() {
+    /** How often it changed hands; -1 if that is not told. */
+    public long transitions() {
         return spec().number("leaseTransitions").orElse(-1L);
     }
 
     /** Somebody touches the lease: labels, or whatever {@code spec} says. */
-    void edit(JsonObject spec) {
+    public void edit(JsonObject spec) {
         store(lease.with("spec", spec));
     }
 
-    Reply answer(Call call) {
+    /** Answers as a server would. */
+    public Reply answer(Call call) {
         return switch (call.method()) {
             case "GET" ->
                 lease.isEmpty()
@@ -53,7 +58,8 @@ final class LeaseStore {
         };
     }
 
-    Optional<Reply> tryAnswer(Call call) {
+    /** As {@link #answer}, for {@link FakeTransport#answer}. */
+    public Optional<Reply> tryAnswer(Call call) {
         return Optional.of(answer(call));
     }
 

@@ -17,6 +17,7 @@ import java.util.List;
  * @param flaps when a node counts as flapping
  * @param gates which improvements over the reference are on
  * @param readOnly whether nothing may be written, not even to prove that it sees
+ * @param terminatedPodGcThreshold so many finished pods may stay; 0 or less for any number
  */
 public record ControllerConfig(
         Duration nodeMonitorPeriod,
@@ -26,7 +27,8 @@ public record ControllerConfig(
         DetectorConfig detector,
         FlapDampingConfig flaps,
         FeatureGates gates,
-        boolean readOnly) {
+        boolean readOnly,
+        int terminatedPodGcThreshold) {
 
     /** Kubernetes' defaults since 1.32. */
     public static final ControllerConfig DEFAULT =
@@ -43,12 +45,13 @@ public record ControllerConfig(
                 DetectorConfig.DEFAULT,
                 FlapDampingConfig.DEFAULT,
                 FeatureGates.ALL,
-                false);
+                false,
+                WorkloadConfig.TERMINATED_POD_GC_THRESHOLD);
     }
 
     /** The same for a controller that only looks. */
     public ControllerConfig observing() {
-        return with(zones, detector, flaps, gates, true);
+        return with(zones, detector, flaps, gates, true, terminatedPodGcThreshold);
     }
 
     /** What of this concerns pods. */
@@ -59,41 +62,52 @@ public record ControllerConfig(
                 gates.has(FeatureGate.TIME_ADDED_EVICTION),
                 gates.has(FeatureGate.DURABLE_EVICTION),
                 gates.has(FeatureGate.ORPHAN_LEASES),
-                WorkloadConfig.TERMINATED_POD_GC_THRESHOLD,
+                terminatedPodGcThreshold,
                 nodeMonitorPeriod);
     }
 
     /** The same with other rates. */
     public ControllerConfig with(ZoneConfig others) {
-        return with(others, detector, flaps, gates, readOnly);
-    }
-
-    /** The same with other gates. */
-    public ControllerConfig with(FeatureGates others) {
-        return with(zones, detector, flaps, others, readOnly);
+        return with(others, detector, flaps, gates, readOnly, terminatedPodGcThreshold);
     }
 
     /** The same with another detector. */
     public ControllerConfig with(DetectorConfig other) {
-        return with(zones, other, flaps, gates, readOnly);
+        return with(zones, other, flaps, gates, readOnly, terminatedPodGcThreshold);
     }
 
     /** The same with other limits for flapping. */
     public ControllerConfig with(FlapDampingConfig others) {
-        return with(zones, detector, others, gates, readOnly);
+        return with(zones, detector, others, gates, readOnly, terminatedPodGcThreshold);
+    }
+
+    /** The same with other gates. */
+    public ControllerConfig with(FeatureGates others) {
+        return with(zones, detector, flaps, others, readOnly, terminatedPodGcThreshold);
+    }
+
+    /** The same with another number of finished pods that may stay; 0 or less for any number. */
+    public ControllerConfig withTerminatedPodGcThreshold(int threshold) {
+        return with(zones, detector, flaps, gates, readOnly, threshold);
     }
 
     private ControllerConfig with(
-            ZoneConfig ofZones, DetectorConfig other, FlapDampingConfig others, FeatureGates gated, boolean onlyReads) {
+            ZoneConfig rates,
+            DetectorConfig grace,
+            FlapDampingConfig damping,
+            FeatureGates open,
+            boolean looksOnly,
+            int finishedPods) {
         return new ControllerConfig(
                 nodeMonitorPeriod,
                 nodeMonitorGracePeriod,
                 nodeStartupGracePeriod,
-                ofZones,
-                other,
-                others,
-                gated,
-                onlyReads);
+                rates,
+                grace,
+                damping,
+                open,
+                looksOnly,
+                finishedPods);
     }
 
     /** The deadline of each single call; a slow answer means that nothing can be judged yet. Chosen. */

@@ -24,4 +24,14 @@ public interface ControllerView {
 
     /** Why this controller does not do its work yet, or not any more; empty if it does. */
     CompletableFuture<Optional<String>> unready();
+
+    /** Why this process does nothing and is well all the same: another one leads; empty otherwise. Answers at once. */
+    default Optional<String> standby() {
+        return Optional.empty();
+    }
+
+    /** Why this process cannot go on and should be started anew; empty if nothing is known. Answers at once. */
+    default Optional<String> unhealthy() {
+        return Optional.empty();
+    }
 }

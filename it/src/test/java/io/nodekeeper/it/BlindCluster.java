@@ -67,6 +67,8 @@ final class BlindCluster implements AutoCloseable {
                     "controller",
                     "--kubeconfig",
                     relay.kubeconfig().toString(),
+                    // Alone: with a lock it would end after 10 s without the API, and the next one would see.
+                    "--leader-elect=false",
                     "--node-monitor-grace-period=" + GRACE.toSeconds() + "s"));
             flags.addAll(controllerFlags);
             controller = opened(Running.startSmall(directory, "controller", flags));

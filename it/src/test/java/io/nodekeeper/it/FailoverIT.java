@@ -87,15 +87,98 @@ class FailoverIT {
         }
     }
 
+    @Test
+    @Tag("L77")
+    void aFrozenLeaderIsReplacedAndEndsWhenItThawsAndAStoppedOneGivesTheLeaseBack() throws Exception {
+        Path data = directory.resolve("data");
+        try (Running server = Running.start(
+                directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0")) {
+            server.awaitReady();
+            try (Fleet fleet = new Fleet(data.resolve("admin.kubeconfig"));
+                    Running leader = controller(data, "leader")) {
+                // Given a leader, which says in the API where its pages are, and a standby.
+                Eventually.within(
+                        Duration.ofSeconds(30),
+                        () -> !holder(fleet).isEmpty() && !address(fleet).isEmpty());
+                String first = holder(fleet);
+                String firstAddress = address(fleet);
+                try (Running standby = controller(data, "standby")) {
+                    Eventually.within(
+                            Duration.ofSeconds(30), () -> standby.log().contains("new leader elected: " + first));
+
+                    // When the leader is frozen right after a renewal.
+                    String renewal = renewal(fleet);
+                    Eventually.within(Duration.ofSeconds(10), () -> !renewal(fleet).equals(renewal));
+                    leader.signal("STOP");
+                    long frozen = System.nanoTime();
+
+                    // Then the standby takes over, not before the lease ends and with its next try thereafter.
+                    Eventually.within(
+                            Duration.ofSeconds(30), () -> !holder(fleet).equals(first));
+                    double takeover = (System.nanoTime() - frozen) / 1e9;
+                    // It saw the last renewal up to one try, 4.4 s, after that was made.
+                    assertThat(takeover).isBetween(14.9, 15 + 4.4 + 4.4 + 1);
+                    assertThat(lock(fleet).number("leaseTransitions")).contains(1L);
+                    String second = holder(fleet);
+                    Eventually.within(
+                            Duration.ofSeconds(5),
+                            () -> !address(fleet).equals(firstAddress));
+
+                    // And when the old leader goes on, it ends and says why, and the new one keeps the lease.
+                    leader.signal("CONT");
+                    assertThat(leader.awaitEnd()).isEqualTo(1);
+                    assertThat(leader.log()).contains("error: leaderelection lost: ");
+                    assertThat(holder(fleet)).isEqualTo(second);
+
+                    // And when the new one is stopped, a third need not wait for the end of its lease.
+                    try (Running third = controller(data, "third")) {
+                        Eventually.within(
+                                Duration.ofSeconds(30),
+                                () -> third.log().contains("new leader elected: " + second));
+                        long stopped = System.nanoTime();
+                        standby.terminate();
+                        assertThat(standby.log()).contains("given back");
+                        Eventually.within(
+                                Duration.ofSeconds(10),
+                                () -> !holder(fleet).equals(second) && !holder(fleet).isEmpty());
+                        double handover = (System.nanoTime() - stopped) / 1e9;
+                        System.out.printf(
+                                "failover: %.1f s after a freeze, %.1f s after SIGTERM%n", takeover, handover);
+                        assertThat(handover).isLessThan(4.4 + 2);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Where the controller that works has its pages; empty if nobody tells. */
+    private static String address(Fleet fleet) throws Exception {
+        return lease(fleet, "nodekeeper-controller")
+                .object("metadata")
+                .object("annotations")
+                .text("nodekeeper.io/debug-address");
+    }
+
+    private static String renewal(Fleet fleet) throws Exception {
+        return lock(fleet).text("renewTime");
+    }
+
     /** Who holds the controllers' lock; empty if nobody. */
     private static String holder(Fleet fleet) throws Exception {
+        return lock(fleet).text("holderIdentity");
+    }
+
+    private static JsonObject lock(Fleet fleet) throws Exception {
+        return lease(fleet, "kube-controller-manager").object("spec");
+    }
+
+    /** The Lease, which is empty until there is one. */
+    private static JsonObject lease(Fleet fleet, String name) throws Exception {
         try {
-            return Fleet.await(fleet.client().get(ResourceType.LEASES, "kube-system", "kube-controller-manager"))
-                    .object("spec")
-                    .text("holderIdentity");
+            return Fleet.await(fleet.client().get(ResourceType.LEASES, "kube-system", name));
         } catch (ExecutionException e) {
             if (Failures.cause(e) instanceof ApiException refused && refused.code() == 404) {
-                return "";
+                return JsonObject.EMPTY;
             }
             throw e;
         }
@@ -157,7 +240,6 @@ class FailoverIT {
                 "controller",
                 "--kubeconfig",
                 data.resolve("controller.kubeconfig").toString(),
-                "--leader-elect=true",
                 "--node-monitor-grace-period=" + GRACE.toSeconds() + "s");
     }
 

@@ -103,8 +103,13 @@ final class Running implements AutoCloseable {
     /** Ends it as init would, and returns its exit code. */
     int terminate() throws Exception {
         signal("TERM");
+        return awaitEnd();
+    }
+
+    /** Waits until it ends by itself, and returns its exit code. */
+    int awaitEnd() throws Exception {
         if (!process.waitFor(30, TimeUnit.SECONDS)) {
-            throw new AssertionError("the process did not end within 30 s of SIGTERM: " + log());
+            throw new AssertionError("the process did not end within 30 s: " + log());
         }
         return process.exitValue();
     }

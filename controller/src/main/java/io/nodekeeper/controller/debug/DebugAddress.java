@@ -1,6 +1,9 @@
 package io.nodekeeper.controller.debug;
 
+import io.nodekeeper.api.JsonNull;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
@@ -14,18 +17,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the controller's pages are, told through the API: an annotation of the leader's Lease, or, where nobody is
- * elected, of a Lease that serves nothing else.
+ * Where the pages are of the controller that works, told through the API: an annotation of a Lease that serves nothing
+ * else. It is not the lock's, whose name may be any and which its holder renews from memory. Whoever begins to work
+ * overwrites what the one before him told.
  */
 public final class DebugAddress {
     /** The annotation whose value is a URL such as {@code http://127.0.0.1:10257}. */
     public static final String ANNOTATION = "nodekeeper.io/debug-address";
-    /** Where the Leases are. */
+    /** The namespace of the Lease. */
     public static final String NAMESPACE = "kube-system";
-    /** The leader's Lease, as Kubernetes names it. */
-    public static final String LEADER = "kube-controller-manager";
-    /** The Lease of a controller that was not elected. */
-    public static final String ALONE = "nodekeeper-controller";
+    /** The name of the Lease. */
+    public static final String NAME = "nodekeeper-controller";
 
     private static final Logger log = LoggerFactory.getLogger(DebugAddress.class);
     /** Between tries to tell it. Chosen. */
@@ -35,22 +37,27 @@ public final class DebugAddress {
 
     private DebugAddress() {}
 
-    /** Tells where the pages of a controller are that was not elected; goes on trying for some minutes. On the loop. */
-    public static void tell(KubeClient client, URI url) {
+    /**
+     * Tells where the pages are of the controller that begins to work, or that it has none; goes on trying for some
+     * minutes. On the loop.
+     */
+    public static void tell(KubeClient client, Optional<URI> url) {
         tell(client, url, 1);
     }
 
-    private static void tell(KubeClient client, URI url, int number) {
-        JsonObject metadata = JsonObject.EMPTY.with("annotations", JsonObject.EMPTY.with(ANNOTATION, url.toString()));
+    private static void tell(KubeClient client, Optional<URI> url, int number) {
+        JsonValue value =
+                url.<JsonValue>map(told -> new JsonString(told.toString())).orElse(JsonNull.NULL);
+        JsonObject metadata = JsonObject.EMPTY.with("annotations", JsonObject.EMPTY.with(ANNOTATION, value));
         client.patch(
                         ResourceType.LEASES,
                         NAMESPACE,
-                        ALONE,
+                        NAME,
                         "",
                         PatchType.MERGE,
                         JsonObject.EMPTY.with("metadata", metadata))
                 .exceptionallyCompose(error -> Failures.isCode(error, 404)
-                        ? client.create(ResourceType.LEASES, NAMESPACE, lease(metadata))
+                        ? create(client, url, metadata)
                         : CompletableFuture.failedFuture(error))
                 .whenComplete((told, error) -> {
                     if (error != null && number < TRIES) {
@@ -62,15 +69,15 @@ public final class DebugAddress {
                 });
     }
 
-    /** The address that the API tells, of the leader first. */
-    public static CompletableFuture<Optional<URI>> find(KubeClient client) {
-        return of(client, LEADER)
-                .thenCompose(
-                        leader -> leader.isPresent() ? CompletableFuture.completedFuture(leader) : of(client, ALONE));
+    private static CompletableFuture<JsonObject> create(KubeClient client, Optional<URI> url, JsonObject metadata) {
+        return url.isEmpty()
+                ? CompletableFuture.completedFuture(JsonObject.EMPTY)
+                : client.create(ResourceType.LEASES, NAMESPACE, lease(metadata));
     }
 
-    private static CompletableFuture<Optional<URI>> of(KubeClient client, String name) {
-        return client.get(ResourceType.LEASES, NAMESPACE, name)
+    /** The address that the API tells. */
+    public static CompletableFuture<Optional<URI>> find(KubeClient client) {
+        return client.get(ResourceType.LEASES, NAMESPACE, NAME)
                 .thenApply(lease ->
                         parse(lease.object("metadata").object("annotations").text(ANNOTATION)))
                 .exceptionallyCompose(error -> Failures.isCode(error, 404)
@@ -96,7 +103,7 @@ public final class DebugAddress {
         return JsonObject.builder()
                 .put("apiVersion", ResourceType.LEASES.apiVersion())
                 .put("kind", ResourceType.LEASES.kind())
-                .put("metadata", metadata.with("name", ALONE).with("namespace", NAMESPACE))
+                .put("metadata", metadata.with("name", NAME).with("namespace", NAMESPACE))
                 .put("spec", JsonObject.EMPTY)
                 .build();
     }

@@ -85,11 +85,8 @@ public final class DebugPages {
         return switch (path) {
             case "/", "/debug" -> now(Page.text(200, String.join("\n", paths())));
             case "/metrics" -> now(new Page(200, "text/plain; version=0.0.4; charset=utf-8", metrics.scrape()));
-            case "/healthz", "/livez" -> within(view.unready()).thenApply(reason -> Page.text(200, "ok"));
-            case "/readyz" ->
-                within(view.unready())
-                        .thenApply(
-                                reason -> reason.map(why -> Page.text(503, why)).orElseGet(() -> Page.text(200, "ok")));
+            case "/healthz", "/livez" -> within(view.unready()).thenApply(reason -> health());
+            case "/readyz" -> within(view.unready()).thenApply(this::readiness);
             case "/debug/nodes" -> within(view.nodes()).thenApply(Page::json);
             case "/debug/sight" -> within(view.sight()).thenApply(Page::json);
             case "/debug/lag" -> within(view.lag()).thenApply(Page::json);
@@ -103,6 +100,18 @@ public final class DebugPages {
                         : within(CompletableFuture.supplyAsync(page, loop)).thenApply(Page::json);
             }
         };
+    }
+
+    private Page health() {
+        return view.unhealthy().map(why -> Page.text(503, why)).orElseGet(() -> Page.text(200, "ok"));
+    }
+
+    /** A standby is ready: a rollout that waited for it to work would wait for the leader that it is to replace. */
+    private Page readiness(Optional<String> unready) {
+        return view.standby()
+                .map(why -> Page.text(200, "ok: " + why))
+                .or(() -> unready.map(why -> Page.text(503, why)))
+                .orElseGet(() -> Page.text(200, "ok"));
     }
 
     private List<String> paths() {

@@ -55,6 +55,10 @@ public final class ControllerMetrics {
             "pod_gc_collector_force_delete_pod_errors_total", "Such deletions that failed.", "namespace", "reason");
     private final Gauge leader =
             make.gauge("leader_election_master_status", "1 while this process is the leader, else 0.", "name");
+    private final Counter slowPaths = make.counter(
+            "leader_election_slowpath_total",
+            "Renewals for which the leader had to read the lease before it could write it.",
+            "name");
 
     private final Histogram lags = make.histogram(
             "nodekeeper_heartbeat_lag_seconds", "Time that one hop of a heartbeat's way took.", LAGS, "hop");
@@ -144,6 +148,12 @@ public final class ControllerMetrics {
     /** Whether this process is the leader of the lock {@code name}. */
     public void leader(String name, boolean leads) {
         leader.labelValues(name).set(leads ? 1 : 0);
+        slowPaths.initLabelValues(name);
+    }
+
+    /** The leader of the lock {@code name} had to read it before it could renew it. */
+    public void slowPath(String name) {
+        slowPaths.labelValues(name).inc();
     }
 
     /** One hop of a heartbeat's way took this long; less than nothing counts as nothing. */

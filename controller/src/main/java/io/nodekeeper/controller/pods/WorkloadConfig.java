@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param timeAddedEviction tolerations count from the taint's {@code timeAdded}, not from when it was noticed
  * @param durableEviction deletions name the pod's UID and are repeated until done
  * @param orphanLeases leases of nodes that are gone are deleted
- * @param terminatedPodGcThreshold so many finished pods may stay; 0 for any number
+ * @param terminatedPodGcThreshold so many finished pods may stay; 0 or less for any number
  * @param nodeMonitorPeriod with level marking off, the time after which a failed marking is repeated
  */
 public record WorkloadConfig(

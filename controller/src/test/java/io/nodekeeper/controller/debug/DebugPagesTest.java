@@ -27,6 +27,8 @@ class DebugPagesTest {
     private final MemoryHistory history = new MemoryHistory();
     private final ControllerMetrics metrics = new ControllerMetrics();
     private Optional<String> unready = Optional.empty();
+    private Optional<String> standby = Optional.empty();
+    private Optional<String> unhealthy = Optional.empty();
     private final DebugPages pages = new DebugPages(new View(), history, metrics, loop, timer)
             .with("/debug/observe", () -> JsonObject.EMPTY.with("mode", "observe"));
 
@@ -76,6 +78,17 @@ class DebugPagesTest {
     }
 
     @Test
+    void standbyIsReadyAndALostLeaseIsNotHealthy() {
+        unready = Optional.of("no controller works here");
+        standby = Optional.of("standing by; other leads");
+        assertThat(text("/readyz", "")).isEqualTo("200: ok: standing by; other leads\n");
+
+        unhealthy = Optional.of("the lease is over");
+        assertThat(text("/healthz", "")).isEqualTo("503: the lease is over\n");
+        assertThat(text("/livez", "")).isEqualTo("503: the lease is over\n");
+    }
+
+    @Test
     void loopThatStandsStillIsNotHealthy() {
         loop.freeze();
 
@@ -101,6 +114,8 @@ class DebugPagesTest {
         metrics.suspected();
         metrics.flapped();
         metrics.queue("noexec_taint_pod").added(3);
+        metrics.leader("lock", true);
+        metrics.slowPath("lock");
 
         assertThat(new String(get("/metrics", "").body(), StandardCharsets.UTF_8).lines())
                 .contains(
@@ -117,6 +132,8 @@ class DebugPagesTest {
                         "nodekeeper_node_flaps_total 1.0",
                         "nodekeeper_damped_nodes 0.0",
                         "nodekeeper_node_clock_skew_seconds_max 0.0",
+                        "leader_election_master_status{name=\"lock\"} 1.0",
+                        "leader_election_slowpath_total{name=\"lock\"} 1.0",
                         "workqueue_depth{name=\"noexec_taint_pod\"} 3.0",
                         "workqueue_adds_total{name=\"noexec_taint_pod\"} 1.0");
     }
@@ -157,6 +174,16 @@ class DebugPagesTest {
         @Override
         public CompletableFuture<Optional<String>> unready() {
             return answer(unready);
+        }
+
+        @Override
+        public Optional<String> standby() {
+            return standby;
+        }
+
+        @Override
+        public Optional<String> unhealthy() {
+            return unhealthy;
         }
 
         private <T> CompletableFuture<T> answer(T value) {
