@@ -42,8 +42,9 @@ final class ControllerOptions implements Checked {
             paramLabel = "DURATION",
             converter = DurationConverter.class,
             description =
-                    "How often the controller proves to itself that it sees the API. Silence of a node is noticed at its"
-                            + " deadline, not by looking around. Default: 5s, or the grace period if that is less.")
+                    "How often finished pods and orphans are looked for, and how often Kubernetes' pass over all nodes is"
+                            + " made if the gate WatchDrivenDeadlines is closed; silence of a node is noticed at its"
+                            + " deadline otherwise. Default: 5s, or the grace period if that is less.")
     Optional<Duration> monitorPeriod = Optional.empty();
 
     @Option(

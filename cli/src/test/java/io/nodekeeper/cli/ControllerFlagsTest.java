@@ -3,7 +3,9 @@ package io.nodekeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.client.LeaderElectionConfig;
+import io.nodekeeper.controller.DetectorConfig;
 import io.nodekeeper.controller.FeatureGate;
+import io.nodekeeper.controller.FlapDampingConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -56,6 +58,8 @@ class ControllerFlagsTest {
         assertThat(options.config().zones().unhealthyZoneThreshold()).isEqualTo(0.55f);
         assertThat(options.config().gates().on()).containsExactlyInAnyOrder(FeatureGate.values());
         assertThat(options.config().terminatedPodGcThreshold()).isEqualTo(12_500);
+        assertThat(options.config().detector()).isEqualTo(DetectorConfig.DEFAULT);
+        assertThat(options.config().flaps()).isEqualTo(FlapDampingConfig.DEFAULT);
         assertThat(options.election(true))
                 .contains(new LeaderElectionConfig(
                         Duration.ofSeconds(15),
@@ -89,6 +93,36 @@ class ControllerFlagsTest {
         assertThat(options.config().terminatedPodGcThreshold()).isEqualTo(7);
         assertThat(options.mode).isEqualTo(ControllerOptions.Mode.observe);
         assertThat(options.history.address().socket()).isEmpty();
+    }
+
+    @Test
+    void detectorAndFlapDampingFollowTheirFlags() {
+        assertThat(run(
+                        "--detector=adaptive",
+                        "--detector-min=20s",
+                        "--detector-max=2m",
+                        "--flap-penalty=500",
+                        "--flap-half-life=5m",
+                        "--flap-suppress=1500",
+                        "--flap-reuse=400",
+                        "--flap-max-suppress=1h"))
+                .isZero();
+
+        ControllerOptions options = launched.getFirst();
+        assertThat(options.config().detector())
+                .isEqualTo(new DetectorConfig(
+                        DetectorConfig.Kind.ADAPTIVE, Duration.ofSeconds(20), Duration.ofSeconds(120)));
+        assertThat(options.config().flaps())
+                .isEqualTo(new FlapDampingConfig(500, Duration.ofMinutes(5), 1500, 400, Duration.ofHours(1)));
+    }
+
+    @Test
+    void boundsOfDetectorAndDampingThatMakeNoSenseAreToldTogether() {
+        assertThat(run("--detector=adaptive", "--detector-min=2m", "--flap-reuse=3000")).isEqualTo(2);
+
+        assertThat(err.toString())
+                .contains("--detector-max: must be --detector-min (2m0s) or more, got 1m40s")
+                .contains("--flap-reuse: must be less than --flap-suppress (2200.0), got 3000.0");
     }
 
     @Test

@@ -83,7 +83,9 @@ public final class Controller {
         this.loop = ports.loop();
         this.origin = loop.clock().nanoTime();
         this.events = new NodeEvents(ports.recorders().apply("node-controller"));
-        this.guard = config.gates().has(FeatureGate.OBSERVER_GUARD)
+        boolean watchDriven = config.gates().has(FeatureGate.WATCH_DRIVEN_DEADLINES);
+        // The reference's pass is guarded by its live look alone: it has no deadlines for which sight could be proved.
+        this.guard = watchDriven && config.gates().has(FeatureGate.OBSERVER_GUARD)
                 ? ObserverGuard.watching(config.canaryPeriod(), config.canaryTolerance(), now())
                 : ObserverGuard.off();
         this.proofs = new Proofs(guard);
@@ -100,9 +102,8 @@ public final class Controller {
                 !config.readOnly(),
                 this::now,
                 new FromCanary(random));
-        this.zones = Zones.of(config, ports, heartbeats::nodes, this::recheck, this::forgive);
+        this.zones = Zones.of(config, ports, explanations.history(), heartbeats::nodes, this::recheck, this::forgive);
         Bench bench = new Bench();
-        boolean watchDriven = config.gates().has(FeatureGate.WATCH_DRIVEN_DEADLINES);
         this.warning = watchDriven && config.gates().has(FeatureGate.EARLY_WARNING)
                 ? Optional.of(new EarlyWarning(config, heartbeats, guard, bench::proof, explanations, events, metrics))
                 : Optional.empty();
@@ -300,9 +301,8 @@ public final class Controller {
 
         @Override
         public void nodesKnown() {
-            if (pass.isPresent()) {
-                pass.get().start();
-            } else if (guard.isOn()) {
+            pass.ifPresent(MonitorPass::start);
+            if (guard.isOn()) {
                 canary.start();
             }
             tend();
@@ -355,8 +355,8 @@ public final class Controller {
         }
 
         @Override
-        public void silenced(NodeHealth health, boolean wasReady, JsonObject facts) {
-            metrics.detected((now() - guard.whenNodeTime(heartbeats.deadline(health))) / 1e9);
+        public void silenced(NodeHealth health, boolean wasReady, long late, JsonObject facts) {
+            metrics.detected(late / 1e9);
             warning.ifPresent(early -> early.settled(health));
             explanations.silenced(health, wasReady, facts);
             if (wasReady) {

@@ -47,8 +47,13 @@ final class Judge {
         /** A verdict was reached or written after this long, beyond the deadline or the decision. */
         void took(Hop hop, long nanos);
 
-        /** This controller declared a node Unknown; {@code wasReady} says whether it was Ready. */
-        void silenced(NodeHealth health, boolean wasReady, JsonObject facts);
+        /**
+         * This controller declared a node Unknown.
+         *
+         * @param wasReady whether it was Ready
+         * @param late nanoseconds after its deadline
+         */
+        void silenced(NodeHealth health, boolean wasReady, long late, JsonObject facts);
 
         /** A late node was judged: {@code Unknown}, {@code Spared} or {@code AlreadyUnknown}. */
         void judged(String verdict);
@@ -171,8 +176,8 @@ final class Judge {
         private CompletionStage<?> write(Verdict.MarkUnknown mark) {
             sent = true;
             wasReady = mark.wasReady();
-            facts.sent(now.nanos());
-            court.took(Hop.DEADLINE_TO_DECISION, now.nanos() - guard.whenNodeTime(heartbeats.deadline(health)));
+            facts.sent(guard.whenNodeTime(heartbeats.deadline(health)), heartbeats.grace(health), now.nanos());
+            court.took(Hop.DEADLINE_TO_DECISION, now.nanos() - facts.deadline());
             return client.updateStatus(
                             ResourceType.NODES, "", health.name, mark.node().json())
                     .handle((written, error) -> {
@@ -196,17 +201,17 @@ final class Judge {
         private void settled() {
             sent = false;
             health.silenced = true;
-            long at = now.nanos();
+            // As of when it was written: a renewal may have come since.
+            long late = now.nanos() - facts.deadline();
             log.info(
-                    "Node {} is now Unknown: last signal {} {} ago, deadline missed by {};"
+                    "Node {} is now Unknown: last signal {}, deadline missed by {};"
                             + " wrote Ready and the pressure conditions as Unknown{}",
                     health.name,
-                    health.signal,
-                    Heartbeats.age(at - health.arrivedAt),
-                    Heartbeats.age(at - guard.whenNodeTime(heartbeats.deadline(health))),
+                    facts.lastSignal(now.nanos()),
+                    Heartbeats.age(late),
                     wasReady ? ", was Ready" : ", was not Ready");
             court.judged("Unknown");
-            court.silenced(health, wasReady, facts.json(health, heartbeats, guard, loop.clock(), at));
+            court.silenced(health, wasReady, late, facts.json(health, heartbeats, guard, loop.clock(), now.nanos()));
         }
 
         private CompletionStage<?> tryAgain(Throwable error) {

@@ -74,8 +74,8 @@ final class LoopView implements ControllerView {
                 .put("resourceVersion", health.version)
                 .put("ready", health.reported() ? health.ready : "never reported")
                 .put("lastSignal", health.signal.toString())
-                .put("lastSignalAt", wall(health.heardAt, at))
-                .put("silentFor", Heartbeats.age(at - health.heardAt))
+                .put("lastSignalAt", wall(health.arrivedAt, at))
+                .put("silentFor", Heartbeats.age(at - health.arrivedAt))
                 .putUnlessEmpty("leaseRenewTime", VerdictFacts.renewTime(health))
                 .putUnlessEmpty("statusHeartbeatTime", health.readyHeartbeat);
         facts.putUnlessEmpty("clock", lags.skew(health));
@@ -105,7 +105,7 @@ final class LoopView implements ControllerView {
                         .put("name", health.name)
                         .put("ready", health.reported() ? health.ready : "never reported")
                         .put("lastSignal", health.signal.toString())
-                        .put("silentFor", Heartbeats.age(at - health.heardAt))
+                        .put("silentFor", Heartbeats.age(at - health.arrivedAt))
                         .build())
                 .toList();
         return JsonObject.builder()

@@ -23,6 +23,8 @@ final class VerdictFacts {
     private long provenAt;
     private long readAt;
     private long sentAt;
+    private long deadline;
+    private long grace;
     private String signal = "";
     private String sentByNode = "";
     private long lagMicros = -1;
@@ -68,9 +70,21 @@ final class VerdictFacts {
                 + (heartbeat.isEmpty() ? ", no status" : ", status of " + heartbeat);
     }
 
-    /** The verdict was sent. */
-    void sent(long now) {
+    /** The verdict was sent, because of a silence beyond {@code deadline}, monotonic. */
+    void sent(long missed, long allowed, long now) {
+        deadline = missed;
+        grace = allowed;
         sentAt = now;
+    }
+
+    /** The deadline that was missed, monotonic; only after {@link #sent}. */
+    long deadline() {
+        return deadline;
+    }
+
+    /** The last sign of life before the verdict, for people. */
+    String lastSignal(long now) {
+        return signal + " " + Heartbeats.age(now - arrivedAt) + " ago";
     }
 
     /** What the API said to it. */
@@ -85,16 +99,19 @@ final class VerdictFacts {
 
     /** All of it. */
     JsonObject json(NodeHealth health, Heartbeats heartbeats, ObserverGuard guard, Clock clock, long now) {
-        long deadline = guard.whenNodeTime(heartbeats.deadline(health));
+        if (sentAt == 0) {
+            deadline = guard.whenNodeTime(heartbeats.deadline(health));
+            grace = heartbeats.grace(health);
+        }
         Instant wallTime = clock.wallTime();
         Evidence evidence = new Evidence()
                 .signal(signal)
                 .sentAt(sentByNode)
                 .arrivedAt(wallTime.minusNanos(now - arrivedAt))
                 .silence(Duration.ofNanos(now - arrivedAt))
-                .grace(Duration.ofNanos(heartbeats.grace(health)))
+                .grace(Duration.ofNanos(grace))
                 .deadline(wallTime.minusNanos(now - deadline), Duration.ofNanos(Math.max(0, noticedAt - deadline)))
-                .sight(sight(guard, deadline));
+                .sight(sight(guard));
         if (lagMicros >= 0) {
             evidence.lag(Hop.NODE_TO_CONTROLLER.label(), Duration.ofNanos(lagMicros * 1_000));
         }
@@ -112,7 +129,7 @@ final class VerdictFacts {
         return evidence.json();
     }
 
-    private String sight(ObserverGuard guard, long deadline) {
+    private String sight(ObserverGuard guard) {
         if (!guard.isOn()) {
             return "not proved: the gate ObserverGuard is closed";
         }

@@ -1,6 +1,7 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.Node;
+import io.nodekeeper.controller.history.History;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -40,11 +41,12 @@ interface Zones extends NodeFollower, NoExecute.Rules {
     static Zones of(
             ControllerConfig config,
             ControllerPorts ports,
+            History history,
             Supplier<List<NodeHealth>> nodes,
             Consumer<NodeHealth> recheck,
             Graces graces) {
         return config.gates().has(FeatureGate.FAIR_DISRUPTION)
-                ? new FairZones(config, ports.loop(), nodes, recheck, ports.metrics(), ports.history())
+                ? new FairZones(config, ports.loop(), nodes, recheck, ports.metrics(), history)
                 : new PassZones(config, ports.loop(), ports.random(), recheck, graces, ports.metrics());
     }
 }
