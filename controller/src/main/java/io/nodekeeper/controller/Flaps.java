@@ -93,8 +93,8 @@ final class Flaps implements Damping {
 
     /** A node is seen for the first time, perhaps one that a predecessor damped. */
     void added(NodeHealth health, Node node) {
-        Optional<Condition> condition = node.condition(FlapReport.TYPE)
-                .filter(told -> told.status().equals(Condition.TRUE));
+        Optional<Condition> condition =
+                node.condition(FlapReport.TYPE).filter(told -> told.status().equals(Condition.TRUE));
         if (condition.isEmpty()) {
             return;
         }

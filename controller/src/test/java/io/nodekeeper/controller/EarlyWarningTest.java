@@ -272,7 +272,8 @@ class EarlyWarningTest {
         assertThat(cluster.metric(SUSPECTS)).isEqualTo("450.0");
 
         cluster.advanceTo("150.500S");
-        assertThat(Stream.of(names).filter(name -> cluster.ready(name).equals("Unknown"))).hasSize(450);
+        assertThat(Stream.of(names).filter(name -> cluster.ready(name).equals("Unknown")))
+                .hasSize(450);
         // The 50 that came back and then died are suspect in their turn.
         assertThat(cluster.metric(SUSPECTS)).isEqualTo("50.0");
         cluster.advanceTo("170S");
@@ -280,8 +281,8 @@ class EarlyWarningTest {
     }
 
     private static TestCluster adaptive(int min, int max) {
-        return new TestCluster(CONFIG.with(new DetectorConfig(
-                DetectorConfig.Kind.ADAPTIVE, Duration.ofSeconds(min), Duration.ofSeconds(max))));
+        return new TestCluster(CONFIG.with(
+                new DetectorConfig(DetectorConfig.Kind.ADAPTIVE, Duration.ofSeconds(min), Duration.ofSeconds(max))));
     }
 
     private static void follow(TestCluster cluster, String... names) {

@@ -59,7 +59,8 @@ class RawLeaseTest {
         LeaseLine scanner = new LeaseLine();
         int[] read = new int[2];
         cluster.wire = line -> {
-            String formed = line.contains("\"name\":\"n1\"") && line.contains("renewTime") ? form.wire.apply(line) : line;
+            String formed =
+                    line.contains("\"name\":\"n1\"") && line.contains("renewTime") ? form.wire.apply(line) : line;
             if (formed.contains("kube-node-lease")) {
                 byte[] bytes = formed.getBytes(StandardCharsets.UTF_8);
                 read[scanner.scan(bytes, 0, bytes.length) ? 1 : 0]++;
@@ -87,13 +88,15 @@ class RawLeaseTest {
         assertThat(cluster.events("Suspect")).hasSize(1);
         assertThat(cluster.node("n1").ready().orElseThrow().json().text("lastTransitionTime"))
                 .isEqualTo("2015-01-01T12:02:30Z");
-        assertThat(cluster.metric("nodekeeper_verdicts_total{verdict=\"Unknown\"}")).isEqualTo("1.0");
+        assertThat(cluster.metric("nodekeeper_verdicts_total{verdict=\"Unknown\"}"))
+                .isEqualTo("1.0");
     }
 
     @Test
     void canaryIsSeenAmongRawRenewals() {
         TestCluster cluster = new TestCluster();
-        cluster.wire = line -> line.replace("\"name\":\"nodekeeper-canary\"", "\"name\":\"nodekeeper-canary\",\"namespace\":\"kube-node-lease\"");
+        cluster.wire = line -> line.replace(
+                "\"name\":\"nodekeeper-canary\"", "\"name\":\"nodekeeper-canary\",\"namespace\":\"kube-node-lease\"");
 
         live(cluster);
 

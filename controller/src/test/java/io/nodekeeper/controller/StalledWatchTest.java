@@ -102,10 +102,11 @@ class StalledWatchTest {
         cluster.advanceTo("20S");
 
         assertThat(condition())
-                .isEqualTo("{\"type\":\"ObserverSees\",\"status\":\"False\",\"reason\":\"CanaryLate\",\"hop\":\"watch\","
-                        + "\"message\":\"nothing seen for 4s: writes are taken, but the watch does not tell of them"
-                        + " (watch); no node is judged, and their clocks stand still\","
-                        + "\"lastTransitionTime\":\"2015-01-01T12:00:14Z\"}");
+                .isEqualTo(
+                        "{\"type\":\"ObserverSees\",\"status\":\"False\",\"reason\":\"CanaryLate\",\"hop\":\"watch\","
+                                + "\"message\":\"nothing seen for 4s: writes are taken, but the watch does not tell of them"
+                                + " (watch); no node is judged, and their clocks stand still\","
+                                + "\"lastTransitionTime\":\"2015-01-01T12:00:14Z\"}");
     }
 
     @Test
