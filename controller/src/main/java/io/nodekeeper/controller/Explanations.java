@@ -101,9 +101,10 @@ final class Explanations {
                         + "); no node is judged, and their clocks stand still";
             case ObserverGuard.Change.Renamed(ObserverGuard.Hop hop, long since) ->
                 "still nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop + ")";
-            case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted) ->
-                "sees again; for " + Heartbeats.age(lasted) + " it did not, because " + hop.meaning() + " (" + hop
-                        + "); every node gets that time back";
+            case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted, long given) ->
+                "sees again; for " + Heartbeats.age(given > 0 ? given : lasted) + " it did not, because "
+                        + hop.meaning() + " (" + hop + "); "
+                        + (given > 0 ? "every node gets that time back" : "nothing was missed");
         };
         String kind = switch (change) {
             case ObserverGuard.Change.Blind blind -> "ObserverBlind";

@@ -218,10 +218,10 @@ final class Heartbeats {
         if (source == Source.LATE && health.hasLease && !Versions.isNewer(version, health.leaseVersion)) {
             return;
         }
-        boolean changed = !health.hasLease
-                || (gates.has(FeatureGate.CLOCK_IMMUNITY)
-                        ? own && (version != health.leaseVersion || renewMicros != health.renewMicros)
-                        : renewMicros > health.renewMicros);
+        boolean first = !health.hasLease;
+        boolean changed = gates.has(FeatureGate.CLOCK_IMMUNITY)
+                ? own && (first || version != health.leaseVersion || renewMicros != health.renewMicros)
+                : first || renewMicros > health.renewMicros;
         boolean renewed = health.hasLease && renewMicros != health.renewMicros && renewMicros != LeaseLine.NO_TIME;
         health.hasLease = true;
         health.leaseVersion = version;

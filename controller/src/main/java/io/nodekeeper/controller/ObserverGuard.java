@@ -68,8 +68,8 @@ final class ObserverGuard {
         /** It is another hop than first thought. */
         record Renamed(Hop hop, long since) implements Change {}
 
-        /** A canary was seen again; {@code lasted} is what the nodes get back. */
-        record Sees(Hop hop, long lasted) implements Change {}
+        /** A canary was seen again after {@code lasted}; {@code given} of it is what the nodes get back. */
+        record Sees(Hop hop, long lasted, long given) implements Change {}
     }
 
     private static final long NEVER = Long.MIN_VALUE / 2;
@@ -180,9 +180,10 @@ final class ObserverGuard {
         }
         long given = gap > tolerance ? gap : 0;
         lost += given;
+        long lasted = Math.max(given, now - provenAt);
         provenAt = sentAt;
         blind = false;
-        return wasBlind ? Optional.of(new Change.Sees(hop, given)) : Optional.empty();
+        return wasBlind ? Optional.of(new Change.Sees(hop, lasted, given)) : Optional.empty();
     }
 
     /** To be called each period: notices blindness, and by its own lateness that this process stood still. */

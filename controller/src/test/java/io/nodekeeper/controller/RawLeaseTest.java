@@ -179,4 +179,18 @@ class RawLeaseTest {
         cluster.renew("n1", B, "n1");
         cluster.start();
     }
+
+    @Test
+    @Tag("L14")
+    void leaseThatSomebodyElseCreatesIsNoSignOfLife() {
+        TestCluster cluster = new TestCluster();
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.start();
+        cluster.advanceTo("40S");
+
+        cluster.renew("n1", B.plusSeconds(40), "somebody");
+        cluster.advanceTo("50.010S");
+
+        assertThat(cluster.ready("n1")).isEqualTo("Unknown");
+    }
 }

@@ -151,4 +151,22 @@ class StalledWatchTest {
                 .object("annotations")
                 .text(Canary.CONDITION);
     }
+
+    @Test
+    @Tag("W1")
+    void sightThatReturnsBeforeAnythingWasLostSaysSo() {
+        TestCluster cluster = new TestCluster();
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.start();
+        cluster.advanceTo("20S");
+
+        cluster.stallWatches();
+        cluster.advanceTo("25S");
+
+        assertThat(cluster.events("ObserverSees"))
+                .singleElement()
+                .asString()
+                .contains("it did not, because")
+                .endsWith("nothing was missed");
+    }
 }
