@@ -69,8 +69,7 @@ class EveryModeTaintTest {
     @Tag("L42")
     void cordonIsTaintedAndForeignTaintsStay() {
         cluster.addNode("n1", K, ready("True", B));
-        cluster.change(
-                "n1", node -> TestCluster.cordon(TestCluster.taint(node, "dedicated", "NoSchedule"), true));
+        cluster.change("n1", node -> TestCluster.cordon(TestCluster.taint(node, "dedicated", "NoSchedule"), true));
         cluster.start().advance(Duration.ofSeconds(1));
         assertThat(cluster.taints("n1"))
                 .containsExactly("dedicated:NoSchedule", "node.kubernetes.io/unschedulable:NoSchedule");

@@ -104,7 +104,8 @@ final class Exchanges implements Transport {
     public CompletableFuture<Reply> send(Call call) {
         Block block = find(call, call.method());
         String body = fill(String.join("", block.lines()), call);
-        Reply reply = new Reply(Integer.parseInt(block.status().getFirst()), (body + "\n").getBytes(StandardCharsets.UTF_8));
+        Reply reply =
+                new Reply(Integer.parseInt(block.status().getFirst()), (body + "\n").getBytes(StandardCharsets.UTF_8));
         exchanges.add(new Exchange(call, reply));
         if (reply.status() < 300) {
             keep(path(call), Json.parseObject(body));
@@ -181,7 +182,8 @@ final class Exchanges implements Transport {
         stored.put(key(path), object);
         object.array("items")
                 .objects()
-                .forEach(item -> stored.put(key(path + "/" + item.object("metadata").text("name")), item));
+                .forEach(item ->
+                        stored.put(key(path + "/" + item.object("metadata").text("name")), item));
     }
 
     /** Kind and name in a path: {@code nodes/n1}, whatever is before or behind. */
@@ -212,7 +214,8 @@ final class Exchanges implements Transport {
             case "if" -> text(call).contains("\"" + words[1] + "\"");
             case "after" ->
                 exchanges.stream()
-                        .anyMatch(earlier -> Integer.toString(earlier.reply().status()).equals(words[1]));
+                        .anyMatch(earlier ->
+                                Integer.toString(earlier.reply().status()).equals(words[1]));
             default -> true;
         };
     }
@@ -232,15 +235,21 @@ final class Exchanges implements Transport {
             case "version" -> Integer.toString(++version);
             case "now" -> KubeTime.formatMicro(loop.clock().wallTime());
             case "body" -> field(Json.parseObject(call.body()), field).toString();
-            case "stored" -> field(stored.get(key(path(call))), field).toString();
-            default -> fill(lets.get(name), call) + field;
+            case "stored" -> field(known(stored, key(path(call))), field).toString();
+            default -> fill(known(lets, name), call) + field;
         };
+    }
+
+    private static <T> T known(Map<String, T> all, String name) {
+        return Optional.ofNullable(all.get(name)).orElseThrow(() -> new AssertionError("nothing is known of " + name));
     }
 
     private static JsonValue field(JsonObject object, String path) {
         JsonValue value = object;
         for (String name : path.substring(1).split("\\.")) {
-            value = ((JsonObject) value).get(name).orElseThrow(() -> new AssertionError("no " + path + " in " + object));
+            value = ((JsonObject) value)
+                    .get(name)
+                    .orElseThrow(() -> new AssertionError("no " + path + " in " + object));
         }
         return value;
     }

@@ -34,7 +34,8 @@ class ExchangesTest {
     void wholeConversationAboutOneSilentNode() {
         Exchanges server = run(Mode.DEADLINES, "silent-node.txt", 90);
 
-        assertThat(lines(server)).filteredOn(line -> !line.equals("PATCH " + LEASES + "/nodekeeper-canary"))
+        assertThat(lines(server))
+                .filteredOn(line -> !line.equals("PATCH " + LEASES + "/nodekeeper-canary"))
                 .containsExactly(
                         "GET " + LEASES,
                         "GET /api/v1/pods",
@@ -100,11 +101,13 @@ class ExchangesTest {
         List<Exchanges.Exchange> patches = calls(server, TAINTS);
         assertThat(patches).hasSize(2);
         assertThat(taints(patches.getFirst())).containsExactly("node.kubernetes.io/unreachable:NoSchedule");
-        assertThat(version(patches.getFirst().sent())).isEqualTo(version(only(server, STATUS).answered()));
+        assertThat(version(patches.getFirst().sent()))
+                .isEqualTo(version(only(server, STATUS).answered()));
         assertThat(taints(patches.getLast()))
                 .containsExactlyInAnyOrder(
                         "node.kubernetes.io/unreachable:NoSchedule", "node.kubernetes.io/unreachable:NoExecute");
-        assertThat(version(patches.getLast().sent())).isEqualTo(version(patches.getFirst().answered()));
+        assertThat(version(patches.getLast().sent()))
+                .isEqualTo(version(patches.getFirst().answered()));
         assertThat(server.unanswered()).isEmpty();
     }
 
@@ -157,7 +160,8 @@ class ExchangesTest {
         JsonObject put = only(after, STATUS).sent();
         assertThat(put.object("status").object("futureField")).hasToString("{\"a\":[1,2.5,null]}");
         assertThat(put.object("status").array("conditions").objects().findFirst())
-                .hasToString("Optional[{\"type\":\"FutureCondition\",\"status\":\"Perhaps\",\"observedGeneration\":7}]");
+                .hasToString(
+                        "Optional[{\"type\":\"FutureCondition\",\"status\":\"Perhaps\",\"observedGeneration\":7}]");
         assertThat(version(put)).isEqualTo("1020");
         assertThat(after.unanswered()).isEmpty();
     }

@@ -26,10 +26,7 @@ final class TestPods {
 
     /** A pod that is ready and has Kubernetes' default tolerations. */
     void add(String name, String node) {
-        store(
-                "ADDED",
-                Json.parseObject(
-                        """
+        store("ADDED", Json.parseObject("""
                         {"kind":"Pod","apiVersion":"v1",
                          "metadata":{"name":"%s","namespace":"default","uid":"%s-uid",
                           "creationTimestamp":"2015-01-01T11:00:00Z"},
@@ -40,8 +37,7 @@ final class TestPods {
                            "tolerationSeconds":300}]},
                          "status":{"phase":"Running","conditions":[
                           {"type":"Ready","status":"True","lastTransitionTime":"2015-01-01T11:00:05Z"}]}}
-                        """
-                                .formatted(name, name, node)));
+                        """.formatted(name, name, node)));
     }
 
     /** The status of its Ready condition and since when. */

@@ -123,27 +123,41 @@ class WholeChainTest {
         advanceTo(400);
 
         // The verdict is at 50 s, or with a pass at 55 s; the reference taints with its next pass.
-        String end =
-                switch (mode) {
-                    case DEADLINES -> "pod0@350";
-                    case GUARDED_PASS -> "pod0@355";
-                    case REFERENCE -> "pod0@360";
-                };
+        String end = switch (mode) {
+            case DEADLINES -> "pod0@350";
+            case GUARDED_PASS -> "pod0@355";
+            case REFERENCE -> "pod0@360";
+        };
         assertThat(cluster.pods.deleted).containsExactly(end);
         assertThat(cluster.taints("n1"))
                 .containsExactlyInAnyOrder(
                         "node.kubernetes.io/unreachable:NoSchedule", "node.kubernetes.io/unreachable:NoExecute");
-        assertThat(cluster.events("TaintManagerEviction")).singleElement().asString().endsWith("pod0");
+        assertThat(cluster.events("TaintManagerEviction"))
+                .singleElement()
+                .asString()
+                .endsWith("pod0");
     }
 
     @Test
     @Tag("L80")
-    void slowWritesOfPodsHarmNoNodeThatRenews() {
+    @Tag("W2")
+    void slowWritesOfPodsNeitherHarmNodesThatRenewNorDelayOtherVerdicts() {
         cluster.addNode("dead", K, ready("True", B));
-        cluster.pods.add("pod0", "dead");
+        cluster.addNode("later", K, ready("True", B));
+        for (int i = 0; i < 40; i++) {
+            cluster.pods.add("pod" + i, "dead");
+        }
         cluster.hangs = call -> call.target().contains("/pods/");
         cluster.start();
 
+        for (int second = 39; second <= 99; second += 30) {
+            advanceTo(second);
+            cluster.post("later", ready("True", B.plusSeconds(second)));
+        }
+        advanceTo(148);
+        assertThat(cluster.ready("later")).isEqualTo("True");
+        mode.advanceToVerdict(cluster, 150);
+        assertThat(cluster.ready("later")).isEqualTo("Unknown");
         advanceTo(300);
 
         assertThat(cluster.ready("dead")).isEqualTo("Unknown");
