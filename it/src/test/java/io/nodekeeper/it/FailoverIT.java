@@ -7,7 +7,6 @@ import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.client.Failures;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -177,7 +176,7 @@ class FailoverIT {
         try {
             return Fleet.await(fleet.client().get(ResourceType.LEASES, "kube-system", name));
         } catch (ExecutionException e) {
-            if (Failures.cause(e) instanceof ApiException refused && refused.code() == 404) {
+            if (e.getCause() instanceof ApiException refused && refused.code() == 404) {
                 return JsonObject.EMPTY;
             }
             throw e;

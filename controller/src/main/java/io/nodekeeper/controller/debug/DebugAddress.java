@@ -59,12 +59,16 @@ public final class DebugAddress {
                 .exceptionallyCompose(error -> Failures.isCode(error, 404)
                         ? create(client, url, metadata)
                         : CompletableFuture.failedFuture(error))
-                .whenComplete((told, error) -> {
-                    if (error != null && number < TRIES) {
-                        log.debug("{} cannot be told in the API: {}; again in {}", url, Failures.text(error), RETRY);
+                .whenComplete((done, error) -> {
+                    if (error == null) {
+                        return;
+                    }
+                    String told = url.map(URI::toString).orElse("that there are no pages");
+                    if (number < TRIES) {
+                        log.debug("{} cannot be told in the API: {}; again in {}", told, Failures.text(error), RETRY);
                         client.loop().schedule(RETRY, () -> tell(client, url, number + 1));
-                    } else if (error != null) {
-                        log.warn("{} could not be told in the API: {}", url, Failures.text(error));
+                    } else {
+                        log.warn("{} could not be told in the API: {}", told, Failures.text(error));
                     }
                 });
     }
