@@ -38,7 +38,8 @@ class FleetScaleBench {
                             "controller",
                             "--kubeconfig",
                             data.resolve("controller.kubeconfig").toString(),
-                            "--node-monitor-grace-period=" + GRACE.toSeconds() + "s");
+                            "--node-monitor-grace-period=" + GRACE.toSeconds() + "s",
+                            "--leader-elect=false");
                     Fleet fleet = new Fleet(admin)) {
                 // Given a controller of nobody, and then of 10,000 Ready nodes.
                 Thread.sleep(10_000);
