@@ -233,13 +233,14 @@ class FailoverIT {
     }
 
     private Running controller(Path data, String name) throws Exception {
-        return Running.start(
+        return Running.startSmall(
                 directory,
                 name,
-                "controller",
-                "--kubeconfig",
-                data.resolve("controller.kubeconfig").toString(),
-                "--node-monitor-grace-period=" + GRACE.toSeconds() + "s");
+                List.of(
+                        "controller",
+                        "--kubeconfig",
+                        data.resolve("controller.kubeconfig").toString(),
+                        "--node-monitor-grace-period=" + GRACE.toSeconds() + "s"));
     }
 
     private Running hollow(Path kubeconfig, String prefix, int count) throws Exception {
