@@ -96,8 +96,7 @@ final class ElectionOptions implements Checked {
 
     private static void name(Faults faults, String flag, String name, int longest) {
         faults.require(
-                name.length() <= longest
-                        && AgentOptions.NODE_NAME.matcher(name).matches(),
+                name.length() <= longest && AgentOptions.NODE_NAME.matcher(name).matches(),
                 flag + " is \"" + name + "\"; expected lower case letters, digits, - and . (RFC 1123), at most "
                         + longest);
     }

@@ -107,7 +107,8 @@ class FailoverIT {
 
                     // When the leader is frozen right after a renewal.
                     String renewal = renewal(fleet);
-                    Eventually.within(Duration.ofSeconds(10), () -> !renewal(fleet).equals(renewal));
+                    Eventually.within(
+                            Duration.ofSeconds(10), () -> !renewal(fleet).equals(renewal));
                     leader.signal("STOP");
                     long frozen = System.nanoTime();
 
@@ -120,8 +121,7 @@ class FailoverIT {
                     assertThat(lock(fleet).number("leaseTransitions")).contains(1L);
                     String second = holder(fleet);
                     Eventually.within(
-                            Duration.ofSeconds(5),
-                            () -> !address(fleet).equals(firstAddress));
+                            Duration.ofSeconds(5), () -> !address(fleet).equals(firstAddress));
 
                     // And when the old leader goes on, it ends and says why, and the new one keeps the lease.
                     leader.signal("CONT");
@@ -132,14 +132,14 @@ class FailoverIT {
                     // And when the new one is stopped, a third need not wait for the end of its lease.
                     try (Running third = controller(data, "third")) {
                         Eventually.within(
-                                Duration.ofSeconds(30),
-                                () -> third.log().contains("new leader elected: " + second));
+                                Duration.ofSeconds(30), () -> third.log().contains("new leader elected: " + second));
                         long stopped = System.nanoTime();
                         standby.terminate();
                         assertThat(standby.log()).contains("given back");
                         Eventually.within(
                                 Duration.ofSeconds(10),
-                                () -> !holder(fleet).equals(second) && !holder(fleet).isEmpty());
+                                () -> !holder(fleet).equals(second)
+                                        && !holder(fleet).isEmpty());
                         double handover = (System.nanoTime() - stopped) / 1e9;
                         System.out.printf(
                                 "failover: %.1f s after a freeze, %.1f s after SIGTERM%n", takeover, handover);
@@ -233,13 +233,14 @@ class FailoverIT {
     }
 
     private Running controller(Path data, String name) throws Exception {
-        return Running.start(
+        return Running.startSmall(
                 directory,
                 name,
-                "controller",
-                "--kubeconfig",
-                data.resolve("controller.kubeconfig").toString(),
-                "--node-monitor-grace-period=" + GRACE.toSeconds() + "s");
+                List.of(
+                        "controller",
+                        "--kubeconfig",
+                        data.resolve("controller.kubeconfig").toString(),
+                        "--node-monitor-grace-period=" + GRACE.toSeconds() + "s"));
     }
 
     private Running hollow(Path kubeconfig, String prefix, int count) throws Exception {
