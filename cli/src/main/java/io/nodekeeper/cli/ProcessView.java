@@ -38,6 +38,11 @@ final class ProcessView implements ControllerView {
     }
 
     @Override
+    public CompletableFuture<JsonObject> lag() {
+        return ask(ControllerView::lag, JsonObject.EMPTY.with("notWorking", idle()));
+    }
+
+    @Override
     public CompletableFuture<Optional<String>> unready() {
         return ask(ControllerView::unready, Optional.of(idle()));
     }

@@ -118,7 +118,8 @@ class ControllerFlagsTest {
 
     @Test
     void boundsOfDetectorAndDampingThatMakeNoSenseAreToldTogether() {
-        assertThat(run("--detector=adaptive", "--detector-min=2m", "--flap-reuse=3000")).isEqualTo(2);
+        assertThat(run("--detector=adaptive", "--detector-min=2m", "--flap-reuse=3000"))
+                .isEqualTo(2);
 
         assertThat(err.toString())
                 .contains("--detector-max: must be --detector-min (2m0s) or more, got 1m40s")

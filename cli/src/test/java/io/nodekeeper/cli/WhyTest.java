@@ -218,6 +218,11 @@ class WhyTest {
         }
 
         @Override
+        public CompletableFuture<JsonObject> lag() {
+            return CompletableFuture.completedFuture(JsonObject.EMPTY);
+        }
+
+        @Override
         public CompletableFuture<Optional<String>> unready() {
             return CompletableFuture.completedFuture(Optional.empty());
         }

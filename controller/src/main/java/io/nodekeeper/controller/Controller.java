@@ -6,7 +6,6 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
-import io.nodekeeper.client.LeaseLine;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
@@ -59,6 +58,7 @@ public final class Controller {
     private final Roster roster;
     /** Judges instead of wheel and judge, with the gate WatchDrivenDeadlines closed. */
     private final Optional<MonitorPass> pass;
+
     private final Reflector leases;
     private final Reflector nodes;
 
@@ -221,8 +221,8 @@ public final class Controller {
 
     /** Sees to it that the loop wakes when the next deadline may have passed. */
     private void sleep() {
-        long next = Math.min(
-                wheel.nextWake(), warning.map(EarlyWarning::nextWake).orElse(DeadlineWheel.NEVER));
+        long next =
+                Math.min(wheel.nextWake(), warning.map(EarlyWarning::nextWake).orElse(DeadlineWheel.NEVER));
         if (stopped || !roster.isComplete() || pass.isPresent() || next >= wakeAt) {
             return;
         }

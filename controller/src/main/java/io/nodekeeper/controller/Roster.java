@@ -211,9 +211,7 @@ final class Roster {
 
         /** Only of what was there before this controller can be said that it has been silent for long. */
         private Duration age(Node node) {
-            return nodesListed
-                    ? Duration.ZERO
-                    : Heartbeats.silence(node, clock.wallTime());
+            return nodesListed ? Duration.ZERO : Heartbeats.silence(node, clock.wallTime());
         }
 
         @Override

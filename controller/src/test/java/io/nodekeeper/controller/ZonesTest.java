@@ -481,11 +481,8 @@ class ZonesTest {
         cluster.addNode("n1", K, ready("True", B));
         cluster.change("n1", node -> taint(node, Taint.NOT_READY, "NoExecute"));
         KubeClient client = new KubeClient(cluster.transport, cluster.loop, Duration.ofSeconds(2));
-        Heartbeats heartbeats = new Heartbeats(
-                CONFIG,
-                ObserverGuard.off(),
-                new DeadlineWheel<>(),
-                new Heartbeats.Listener() {
+        Heartbeats heartbeats =
+                new Heartbeats(CONFIG, ObserverGuard.off(), new DeadlineWheel<>(), new Heartbeats.Listener() {
                     @Override
                     public void heard(NodeHealth health, long silence, boolean returned, long now) {}
 
