@@ -425,4 +425,36 @@ class EveryModeTest {
         assertThat(cluster.ready("n1")).isEqualTo("True");
         assertThat(cluster.transport.watches()).allMatch(FakeTransport.Watch::cancelled);
     }
+
+    @Test
+    @Tag("L9")
+    void oldNodeWithoutStatusIsAliveByItsRenewals() {
+        TestCluster cluster = mode.cluster();
+        cluster.addNode("n1", K);
+        cluster.renew("n1", B);
+        cluster.start();
+
+        for (int second = 10; second <= 3600; second += 10) {
+            cluster.advanceTo(second + "S");
+            cluster.renew("n1", B.plusSeconds(second));
+        }
+
+        assertThat(cluster.calls("PUT", "/nodes/n1/status")).isZero();
+    }
+
+    @Test
+    @Tag("L10")
+    void itIsUnknownAfterItsStartupGraceIfRenewalsEnd() {
+        TestCluster cluster = mode.cluster();
+        cluster.addNode("n1", K);
+        cluster.renew("n1", B);
+        cluster.start();
+
+        cluster.advanceTo("60S");
+        assertThat(cluster.calls("PUT", "/nodes/n1/status")).isZero();
+        mode.advanceToVerdict(cluster, 60);
+
+        assertThat(cluster.conditions("n1"))
+                .contains("Ready=Unknown NodeStatusNeverUpdated 2012-01-01T00:00:00Z " + mode.verdict(60));
+    }
 }

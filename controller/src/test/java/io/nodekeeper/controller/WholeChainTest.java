@@ -196,6 +196,37 @@ class WholeChainTest {
                 .allMatch(event -> event.endsWith("Cancelling deletion of Pod default/pod0"));
     }
 
+    @Test
+    @Tag("L81")
+    @Tag("W8")
+    void nodeThatGoesOnFlappingKeepsItsTaintsAndWithThemTheClocksOfItsPods() {
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.pods.add("pod0", "n1");
+        cluster.start();
+        flapping = true;
+
+        for (int cycle = 0; cycle < 8; cycle++) {
+            int begin = 240 * cycle;
+            advanceTo(begin + 180);
+            cluster.post("n1", ready("False", B.plusSeconds(begin + 180)));
+            advanceTo(begin + 240);
+            cluster.post("n1", ready("True", B.plusSeconds(begin + 240)));
+        }
+        advanceTo(2000);
+
+        assertThat(cluster.calls("PUT", "/nodes/n1/status")).isZero();
+        if (mode == Mode.REFERENCE) {
+            assertThat(cluster.pods.deleted).isEmpty();
+            assertThat(cluster.events("TaintManagerEviction")).hasSize(8);
+            assertThat(cluster.taints("n1")).isEmpty();
+        } else {
+            // Damped from its third fall at 660 s on; 300 s later the pod moves to a node that does not flap.
+            assertThat(cluster.pods.deleted).containsExactly("pod0@960");
+            assertThat(cluster.metric("nodekeeper_node_flaps_total")).isEqualTo("8.0");
+            assertThat(cluster.taints("n1")).contains("node.kubernetes.io/not-ready:NoExecute");
+        }
+    }
+
     /** Goes on to that second; whoever is well renews each 10 s, and a node that flaps does, too. */
     private void advanceTo(int second) {
         long now = cluster.time.elapsed().toSeconds();
