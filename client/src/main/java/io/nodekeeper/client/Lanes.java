@@ -16,6 +16,24 @@ import org.slf4j.LoggerFactory;
  * which the jobs' results have to come.
  */
 public final class Lanes {
+    /** Hears of jobs that wait; for metrics. */
+    public interface Watcher {
+        /** Watches nothing. */
+        Watcher NONE = new Watcher() {
+            @Override
+            public void queued(boolean background, int waiting) {}
+
+            @Override
+            public void begun(boolean background, int waiting) {}
+        };
+
+        /** A job was queued, and {@code waiting} of its kind wait now. */
+        void queued(boolean background, int waiting);
+
+        /** A job began, and {@code waiting} of its kind still wait. */
+        void begun(boolean background, int waiting);
+    }
+
     private static final Logger log = LoggerFactory.getLogger(Lanes.class);
     /** The part of the limit that is kept for urgent jobs. Chosen. */
     private static final int URGENT_SHARE = 8;
@@ -24,17 +42,28 @@ public final class Lanes {
     private final Deque<Supplier<? extends CompletionStage<?>>> urgent = new ArrayDeque<>();
     private final Deque<Supplier<? extends CompletionStage<?>>> ordinary = new ArrayDeque<>();
     private final Deque<Supplier<? extends CompletionStage<?>>> background = new ArrayDeque<>();
+    private final Watcher watcher;
     private int inBackground;
     private boolean draining;
     private boolean closed;
 
     /** Lanes that begin with a usual limit. */
     public Lanes() {
-        this(AdaptiveLimit.START);
+        this(Watcher.NONE);
+    }
+
+    /** The same, watched. */
+    public Lanes(Watcher watcher) {
+        this(AdaptiveLimit.START, watcher);
     }
 
     /** Lanes on which {@code limit} jobs may be under way together, until measured calls tell better. */
     public Lanes(int limit) {
+        this(limit, Watcher.NONE);
+    }
+
+    private Lanes(int limit, Watcher watcher) {
+        this.watcher = watcher;
         this.limit = new AdaptiveLimit(limit);
     }
 
@@ -68,18 +97,21 @@ public final class Lanes {
     /** Runs {@code job} before all that is not urgent. */
     public void urgent(Supplier<? extends CompletionStage<?>> job) {
         urgent.add(job);
+        watcher.queued(false, urgent.size() + ordinary.size());
         drain();
     }
 
     /** Runs {@code job} when nothing urgent waits. */
     public void ordinary(Supplier<? extends CompletionStage<?>> job) {
         ordinary.add(job);
+        watcher.queued(false, urgent.size() + ordinary.size());
         drain();
     }
 
     /** Runs {@code job} when nothing else waits. */
     public void background(Supplier<? extends CompletionStage<?>> job) {
         background.add(job);
+        watcher.queued(true, background.size());
         drain();
     }
 
@@ -127,6 +159,7 @@ public final class Lanes {
 
     private void start(Supplier<? extends CompletionStage<?>> job, boolean isBackground) {
         limit.begin();
+        watcher.begun(isBackground, isBackground ? background.size() : urgent.size() + ordinary.size());
         inBackground += isBackground ? 1 : 0;
         CompletionStage<?> stage;
         try {

@@ -42,7 +42,7 @@ public final class Controller {
     private final NodeEvents events;
     private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
     private final Heartbeats heartbeats;
-    private final Lanes lanes = new Lanes();
+    private final Lanes lanes;
     private final ObserverGuard guard;
     private final Canary canary;
     private final Proofs proofs;
@@ -78,6 +78,7 @@ public final class Controller {
             throw new IllegalArgumentException(String.join("; ", config.faults()));
         }
         this.config = config;
+        this.lanes = new Lanes(new LaneMetrics(ports.metrics()));
         KubeClient client = lanes.measured(ports.client().withTimeout(ControllerConfig.CALL_TIMEOUT));
         RandomGenerator random = ports.random();
         this.loop = ports.loop();

@@ -78,4 +78,19 @@ class TellingTest {
 
         assertThat(cluster.decisions).isEmpty();
     }
+
+    @Test
+    void queuesHaveTheNamesOfKubernetes() {
+        TestCluster cluster = new TestCluster();
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.renew("n1", B);
+        cluster.start();
+        cluster.advanceTo("51S");
+
+        // One verdict, and one write of taints after it.
+        assertThat(cluster.metric("workqueue_adds_total{name=\"node_lifecycle_controller\"}"))
+                .isEqualTo("2.0");
+        assertThat(cluster.metric("workqueue_depth{name=\"node_lifecycle_controller\"}"))
+                .isEqualTo("0.0");
+    }
 }
