@@ -222,8 +222,9 @@ public final class Controller {
 
     /** Sees to it that the loop wakes when the next deadline may have passed. */
     private void sleep() {
-        long next =
-                Math.min(wheel.nextWake(), warning.map(EarlyWarning::nextWake).orElse(DeadlineWheel.NEVER));
+        // On the way of each renewal, which is to cost no object.
+        long early = warning.isPresent() ? warning.get().nextWake() : DeadlineWheel.NEVER;
+        long next = Math.min(wheel.nextWake(), early);
         if (stopped || !roster.isComplete() || pass.isPresent() || next >= wakeAt) {
             return;
         }
@@ -429,7 +430,9 @@ public final class Controller {
     private final class Signs implements Heartbeats.Listener {
         @Override
         public void heard(NodeHealth health, long silence, boolean returned, long now) {
-            warning.ifPresent(early -> early.heard(health));
+            if (warning.isPresent()) {
+                warning.get().heard(health);
+            }
             if (returned) {
                 explanations.returned(health, silence);
             }

@@ -125,7 +125,8 @@ final class Heartbeats {
         remember(health, node);
         health.signal = NodeHealth.Signal.FIRST_SIGHT;
         health.arrivedAt = now;
-        // Its lease was seen for the first time just now, which is a sign of life: whoever renews it has yet to be missed.
+        // Its lease was seen for the first time just now, which is a sign of life: whoever renews it has yet to be
+        // missed.
         Duration silence = health.hasLease ? Duration.ZERO : silentFor;
         health.heardAt = inherited(health)
                 .orElse(guard.nodeTime(now) - Math.min(silence.toNanos(), startupGrace + DeadlineWheel.TICK_NANOS));
