@@ -66,7 +66,7 @@ class ElectionTest {
 
         assertThat(get("/readyz")).isEqualTo("200: ok: standing by; there_2 leads\n");
         assertThat(get("/healthz")).isEqualTo("200: ok\n");
-        assertThat(get("/debug/nodes")).contains("\"notWorking\": \"standing by; there_2 leads\"");
+        assertThat(get("/debug/nodes")).contains("\"notWorking\" : \"standing by; there_2 leads\"");
         assertThat(get("/metrics")).contains("leader_election_master_status{name=\"kube-controller-manager\"} 0.0");
         assertThat(election.won()).isNotDone();
 
