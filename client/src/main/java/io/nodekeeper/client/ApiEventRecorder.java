@@ -25,8 +25,8 @@ public final class ApiEventRecorder implements EventRecorder {
     private static final Logger log = LoggerFactory.getLogger(ApiEventRecorder.class);
     /** Events that wait for the server; as many as client-go keeps. */
     private static final int WAITING = 1_000;
-    /** Chosen: an event is worth surviving a restart of the API server, no more. */
-    private static final int TRIES = 5;
+    /** As client-go: with the waits between them an event survives an outage of a minute and a half. */
+    private static final int TRIES = 12;
 
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(10));
     /** Events of objects without a namespace live here, as in Kubernetes. */

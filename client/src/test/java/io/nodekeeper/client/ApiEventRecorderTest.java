@@ -165,13 +165,13 @@ class ApiEventRecorderTest {
     }
 
     @Test
-    void givesAnEventUpAfterFiveTries() {
+    void givesAnEventUpAfterTwelveTries() {
         transport.answer(call -> Optional.empty());
 
         recorder.record(NODE, EventRecorder.NORMAL, "R", "m");
         time.advance(Duration.ofHours(1));
 
-        assertThat(transport.log()).hasSize(5);
+        assertThat(transport.log()).hasSize(12);
     }
 
     @Test

@@ -181,7 +181,8 @@ final class Canary {
         guard.tick(now.nanos()).ifPresent(listener::changed);
         listener.ticked();
         send();
-        if (guard.canaryAge(now.nanos()) > 2 * period.toNanos()) {
+        // Early enough for an answer to be there when the hop is named.
+        if (2 * guard.canaryAge(now.nanos()) > 3 * period.toNanos()) {
             probe();
         }
     }

@@ -30,7 +30,7 @@ final class ObserverReport {
         }
         switch (change) {
             case ObserverGuard.Change.Blind blind -> events.blind(text);
-            case ObserverGuard.Change.Renamed renamed -> {}
+            case ObserverGuard.Change.Renamed renamed -> events.blind(text);
             case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted, long given) -> {
                 metrics.blindFor(hop.label(), lasted / 1e9);
                 events.sees(text);

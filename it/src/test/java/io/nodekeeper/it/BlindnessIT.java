@@ -34,7 +34,7 @@ class BlindnessIT {
     /** Whether the hop that the controller names has to be the right one, or is only written down. */
     private static final boolean HOPS_COUNT = Boolean.getBoolean("blindness.hops");
 
-    private static final int SIDE_BY_SIDE = Integer.getInteger("blindness.parallel", 4);
+    private static final int SIDE_BY_SIDE = Integer.getInteger("blindness.parallel", 5);
     /** How long is looked for false verdicts after sight has returned, seconds: longer than the grace. */
     private static final int AFTERMATH = 60;
     /** A crash has to be found within the grace and this after sight returned, seconds. */
@@ -227,7 +227,7 @@ class BlindnessIT {
             Written by `BlindnessIT`, which `./test` runs; do not edit.
 
             Whatever keeps the controller from seeing is no node's fault. Each row is a cluster of its own: API server
-            (RocksDB), controller and 60 hollow nodes in two processes, all real processes on one machine with 2 cores, four
+            (RocksDB), controller and 60 hollow nodes in two processes, all real processes on one machine with 2 cores, five
             clusters side by side. Grace 40 s, leases of 40 s, renewed each 10 s. The controller reaches the API server
             through a relay, where the network's faults happen; the nodes and the observer reach it directly. Processes are
             frozen with SIGSTOP, the store's disk is an ext4 of its own, frozen with `fsfreeze`. Where nodes crash, the

@@ -42,7 +42,9 @@ class FreezeIT {
                                 "controller",
                                 "--kubeconfig",
                                 data.resolve("controller.kubeconfig").toString(),
-                                "--node-monitor-grace-period=4s");
+                                "--node-monitor-grace-period=4s",
+                                // A node that is frozen twenty times would be damped.
+                                "--feature-gates=FlapDamping=false");
                         Running agent = Running.start(
                                 directory,
                                 "agent",
