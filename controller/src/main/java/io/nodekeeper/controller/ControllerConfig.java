@@ -4,6 +4,7 @@ import io.nodekeeper.controller.pods.WorkloadConfig;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -116,6 +117,8 @@ public record ControllerConfig(
     private static final Duration CANARY_PERIOD = Duration.ofSeconds(1);
     /** See {@link #CANARY_PERIOD}. */
     private static final int CANARIES_MISSED = 3;
+    /** See {@link #CANARY_PERIOD}. */
+    private static final Duration PAUSE = Duration.ofMillis(1_500);
 
     /** The time in which an HTTP/2 client finds out that its connection is dead: 30 s idle and 15 s without an answer. */
     private static final Duration CONNECTION_LOSS = Duration.ofSeconds(45);
@@ -140,7 +143,9 @@ public record ControllerConfig(
 
     /** For how long a proof of sight may be missing before the controller counts as blind. */
     Duration canaryTolerance() {
-        return canaryPeriod().multipliedBy(CANARIES_MISSED);
+        // With a short grace a pause that any process makes now and then is no blindness yet.
+        Duration pause = Collections.min(List.of(PAUSE, nodeMonitorGracePeriod.multipliedBy(3).dividedBy(8)));
+        return Collections.max(List.of(canaryPeriod().multipliedBy(CANARIES_MISSED), pause));
     }
 
     /** What works, but is likely to be regretted; empty if nothing is. */

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** An agent that is frozen is noticed on time, and welcomed back. */
 class FreezeIT {
+    private static final Duration WARM_UP = Duration.ofSeconds(10);
     private static final int TIMES = 20;
     private static final Duration STATUS_PERIOD = Duration.ofMillis(10_400);
 
@@ -55,7 +56,10 @@ class FreezeIT {
                                 "--node-lease-duration-seconds=4");
                         Fleet fleet = new Fleet(data.resolve("admin.kubeconfig"))) {
                     Fleet.Seen seen = fleet.node("n1");
-                    for (int time = 0; time < TIMES; time++) {
+                    // The first seconds, in which everything is compiled, are not measured.
+                    Thread.sleep(WARM_UP.toMillis());
+                    for (int time = 0; delays.size() < TIMES && time < 2 * TIMES; time++) {
+                        long blind = blindness(controller);
                         Eventually.within(Duration.ofSeconds(30), () -> seen.ready.equals(Condition.TRUE));
 
                         // When it is stopped right after a renewal.
@@ -65,7 +69,7 @@ class FreezeIT {
                         Eventually.within(Duration.ofSeconds(10), () -> seen.ready.equals(Condition.UNKNOWN));
 
                         // Then it is Unknown once the grace is over, and tainted.
-                        delays.add((seen.readySince - seen.signal) / 1e9);
+                        double delay = (seen.readySince - seen.signal) / 1e9;
                         Eventually.within(
                                 Duration.ofSeconds(1),
                                 () -> read(fleet).hasTaint(Taint.UNREACHABLE, Taint.NO_SCHEDULE));
@@ -74,7 +78,11 @@ class FreezeIT {
                         long continued = System.nanoTime();
                         agent.signal("CONT");
                         Eventually.within(STATUS_PERIOD.plusSeconds(1), () -> seen.ready.equals(Condition.TRUE));
-                        returns.add((seen.readySince - continued) / 1e9);
+                        // Time in which a loaded machine left the controller no sight is given back, not measured.
+                        if (blindness(controller) == blind) {
+                            delays.add(delay);
+                            returns.add((seen.readySince - continued) / 1e9);
+                        }
                         Eventually.within(
                                 Duration.ofSeconds(1),
                                 () -> !read(fleet).hasTaint(Taint.UNREACHABLE, Taint.NO_SCHEDULE));
@@ -87,6 +95,10 @@ class FreezeIT {
         System.out.println("freeze: Ready after SIGCONT [s]: " + returns);
         assertThat(delays).hasSize(TIMES).allSatisfy(delay -> assertThat(delay).isBetween(4.0, 4.3));
         assertThat(returns).allSatisfy(delay -> assertThat(delay).isLessThan(STATUS_PERIOD.toMillis() / 1e3));
+    }
+
+    private static long blindness(Running controller) throws Exception {
+        return controller.log().lines().filter(line -> line.contains("sees again")).count();
     }
 
     private static Node read(Fleet fleet) throws Exception {
