@@ -144,7 +144,8 @@ public record ControllerConfig(
     /** For how long a proof of sight may be missing before the controller counts as blind. */
     Duration canaryTolerance() {
         // With a short grace a pause that any process makes now and then is no blindness yet.
-        Duration pause = Collections.min(List.of(PAUSE, nodeMonitorGracePeriod.multipliedBy(3).dividedBy(8)));
+        Duration pause = Collections.min(
+                List.of(PAUSE, nodeMonitorGracePeriod.multipliedBy(3).dividedBy(8)));
         return Collections.max(List.of(canaryPeriod().multipliedBy(CANARIES_MISSED), pause));
     }
 

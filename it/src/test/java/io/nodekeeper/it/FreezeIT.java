@@ -98,7 +98,11 @@ class FreezeIT {
     }
 
     private static long blindness(Running controller) throws Exception {
-        return controller.log().lines().filter(line -> line.contains("sees again")).count();
+        return controller
+                .log()
+                .lines()
+                .filter(line -> line.contains("sees again"))
+                .count();
     }
 
     private static Node read(Fleet fleet) throws Exception {
