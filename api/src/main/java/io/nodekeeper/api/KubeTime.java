@@ -52,6 +52,11 @@ public final class KubeTime {
         }
     }
 
+    /** A time that the API can hold as microseconds since 1970, the precision of its {@code MicroTime}. */
+    public static long micros(Instant time) {
+        return time.getEpochSecond() * 1_000_000 + time.getNano() / 1_000;
+    }
+
     /** Whether this is the form in which the API itself writes, as nearly all times are. */
     private static boolean isPlain(String text) {
         int length = text.length();

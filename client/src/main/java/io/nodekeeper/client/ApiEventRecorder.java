@@ -1,6 +1,5 @@
 package io.nodekeeper.client;
 
-import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
@@ -101,7 +100,7 @@ public final class ApiEventRecorder implements EventRecorder {
      * two processes choose the same name for events of one object at one time.
      */
     private String name(ObjectRef about, Instant now) {
-        long micros = now.getEpochSecond() * 1_000_000 + now.getNano() / 1_000;
+        long micros = KubeTime.micros(now);
         lastName = Math.max(lastName + 1, micros * 1_000 + random.nextInt(1_000));
         return about.name() + "." + Long.toHexString(lastName);
     }
@@ -119,7 +118,7 @@ public final class ApiEventRecorder implements EventRecorder {
                 .whenComplete((done, error) -> loop.execute(() -> {
                     if (error == null) {
                         sendNext();
-                    } else if (attempt < TRIES && mayPass(error)) {
+                    } else if (attempt < TRIES && Failures.mayPass(error)) {
                         log.debug("event {} not written, trying again: {}", send.write.name(), Failures.text(error));
                         loop.schedule(
                                 Jitter.stretch(RETRY.delay(attempt - 1), 0.5, random), () -> send(send, attempt + 1));
@@ -183,12 +182,5 @@ public final class ApiEventRecorder implements EventRecorder {
 
     private static String namespace(ObjectRef about) {
         return about.namespace().isEmpty() ? DEFAULT_NAMESPACE : about.namespace();
-    }
-
-    /** A refusal stays one, unless the server had trouble of its own. */
-    private static boolean mayPass(Throwable error) {
-        return !(Failures.cause(error) instanceof ApiException refused)
-                || refused.code() >= 500
-                || refused.code() == 429;
     }
 }

@@ -28,6 +28,11 @@ public final class Failures {
                 && refused.reason().equals(reason);
     }
 
+    /** Whether it is about the state that the server is in, or the way to it, and not about what was asked: it may pass. */
+    public static boolean mayPass(Throwable error) {
+        return !(cause(error) instanceof ApiException refused) || refused.code() == 429 || refused.code() >= 500;
+    }
+
     /** One line for a log: what went wrong, without a stack trace. */
     public static String text(Throwable error) {
         Throwable cause = cause(error);

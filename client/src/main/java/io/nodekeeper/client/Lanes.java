@@ -1,6 +1,5 @@
 package io.nodekeeper.client;
 
-import io.nodekeeper.api.ApiException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
@@ -74,7 +73,7 @@ public final class Lanes {
                     now,
                     !call.method().equals("GET"),
                     nanos,
-                    error.filter(Lanes::isOverload).isPresent());
+                    error.filter(Failures::mayPass).isPresent());
             drain();
         });
     }
@@ -175,12 +174,5 @@ public final class Lanes {
             inBackground -= isBackground ? 1 : 0;
             drain();
         });
-    }
-
-    /** Whether a call failed because of the state that the server is in, and not because of what was asked. */
-    private static boolean isOverload(Throwable error) {
-        return !(Failures.cause(error) instanceof ApiException refused)
-                || refused.code() == 429
-                || refused.code() >= 500;
     }
 }

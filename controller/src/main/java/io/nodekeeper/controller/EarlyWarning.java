@@ -18,7 +18,6 @@ final class EarlyWarning {
         CompletionStage<Boolean> proof(long nodeTime);
     }
 
-    private final Suspicion suspicion;
     private final Duration lookAgain;
     private final Heartbeats heartbeats;
     private final ObserverGuard guard;
@@ -37,7 +36,6 @@ final class EarlyWarning {
             Explanations explanations,
             NodeEvents events,
             ControllerMetrics metrics) {
-        this.suspicion = new Suspicion(config.detector(), config.nodeMonitorGracePeriod());
         this.lookAgain = config.canaryTolerance();
         this.heartbeats = heartbeats;
         this.guard = guard;
@@ -50,9 +48,10 @@ final class EarlyWarning {
     /** The node was heard of. */
     void heard(NodeHealth health) {
         calm(health);
+        long patience = heartbeats.patience(health);
         // A warning at the deadline would be none.
-        if (suspicion.patience(health.rhythm) < heartbeats.grace(health)) {
-            wheel.set(health.doubt, guard.whenNodeTime(suspectAt(health)));
+        if (patience < heartbeats.grace(health)) {
+            wheel.set(health.doubt, guard.whenNodeTime(health.heardAt + patience));
         } else {
             wheel.cancel(health.doubt);
         }
@@ -76,7 +75,7 @@ final class EarlyWarning {
 
     /** On the nodes' clock. Any sign of life counts, though only one kind of them makes the rhythm. */
     private long suspectAt(NodeHealth health) {
-        return health.heardAt + suspicion.patience(health.rhythm);
+        return health.heardAt + heartbeats.patience(health);
     }
 
     private void late(NodeHealth health, long now) {

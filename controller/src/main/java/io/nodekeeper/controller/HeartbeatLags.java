@@ -1,11 +1,11 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +41,7 @@ final class HeartbeatLags {
         this.guard = guard;
         this.explanations = explanations;
         this.metrics = metrics;
-        this.steady = new SteadyClock(now, micros(clock.wallTime()));
+        this.steady = new SteadyClock(now, KubeTime.micros(clock.wallTime()));
         this.windowEnd = now + WINDOW;
     }
 
@@ -76,7 +76,7 @@ final class HeartbeatLags {
             lags.rotate();
             windowEnd = now + WINDOW;
         }
-        long jump = steady.check(now, micros(clock.wallTime()));
+        long jump = steady.check(now, KubeTime.micros(clock.wallTime()));
         if (jump != 0) {
             log.warn(
                     "this machine's clock was set {} by {}; ages do not depend on it",
@@ -103,9 +103,5 @@ final class HeartbeatLags {
     /** All of it, with advice on the grace. */
     JsonObject json() {
         return new LagAdvice(gaps.summary(), lags.summary(), grace).json();
-    }
-
-    private static long micros(Instant time) {
-        return time.getEpochSecond() * 1_000_000 + time.getNano() / 1_000;
     }
 }

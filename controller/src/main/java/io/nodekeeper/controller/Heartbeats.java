@@ -239,9 +239,7 @@ final class Heartbeats {
 
     /** Microseconds since 1970, or {@link LeaseLine#NO_TIME}. */
     private static long micros(String time) {
-        return KubeTime.parse(time)
-                .map(at -> Math.addExact(Math.multiplyExact(at.getEpochSecond(), 1_000_000L), at.getNano() / 1_000))
-                .orElse(LeaseLine.NO_TIME);
+        return KubeTime.parse(time).map(KubeTime::micros).orElse(LeaseLine.NO_TIME);
     }
 
     /** A lease is gone, which is no sign of life. */
@@ -310,6 +308,11 @@ final class Heartbeats {
     /** Every node's silence counts from now on only. */
     void forgive(long now) {
         clearSince = guard.nodeTime(now);
+    }
+
+    /** The silence that is not unusual for the node, nanoseconds; see {@link Suspicion#patience}. */
+    long patience(NodeHealth health) {
+        return suspicion.patience(health.rhythm);
     }
 
     /** The silence that the node is allowed, nanoseconds. */

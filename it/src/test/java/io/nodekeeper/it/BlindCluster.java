@@ -41,7 +41,6 @@ final class BlindCluster implements AutoCloseable {
     private static final Pattern HOP = Pattern.compile("\\b(store|API server|watch|controller)\\b");
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
-    private final Path directory;
     private final Optional<LoopDisk> disk;
     private final Running server;
     private final Running controller;
@@ -51,7 +50,6 @@ final class BlindCluster implements AutoCloseable {
 
     /** Starts everything in {@code directory}, and returns when all nodes are Ready and have been heard of. */
     BlindCluster(Path directory, boolean ownDisk, List<String> controllerFlags) throws Exception {
-        this.directory = directory;
         // One after another: processes that all start at once leave each other no processor.
         STARTING.lock();
         try {
@@ -72,9 +70,10 @@ final class BlindCluster implements AutoCloseable {
                     "--node-monitor-grace-period=" + GRACE.toSeconds() + "s"));
             flags.addAll(controllerFlags);
             controller = opened(Running.startSmall(directory, "controller", flags));
-            Running steady = opened(hollow(data, STEADY_PREFIX, STEADY));
-            mortal = opened(hollow(data, MORTAL_PREFIX, MORTAL));
-            fleet = opened(new Fleet(data.resolve("admin.kubeconfig")));
+            Path admin = data.resolve("admin.kubeconfig");
+            Running steady = opened(Running.hollowSmall(directory, admin, STEADY_PREFIX, STEADY));
+            mortal = opened(Running.hollowSmall(directory, admin, MORTAL_PREFIX, MORTAL));
+            fleet = opened(new Fleet(admin));
             steady.awaitReady();
             mortal.awaitReady();
             Eventually.within(
@@ -200,20 +199,6 @@ final class BlindCluster implements AutoCloseable {
         while (!parts.isEmpty()) {
             parts.pop().close();
         }
-    }
-
-    private Running hollow(Path data, String prefix, int count) throws Exception {
-        return Running.startSmall(
-                directory,
-                prefix + "nodes",
-                List.of(
-                        "hollow-nodes",
-                        "--kubeconfig",
-                        data.resolve("admin.kubeconfig").toString(),
-                        "--prefix",
-                        prefix,
-                        "--count",
-                        Integer.toString(count)));
     }
 
     private <T extends AutoCloseable> T opened(T part) {

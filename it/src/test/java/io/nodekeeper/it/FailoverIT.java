@@ -25,6 +25,7 @@ class FailoverIT {
 
     private static final int LIVING = 50;
     private static final int DYING = 100;
+    private static final String LEASE = "--node-lease-duration-seconds=20";
     /** The leader is killed once so many are marked. Leases of 20 s are renewed each 5 s, so the others are due later. */
     private static final int HALFWAY = 20;
 
@@ -46,8 +47,8 @@ class FailoverIT {
                 Eventually.within(Duration.ofSeconds(30), () -> !holder(fleet).isEmpty());
                 String first = holder(fleet);
                 try (Running standby = controller(data, "standby");
-                        Running living = hollow(admin, "living-", LIVING);
-                        Running dying = hollow(admin, "dying-", DYING)) {
+                        Running living = Running.hollow(directory, admin, "living-", LIVING, LEASE);
+                        Running dying = Running.hollow(directory, admin, "dying-", DYING, LEASE)) {
                     living.awaitReady();
                     dying.awaitReady();
                     Eventually.within(Duration.ofSeconds(60), () -> fleet.ready() == LIVING + DYING);
@@ -241,19 +242,5 @@ class FailoverIT {
                         "--kubeconfig",
                         data.resolve("controller.kubeconfig").toString(),
                         "--node-monitor-grace-period=" + GRACE.toSeconds() + "s"));
-    }
-
-    private Running hollow(Path kubeconfig, String prefix, int count) throws Exception {
-        return Running.start(
-                directory,
-                prefix + "nodes",
-                "hollow-nodes",
-                "--kubeconfig",
-                kubeconfig.toString(),
-                "--prefix",
-                prefix,
-                "--count",
-                Integer.toString(count),
-                "--node-lease-duration-seconds=20");
     }
 }

@@ -45,8 +45,8 @@ class FleetScaleBench {
                 Thread.sleep(10_000);
                 long emptyHeap = ProcessFacts.liveHeapKb(controller.pid());
                 long emptyResident = ProcessFacts.residentKb(controller.pid());
-                try (Running living = hollow(admin, "living-", NODES - DYING);
-                        Running dying = hollow(admin, "dying-", DYING)) {
+                try (Running living = Running.hollow(directory, admin, "living-", NODES - DYING);
+                        Running dying = Running.hollow(directory, admin, "dying-", DYING)) {
                     living.awaitReady();
                     dying.awaitReady();
                     Eventually.within(Duration.ofSeconds(180), () -> fleet.ready() == NODES);
@@ -129,18 +129,5 @@ class FleetScaleBench {
                 }
             }
         }
-    }
-
-    private Running hollow(Path kubeconfig, String prefix, int count) throws Exception {
-        return Running.start(
-                directory,
-                prefix + "nodes",
-                "hollow-nodes",
-                "--kubeconfig",
-                kubeconfig.toString(),
-                "--prefix",
-                prefix,
-                "--count",
-                Integer.toString(count));
     }
 }

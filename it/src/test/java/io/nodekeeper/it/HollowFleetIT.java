@@ -16,6 +16,7 @@ class HollowFleetIT {
     private static final Duration GRACE = Duration.ofSeconds(15);
     private static final int LIVING = 1_800;
     private static final int DYING = 200;
+    private static final String LEASE = "--node-lease-duration-seconds=20";
 
     @TempDir
     Path directory;
@@ -35,8 +36,8 @@ class HollowFleetIT {
                             "--kubeconfig",
                             data.resolve("controller.kubeconfig").toString(),
                             "--node-monitor-grace-period=" + GRACE.toSeconds() + "s");
-                    Running living = hollow(admin, "living-", LIVING);
-                    Running dying = hollow(admin, "dying-", DYING);
+                    Running living = Running.hollow(directory, admin, "living-", LIVING, LEASE);
+                    Running dying = Running.hollow(directory, admin, "dying-", DYING, LEASE);
                     Fleet fleet = new Fleet(admin)) {
                 living.awaitReady();
                 dying.awaitReady();
@@ -77,19 +78,5 @@ class HollowFleetIT {
                 assertThat(controller.log()).contains("dying-0");
             }
         }
-    }
-
-    private Running hollow(Path kubeconfig, String prefix, int count) throws Exception {
-        return Running.start(
-                directory,
-                prefix + "nodes",
-                "hollow-nodes",
-                "--kubeconfig",
-                kubeconfig.toString(),
-                "--prefix",
-                prefix,
-                "--count",
-                Integer.toString(count),
-                "--node-lease-duration-seconds=20");
     }
 }

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Restarts of the control plane harm no node, and are no reason to miss a dead one. */
 class RestartIT {
     private static final Duration GRACE = Duration.ofSeconds(6);
+    private static final String[] HEARTBEAT = {"--node-lease-duration-seconds=4", "--node-status-update-frequency=2s"};
 
     @TempDir
     Path directory;
@@ -26,8 +27,8 @@ class RestartIT {
         String port = Integer.toString(URI.create(server.awaitAddress()).getPort());
         Path admin = data.resolve("admin.kubeconfig");
         Running controller = controller(data);
-        try (Running living = hollow(admin, "living-");
-                Running dying = hollow(admin, "dying-");
+        try (Running living = Running.hollow(directory, admin, "living-", 10, HEARTBEAT);
+                Running dying = Running.hollow(directory, admin, "dying-", 10, HEARTBEAT);
                 Fleet fleet = new Fleet(admin)) {
             living.awaitReady();
             dying.awaitReady();
@@ -76,19 +77,5 @@ class RestartIT {
                 // Alone: the next one need not wait until the lease of the killed one is over.
                 "--leader-elect=false",
                 "--node-monitor-grace-period=" + GRACE.toSeconds() + "s");
-    }
-
-    private Running hollow(Path kubeconfig, String prefix) throws Exception {
-        return Running.start(
-                directory,
-                prefix + "nodes",
-                "hollow-nodes",
-                "--kubeconfig",
-                kubeconfig.toString(),
-                "--prefix",
-                prefix,
-                "--count=10",
-                "--node-lease-duration-seconds=4",
-                "--node-status-update-frequency=2s");
     }
 }

@@ -37,6 +37,30 @@ final class Running implements AutoCloseable {
         return start(directory, name, List.of("-XX:TieredStopAtLevel=1"), arguments);
     }
 
+    /** Starts {@code count} hollow nodes whose names begin with {@code prefix}, in one process. */
+    static Running hollow(Path directory, Path kubeconfig, String prefix, int count, String... flags)
+            throws IOException {
+        return start(directory, prefix + "nodes", List.of(), hollowCommand(kubeconfig, prefix, count, flags));
+    }
+
+    /** As {@link #hollow}, small. */
+    static Running hollowSmall(Path directory, Path kubeconfig, String prefix, int count) throws IOException {
+        return startSmall(directory, prefix + "nodes", hollowCommand(kubeconfig, prefix, count));
+    }
+
+    private static List<String> hollowCommand(Path kubeconfig, String prefix, int count, String... flags) {
+        List<String> command = new ArrayList<>(List.of(
+                "hollow-nodes",
+                "--kubeconfig",
+                kubeconfig.toString(),
+                "--prefix",
+                prefix,
+                "--count",
+                Integer.toString(count)));
+        command.addAll(List.of(flags));
+        return command;
+    }
+
     private static Running start(Path directory, String name, List<String> javaFlags, List<String> arguments)
             throws IOException {
         Path dist = Path.of(System.getProperty("nodekeeper.dist", "../dist/target/nodekeeper"));
