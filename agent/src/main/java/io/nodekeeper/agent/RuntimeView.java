@@ -1,0 +1,27 @@
+package io.nodekeeper.agent;
+
+import java.util.List;
+
+/**
+ * What the status says about the container runtime. Every answer comes from memory, so that no hung call can delay a
+ * report. Confined to the agent's loop.
+ */
+public interface RuntimeView {
+    /** For a node without a container runtime: Ready speaks of the node alone. */
+    RuntimeView NONE = new NoRuntime();
+
+    /** What is known of the runtime. */
+    RuntimeFacts facts();
+
+    /** Why the node is not ready as far as the runtime is concerned. */
+    ReadyErrors errors();
+
+    /** Conditions of the node besides Kubernetes' own. */
+    List<ConditionReport> conditions();
+
+    /** The node's pod CIDRs, separated by commas, as often as they are looked at. */
+    void podCidr(String cidr);
+
+    /** {@code listener} runs on the loop when the node's status should be looked at before its time. */
+    void onNews(Runnable listener);
+}

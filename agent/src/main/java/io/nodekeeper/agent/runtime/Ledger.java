@@ -1,0 +1,97 @@
+package io.nodekeeper.agent.runtime;
+
+import io.nodekeeper.cri.ContainerEvent;
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.DeadlineExceededException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+
+/**
+ * The book of all calls to the runtime: which are under way, and which questions do not get their answers. A question is a
+ * method together with what it is about; it is in trouble from the begin of its first late try until a try is answered,
+ * be it with an error. Confined to the loop of its runtime.
+ */
+public final class Ledger implements ContainerRuntime {
+    private final ContainerRuntime runtime;
+    private final Clock clock;
+    private final OperationListener listener;
+    private final Map<Object, OpenCall> open = new LinkedHashMap<>();
+    private final Map<RuntimeCall<?>, Trouble> timedOut = new LinkedHashMap<>();
+
+    /** A book over the calls to {@code runtime}. */
+    public Ledger(ContainerRuntime runtime, Clock clock, OperationListener listener) {
+        this.runtime = runtime;
+        this.clock = clock;
+        this.listener = listener;
+    }
+
+    @Override
+    public <T> CompletableFuture<T> call(RuntimeCall<T> call, Duration deadline) {
+        Object entry = new Object();
+        long start = clock.nanoTime();
+        open.put(entry, new OpenCall(call, start, deadline));
+        CompletableFuture<T> answer = runtime.call(call, deadline);
+        answer.whenComplete((value, error) -> {
+            open.remove(entry);
+            listener.ended(call.method(), Duration.ofNanos(clock.nanoTime() - start), error != null);
+            settle(call, start, error);
+        });
+        return answer;
+    }
+
+    @Override
+    public CompletableFuture<Void> events(Consumer<ContainerEvent> consumer) {
+        return runtime.events(consumer);
+    }
+
+    /** The calls under way, oldest first. */
+    public List<OpenCall> open() {
+        return List.copyOf(open.values());
+    }
+
+    /** The questions that have waited for {@code patience} or longer, oldest first. */
+    public List<Trouble> troubles(Duration patience) {
+        long now = clock.nanoTime();
+        Map<RuntimeCall<?>, Trouble> all = new LinkedHashMap<>(timedOut);
+        for (OpenCall late : open.values()) {
+            if (!all.containsKey(late.call())) {
+                all.put(late.call(), new Trouble(late.call(), late.startedAt(), 0));
+            }
+        }
+        List<Trouble> troubles = new ArrayList<>(all.values());
+        troubles.removeIf(trouble -> now - trouble.since() < patience.toNanos());
+        troubles.sort((a, b) -> Long.compare(a.since() - now, b.since() - now));
+        return troubles;
+    }
+
+    /** Nobody will ask this again: the pod is gone. */
+    public void forget(String id) {
+        timedOut.keySet()
+                .removeIf(call -> call.containerId().filter(id::equals).isPresent()
+                        || call.sandboxId().filter(id::equals).isPresent());
+    }
+
+    private void settle(RuntimeCall<?> call, long start, Throwable error) {
+        if (isTimeout(error)) {
+            Trouble before = timedOut.getOrDefault(call, new Trouble(call, start, 0));
+            timedOut.put(call, new Trouble(call, before.since(), before.tries() + 1));
+        } else {
+            timedOut.remove(call);
+        }
+    }
+
+    private static boolean isTimeout(Throwable error) {
+        Throwable cause = error instanceof CompletionException wrapped && wrapped.getCause() != null
+                ? wrapped.getCause()
+                : error;
+        return cause instanceof DeadlineExceededException;
+    }
+}

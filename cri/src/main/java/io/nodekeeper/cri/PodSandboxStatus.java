@@ -1,0 +1,6 @@
+package io.nodekeeper.cri;
+
+import java.util.List;
+
+/** One sandbox in detail; {@code ips} may be empty: on the host's network, or no longer running. */
+public record PodSandboxStatus(PodSandbox sandbox, List<String> ips) {}

@@ -1,0 +1,170 @@
+package io.nodekeeper.cri;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One question to a container runtime, or one request. Immutable.
+ *
+ * @param <T> what the runtime answers
+ */
+public sealed interface RuntimeCall<T> {
+
+    /** The name of the method in CRI, such as {@code PodSandboxStatus}. */
+    String method();
+
+    /** The sandbox that the call is about. */
+    default Optional<String> sandboxId() {
+        return Optional.empty();
+    }
+
+    /** The container that the call is about. */
+    default Optional<String> containerId() {
+        return Optional.empty();
+    }
+
+    /** The UID of the pod that the call is about, where it says so itself. */
+    default Optional<String> podUid() {
+        return Optional.empty();
+    }
+
+    /** Which runtime this is. */
+    record GetVersion() implements RuntimeCall<RuntimeVersion> {
+        @Override
+        public String method() {
+            return "Version";
+        }
+    }
+
+    /** Whether the runtime and its network are ready. */
+    record GetStatus() implements RuntimeCall<RuntimeStatus> {
+        @Override
+        public String method() {
+            return "Status";
+        }
+    }
+
+    /** All sandboxes, or those of one pod. */
+    record ListSandboxes(Optional<String> podUid) implements RuntimeCall<List<PodSandbox>> {
+        @Override
+        public String method() {
+            return "ListPodSandbox";
+        }
+    }
+
+    /** State and addresses of one sandbox. */
+    record GetSandbox(String id) implements RuntimeCall<PodSandboxStatus> {
+        @Override
+        public String method() {
+            return "PodSandboxStatus";
+        }
+
+        @Override
+        public Optional<String> sandboxId() {
+            return Optional.of(id);
+        }
+    }
+
+    /** All containers, running or not, or those of one pod. */
+    record ListContainers(Optional<String> podUid) implements RuntimeCall<List<Container>> {
+        @Override
+        public String method() {
+            return "ListContainers";
+        }
+    }
+
+    /** State of one container. */
+    record GetContainer(String id) implements RuntimeCall<ContainerStatus> {
+        @Override
+        public String method() {
+            return "ContainerStatus";
+        }
+
+        @Override
+        public Optional<String> containerId() {
+            return Optional.of(id);
+        }
+    }
+
+    /** What one container uses: the cheapest call that reaches down to its shim. */
+    record GetContainerStats(String id) implements RuntimeCall<ContainerUsage> {
+        @Override
+        public String method() {
+            return "ContainerStats";
+        }
+
+        @Override
+        public Optional<String> containerId() {
+            return Optional.of(id);
+        }
+    }
+
+    /** Tells the runtime the node's pod CIDR, several separated by commas. */
+    record SetPodCidr(String cidr) implements RuntimeCall<Done> {
+        @Override
+        public String method() {
+            return "UpdateRuntimeConfig";
+        }
+    }
+
+    /** The images on the node. */
+    record ListImages() implements RuntimeCall<List<Image>> {
+        @Override
+        public String method() {
+            return "ListImages";
+        }
+    }
+
+    /** The file systems that images are on; the first one counts. */
+    record GetImageFilesystems() implements RuntimeCall<List<ImageFilesystem>> {
+        @Override
+        public String method() {
+            return "ImageFsInfo";
+        }
+    }
+
+    /** Makes a sandbox with a network of its own; answers its id. */
+    record RunSandbox(SandboxConfig config) implements RuntimeCall<String> {
+        @Override
+        public String method() {
+            return "RunPodSandbox";
+        }
+
+        @Override
+        public Optional<String> podUid() {
+            return Optional.of(config.podUid());
+        }
+    }
+
+    /** Stops all that runs in a sandbox and takes its network down. */
+    record StopSandbox(String id) implements RuntimeCall<Done> {
+        @Override
+        public String method() {
+            return "StopPodSandbox";
+        }
+
+        @Override
+        public Optional<String> sandboxId() {
+            return Optional.of(id);
+        }
+    }
+
+    /** Removes a sandbox, and its containers by force. */
+    record RemoveSandbox(String id) implements RuntimeCall<Done> {
+        @Override
+        public String method() {
+            return "RemovePodSandbox";
+        }
+
+        @Override
+        public Optional<String> sandboxId() {
+            return Optional.of(id);
+        }
+    }
+
+    /** An answer that says nothing but that it was done. */
+    enum Done {
+        /** It was. */
+        DONE
+    }
+}
