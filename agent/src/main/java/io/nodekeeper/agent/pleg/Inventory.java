@@ -1,0 +1,91 @@
+package io.nodekeeper.agent.pleg;
+
+import io.nodekeeper.cri.Container;
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.PodSandbox;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** All sandboxes and containers of a list, and to which pod each belongs. Immutable. */
+public final class Inventory {
+    /** Before the first list. */
+    public static final Inventory EMPTY = new Inventory(List.of(), List.of());
+
+    private final List<PodSandbox> sandboxes;
+    private final List<Container> containers;
+    private final Map<String, ListedPod> pods = new LinkedHashMap<>();
+    private final Map<String, ListedPod> byId = new HashMap<>();
+
+    /** What has no pod UID is not Kubernetes' and belongs to no pod. */
+    Inventory(List<PodSandbox> sandboxes, List<Container> containers) {
+        this.sandboxes = Collections.unmodifiableList(sandboxes);
+        this.containers = Collections.unmodifiableList(containers);
+        for (PodSandbox sandbox : sandboxes) {
+            if (!sandbox.podUid().isEmpty()) {
+                ListedPod pod = pods.computeIfAbsent(
+                        sandbox.podUid(),
+                        uid -> new ListedPod(new PodRef(uid, sandbox.podName(), sandbox.podNamespace())));
+                pod.add(sandbox);
+                byId.put(sandbox.id(), pod);
+            }
+        }
+        for (Container container : containers) {
+            if (!container.podUid().isEmpty()) {
+                ListedPod pod =
+                        pods.computeIfAbsent(container.podUid(), uid -> new ListedPod(new PodRef(uid, "", "")));
+                pod.add(container);
+                byId.put(container.id(), pod);
+            }
+        }
+    }
+
+    /** As the runtime listed them. */
+    public List<PodSandbox> sandboxes() {
+        return sandboxes;
+    }
+
+    /** As the runtime listed them. */
+    public List<Container> containers() {
+        return containers;
+    }
+
+    /** All pods, in the order of the list. */
+    public List<PodRef> pods() {
+        return pods.values().stream().map(ListedPod::ref).toList();
+    }
+
+    /** The pod with that UID. */
+    public Optional<PodRef> pod(String uid) {
+        return Optional.ofNullable(pods.get(uid)).map(ListedPod::ref);
+    }
+
+    /** The pod that the sandbox or container {@code id} belongs to. */
+    public Optional<PodRef> podOf(String id) {
+        return Optional.ofNullable(byId.get(id)).map(ListedPod::ref);
+    }
+
+    /** By pod UID. */
+    Map<String, ListedPod> listed() {
+        return pods;
+    }
+
+    /** How many pods have a sandbox that is ready. */
+    int runningPods() {
+        return (int) pods.values().stream().filter(ListedPod::isRunning).count();
+    }
+
+    /** How many containers are in each state; every state is there. */
+    Map<ContainerState, Integer> containersByState() {
+        Map<ContainerState, Integer> counts = new EnumMap<>(ContainerState.class);
+        for (ContainerState state : ContainerState.values()) {
+            counts.put(state, 0);
+        }
+        containers.forEach(container -> counts.merge(container.state(), 1, Integer::sum));
+        return counts;
+    }
+}
