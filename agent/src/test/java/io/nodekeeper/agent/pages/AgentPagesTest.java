@@ -104,7 +104,7 @@ class AgentPagesTest {
                 + " /healthz/status, /readyz, /readyz/registered, /metrics, /debug/runtime\n");
         assertThat(text("/healthz/nothing", ""))
                 .isEqualTo("404: 404 page not found; healthz has ping, status\n");
-        assertThat(text("/debug/runtime", "")).contains("\"version\": \"containerd://1.6.20\"");
+        assertThat(text("/debug/runtime", "")).contains("\"version\" : \"containerd://1.6.20\"");
     }
 
     private String text(String path, String query) {
