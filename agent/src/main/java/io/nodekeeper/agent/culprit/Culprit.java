@@ -42,7 +42,7 @@ public record Culprit(
                 remedy);
     }
 
-    Culprit of(Subject subject) {
+    Culprit about(Subject subject) {
         return new Culprit(
                 layer, reason, summary, since, subject.pod(), subject.sandboxId(), subject.containerId(), process,
                 method, evidence, remedy);
