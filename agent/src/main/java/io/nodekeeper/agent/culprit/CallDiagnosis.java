@@ -26,9 +26,11 @@ final class CallDiagnosis {
     private final Facts facts;
     private final List<Culprit> culprits;
     private final List<Answer> late;
+    private final Patience patience;
 
     CallDiagnosis(Facts facts, Patience patience, List<Culprit> processes) {
         this.facts = facts;
+        this.patience = patience;
         this.culprits = new ArrayList<>(processes);
         this.late = facts.answers().stream()
                 .filter(answer -> answer.kind() == Answer.Kind.LATE
@@ -82,7 +84,8 @@ final class CallDiagnosis {
     }
 
     private Optional<Culprit> unreachable(Optional<Answer> version, Optional<ProcessInfo> process) {
-        return version.filter(answer -> answer.kind() == Answer.Kind.UNREACHABLE)
+        return version.filter(answer -> answer.kind() == Answer.Kind.UNREACHABLE
+                        && answer.took().compareTo(patience.stopped()) >= 0)
                 .map(answer -> {
                     Instant since = since(answer);
                     return Culprit.of(

@@ -53,9 +53,11 @@ public record Culprit(
                 layer, reason, summary, since, pod, sandboxId, containerId, Optional.of(ref), method, evidence, remedy);
     }
 
-    Culprit since(Instant first) {
+    /** With the words and the begin of an earlier look, which must not change with each. */
+    Culprit as(Culprit first) {
         return new Culprit(
-                layer, reason, summary, first, pod, sandboxId, containerId, process, method, evidence, remedy);
+                layer, reason, first.summary, first.since, pod, sandboxId, containerId, process, method, evidence,
+                remedy);
     }
 
     Culprit delays(String call) {
