@@ -2,36 +2,24 @@ package io.nodekeeper.it;
 
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.KubeObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Kubeconfig;
-import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
-import io.nodekeeper.time.Randoms;
-import io.nodekeeper.time.ThreadLoop;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 
 /** Looks at a cluster from the side: what the API shows of each node, and when it first showed it. */
 final class Fleet implements AutoCloseable {
     /** The controller's own lease among those of nodes. */
     private static final String CANARY = "nodekeeper-canary";
 
-    private final ThreadLoop loop = new ThreadLoop("fleet");
-    private final HttpTransport transport;
-    private final KubeClient client;
+    private final Observer observer;
     private final Map<String, Seen> nodes = new ConcurrentHashMap<>();
     private final AtomicLong renewals = new AtomicLong();
 
@@ -53,14 +41,13 @@ final class Fleet implements AutoCloseable {
     }
 
     Fleet(Path kubeconfig) {
-        transport = new HttpTransport(Kubeconfig.load(kubeconfig));
-        client = new KubeClient(transport, loop, Duration.ofSeconds(30));
-        follow(Selection.all(ResourceType.NODES), this::node);
-        follow(Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE), this::lease);
+        observer = new Observer(kubeconfig);
+        observer.follow(Selection.all(ResourceType.NODES), this::node, this::gone);
+        observer.follow(Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE), this::lease, this::gone);
     }
 
     KubeClient client() {
-        return client;
+        return observer.client();
     }
 
     Seen node(String name) {
@@ -87,24 +74,8 @@ final class Fleet implements AutoCloseable {
         return future.get(60, TimeUnit.SECONDS);
     }
 
-    private void follow(Selection selection, Consumer<ApiObject> seen) {
-        new Reflector(client, selection, Randoms.secure(), new Reflector.Handler() {
-                    @Override
-                    public void onReplace(List<JsonObject> objects) {
-                        objects.forEach(this::onChange);
-                    }
-
-                    @Override
-                    public void onChange(JsonObject object) {
-                        seen.accept(new KubeObject(object));
-                    }
-
-                    @Override
-                    public void onDelete(JsonObject object) {
-                        nodes.remove(new KubeObject(object).name());
-                    }
-                })
-                .start();
+    private void gone(ApiObject object) {
+        nodes.remove(object.name());
     }
 
     private void node(ApiObject object) {
@@ -143,7 +114,6 @@ final class Fleet implements AutoCloseable {
 
     @Override
     public void close() {
-        transport.close();
-        loop.close();
+        observer.close();
     }
 }

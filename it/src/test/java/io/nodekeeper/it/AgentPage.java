@@ -1,0 +1,77 @@
+package io.nodekeeper.it;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonNumber;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What an agent tells at its own port. */
+final class AgentPage {
+    private static final int LIMIT_MILLIS = 3_000;
+
+    private final int port;
+
+    /** The agent serves at {@code port} of the loopback address. */
+    AgentPage(int port) {
+        this.port = port;
+    }
+
+    /** What the agent knows of one pod: how old that is in seconds, and whether it counts as stuck. */
+    record PodKnowledge(double ageSeconds, boolean stuck) {}
+
+    /** A port that nobody has; somebody may take it meanwhile, so it is to be used soon. */
+    static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /** {@code /debug/runtime}; empty if nobody answers. */
+    Optional<JsonObject> runtime() {
+        return get("/debug/runtime").map(Json::parseObject);
+    }
+
+    /** What it knows of each pod, by name; empty if nobody answers. */
+    Map<String, PodKnowledge> pods() {
+        Map<String, PodKnowledge> pods = new LinkedHashMap<>();
+        runtime().ifPresent(page -> page.array("pods").objects().forEach(pod -> {
+            JsonValue age = pod.get("ageSeconds").orElseThrow(() -> new AssertionError("no ageSeconds in " + pod));
+            pods.put(pod.text("name"), new PodKnowledge(((JsonNumber) age).decimal().doubleValue(), pod.bool("stuck")));
+        }));
+        return pods;
+    }
+
+    /** The value of a metric, with its labels if it has any; empty if it is not there or nobody answers. */
+    OptionalDouble metric(String name) {
+        Matcher line = Pattern.compile("^" + Pattern.quote(name) + " (\\S+)", Pattern.MULTILINE)
+                .matcher(get("/metrics").orElse(""));
+        return line.find() ? OptionalDouble.of(Double.parseDouble(line.group(1))) : OptionalDouble.empty();
+    }
+
+    /** The text at {@code path}; empty if nobody answers, or with an error. */
+    Optional<String> get(String path) {
+        try {
+            HttpURLConnection connection =
+                    (HttpURLConnection) URI.create("http://127.0.0.1:" + port + path).toURL().openConnection();
+            connection.setConnectTimeout(LIMIT_MILLIS);
+            connection.setReadTimeout(LIMIT_MILLIS);
+            try (var in = connection.getInputStream()) {
+                return Optional.of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+            }
+        } catch (IOException e) {
+            // An agent that ends, or has only begun.
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,320 @@
+package io.nodekeeper.it;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A containerd of its own below a directory, with images, a pod network of its own (a bridge that only its pods are on), and
+ * gates in front of runc and of the CNI plugin. Several can run at once. Needs root. Closing it leaves nothing behind: no
+ * process, mount, bridge, control group or loop device.
+ */
+final class Containerd implements AutoCloseable {
+    private static final Duration READY = Duration.ofSeconds(60);
+    private static final Path PLUGINS = Path.of("/usr/lib/cni");
+    /** Where libcni keeps what plugins answered, and shims their sockets; neither can be configured in containerd 1.6. */
+    private static final Path CNI_RESULTS = Path.of("/var/lib/cni/results");
+
+    private final Path directory;
+    /** Of the bridge, of the network and of the control groups. At most 15 characters, as it names an interface. */
+    private final String name = "nk" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+
+    private final Path socket;
+    private final Path log;
+    private final Path data;
+    private final Path network;
+    private final Gate runc;
+    private final Gate cni;
+    private final CpuLimit cpu;
+    private final Leftovers leftovers;
+    private final Optional<LoopDisk> disk;
+    private final Thread lastResort = new Thread(this::releaseAtLast, "end containerd");
+
+    private Process process;
+
+    private Containerd(Path directory, boolean ownDisk) throws Exception {
+        Command.find("containerd", "containerd");
+        for (String plugin : List.of("bridge", "host-local", "loopback")) {
+            if (!Files.isExecutable(PLUGINS.resolve(plugin))) {
+                throw Command.missing(PLUGINS.resolve(plugin).toString(), "containernetworking-plugins");
+            }
+        }
+        this.directory = Files.createDirectories(directory).toRealPath();
+        socket = this.directory.resolve("containerd.sock");
+        log = this.directory.resolve("containerd.log");
+        data = this.directory.resolve("data");
+        network = Files.createDirectories(this.directory.resolve("net.d")).resolve("10-bridge.conflist");
+        leftovers = new Leftovers(this.directory, name);
+        Path bin = Files.createDirectories(this.directory.resolve("bin"));
+        Files.createSymbolicLink(bin.resolve("host-local"), PLUGINS.resolve("host-local"));
+        Files.createSymbolicLink(bin.resolve("loopback"), PLUGINS.resolve("loopback"));
+        cni = Gate.cni(bin.resolve("bridge"), PLUGINS.resolve("bridge"));
+        runc = Gate.runc(bin.resolve("runc"), Command.find("runc", "runc"));
+        Files.writeString(this.directory.resolve("config.toml"), config());
+        restoreNetwork();
+        disk = ownDisk ? Optional.of(LoopDisk.mount(this.directory.resolve("disk.img"), data)) : Optional.empty();
+        cpu = new CpuLimit(name + "-cpu");
+        Runtime.getRuntime().addShutdownHook(lastResort);
+    }
+
+    /** Makes one that does not run yet and has no images; with a disk of its own if it is to be frozen. */
+    static Containerd make(Path directory, boolean ownDisk) throws Exception {
+        return new Containerd(directory, ownDisk);
+    }
+
+    /** Makes one, starts it, and gives it the images. */
+    static Containerd start(Path directory, boolean ownDisk) throws Exception {
+        Containerd containerd = make(directory, ownDisk);
+        try {
+            containerd.start();
+            containerd.importImages();
+            return containerd;
+        } catch (Exception | Error e) {
+            containerd.close();
+            throw e;
+        }
+    }
+
+    /** Starts it, the first time or again, and waits until it answers. */
+    void start() throws Exception {
+        process = new ProcessBuilder(
+                        "containerd", "--config", directory.resolve("config.toml").toString())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                .start();
+        Eventually.within(READY, () -> {
+            if (!process.isAlive()) {
+                throw new AssertionError("containerd ended with " + process.exitValue() + ": " + log());
+            }
+            return Files.exists(socket) && ctr(Duration.ofSeconds(5), "version").code() == 0;
+        });
+    }
+
+    /** Gives it the images of {@link BusyboxImages}. */
+    void importImages() throws Exception {
+        Path archive = BusyboxImages.archive(directory.resolve("images"));
+        Command.Result result = ctr(READY, "images", "import", archive.toString());
+        if (result.code() != 0) {
+            throw new AssertionError("images import: " + result.output() + log());
+        }
+    }
+
+    /** Runs its own client, in the namespace of pods. */
+    Command.Result ctr(Duration limit, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of("ctr", "-a", socket.toString(), "-n", "k8s.io"));
+        command.addAll(List.of(arguments));
+        return Command.run(limit, command.toArray(String[]::new));
+    }
+
+    Path socket() {
+        return socket;
+    }
+
+    /** As flags take it. */
+    String endpoint() {
+        return "unix://" + socket;
+    }
+
+    /** Of its bridge, and of its control groups. */
+    String name() {
+        return name;
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** In front of runc. */
+    Gate runc() {
+        return runc;
+    }
+
+    /** In front of the bridge plugin. */
+    Gate cni() {
+        return cni;
+    }
+
+    /** Sends it a signal: STOP, CONT. */
+    void signal(String signal) throws Exception {
+        Command.signal(pid(), signal);
+    }
+
+    /** Ends it without giving it a chance; pods go on, the socket's file stays. */
+    void kill() throws Exception {
+        signal("KILL");
+        process.waitFor();
+    }
+
+    /** Ends it as init would; pods go on, the socket's file goes. */
+    void terminate() throws Exception {
+        signal("TERM");
+        if (!process.waitFor(30, TimeUnit.SECONDS)) {
+            throw new AssertionError("containerd did not end within 30 s: " + log());
+        }
+    }
+
+    /** It gets {@code micros} of processor time in each 100 ms, as do all helpers and shims that it starts from now on. */
+    void slow(int micros) throws Exception {
+        cpu.limit(pid(), micros);
+    }
+
+    /** It gets what there is. */
+    void fast() throws Exception {
+        cpu.lift();
+    }
+
+    /** Its own disk. */
+    LoopDisk disk() {
+        return disk.orElseThrow();
+    }
+
+    /** It has no configuration of a pod network any more. */
+    void removeNetwork() throws Exception {
+        Files.delete(network);
+    }
+
+    /** It has one again. */
+    void restoreNetwork() throws Exception {
+        Files.writeString(network, """
+                {"cniVersion": "0.4.0", "name": "%s", "plugins": [
+                  {"type": "bridge", "bridge": "%s",
+                   "ipam": {"type": "host-local", "dataDir": "%s", "ranges": [[{"subnet": "10.88.0.0/16"}]]}}]}
+                """.formatted(name, name, directory.resolve("ipam")));
+    }
+
+    /** The shim of a sandbox and of its containers. */
+    long shim(String sandbox) throws Exception {
+        return ProcessHandle.allProcesses()
+                .filter(candidate -> {
+                    List<String> arguments = List.of(candidate.info().arguments().orElse(new String[0]));
+                    int id = arguments.indexOf("-id");
+                    return arguments.contains(socket.toString())
+                            && id >= 0
+                            && arguments.get(id + 1).equals(sandbox);
+                })
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no shim has sandbox " + sandbox))
+                .pid();
+    }
+
+    String log() throws IOException {
+        return Files.exists(log) ? Files.readString(log) : "";
+    }
+
+    /** What it would leave, for whoever looks whether it left it. */
+    Leftovers leftovers() {
+        return leftovers;
+    }
+
+    @Override
+    public void close() throws Exception {
+        Runtime.getRuntime().removeShutdownHook(lastResort);
+        release();
+    }
+
+    private void releaseAtLast() {
+        try {
+            release();
+        } catch (Exception | Error e) {
+            System.err.println("containerd below " + directory + ": " + e);
+        }
+    }
+
+    private void release() throws Exception {
+        // Who waits for a frozen disk does not even die.
+        if (disk.isPresent()) {
+            disk.get().thawIfFrozen();
+        }
+        leftovers.kill();
+        Set<String> ids = removeTraces();
+        leftovers.unmount(data);
+        Command.run(Duration.ofSeconds(10), "ip", "link", "delete", name);
+        leftovers.removeCgroups(ids);
+        cpu.close();
+        if (disk.isPresent()) {
+            disk.get().close();
+        }
+    }
+
+    /** Removes files in places that all runtimes share; answers the ids of sandboxes and containers. */
+    private Set<String> removeTraces() throws IOException {
+        Set<String> ids = new TreeSet<>();
+        for (Path task : Leftovers.children(data.resolve("state/io.containerd.runtime.v2.task/k8s.io"))) {
+            ids.add(task.getFileName().toString());
+            Path address = task.resolve("address");
+            if (Files.exists(address)) {
+                Files.deleteIfExists(Path.of(Files.readString(address).replaceFirst("^unix://", "")));
+            }
+        }
+        List<Path> results = Leftovers.children(CNI_RESULTS);
+        for (Path result : results) {
+            String file = result.getFileName().toString();
+            if (file.startsWith(name + "-")) {
+                ids.add(file.substring(name.length() + 1).replaceFirst("-.*", ""));
+            }
+        }
+        for (Path result : results) {
+            if (ids.stream().anyMatch(id -> result.getFileName().toString().contains("-" + id + "-"))) {
+                Files.deleteIfExists(result);
+            }
+        }
+        return ids;
+    }
+
+    private String config() {
+        return """
+                version = 2
+                root = "%1$s/data/root"
+                state = "%1$s/data/state"
+                oom_score = 0
+
+                [grpc]
+                  address = "%1$s/containerd.sock"
+                [ttrpc]
+                  address = "%1$s/containerd.sock.ttrpc"
+                [debug]
+                  address = "%1$s/debug.sock"
+
+                [plugins."io.containerd.internal.v1.opt"]
+                  path = "%1$s/opt"
+
+                [plugins."io.containerd.grpc.v1.cri"]
+                  sandbox_image = "%2$s"
+                  disable_apparmor = true
+                  # Lowering the score needs CAP_SYS_RESOURCE, which test machines may lack.
+                  restrict_oom_score_adj = true
+                  netns_mounts_under_state_dir = true
+                  stream_server_address = "127.0.0.1"
+                  stream_server_port = "0"
+
+                  [plugins."io.containerd.grpc.v1.cri".cni]
+                    bin_dir = "%1$s/bin"
+                    conf_dir = "%1$s/net.d"
+                    max_conf_num = 1
+
+                  [plugins."io.containerd.grpc.v1.cri".containerd]
+                    snapshotter = "overlayfs"
+                    default_runtime_name = "runc"
+
+                    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+                      runtime_type = "io.containerd.runc.v2"
+
+                      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+                        BinaryName = "%1$s/bin/runc"
+                        Root = "%1$s/runc"
+                """.formatted(directory, BusyboxImages.PAUSE);
+    }
+}

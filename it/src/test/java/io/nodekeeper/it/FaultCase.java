@@ -1,0 +1,195 @@
+package io.nodekeeper.it;
+
+import io.nodekeeper.api.Condition;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+
+/**
+ * One fault on a machine of its own: struck, looked at for a minute, looked at again while the agent is started anew, healed.
+ * Used by one thread.
+ */
+final class FaultCase {
+    private static final int PODS = 3;
+    /** What is under way from the start has ended by then. */
+    private static final Duration SETTLED = Duration.ofSeconds(5);
+
+    private static final Duration OBSERVED = Duration.ofSeconds(60);
+    private static final Duration LOOK = Duration.ofMillis(500);
+    /** Machines that all start at once leave each other no processor. */
+    private static final Semaphore STARTING = new Semaphore(2);
+
+    private final RuntimeFault fault;
+    private final ConditionLog conditions;
+    private final String name;
+    private final String[] agentFlags;
+
+    FaultCase(RuntimeFault fault, ConditionLog conditions) {
+        this.fault = fault;
+        this.conditions = conditions;
+        this.name = fault.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        this.agentFlags = fault.agentFlags().toArray(String[]::new);
+    }
+
+    /** Goes through all of it in {@code directory}; keeps the agents' logs if it is not as it should be. */
+    FaultRow run(Path directory, Path kubeconfig) throws Exception {
+        STARTING.acquire();
+        RealNode node;
+        try {
+            node = started(Files.createDirectory(directory.resolve(name)), kubeconfig);
+        } finally {
+            STARTING.release();
+        }
+        try (node) {
+            Thread.sleep(SETTLED.toMillis());
+            long struck = System.nanoTime();
+            fault.strike(node);
+            Optional<Double> othersAge = observe(node);
+            String pages = node.page().get("/debug/runtime").orElse("");
+            String log = node.agent().log();
+
+            Optional<Double> restarted = restart(node);
+            List<FaultRow.Said> ready = ready(struck);
+            Optional<FaultRow.Named> named = named(struck);
+
+            long healed = System.nanoTime();
+            fault.heal(node);
+            Optional<Double> well = until(healed, FaultRow.HEALED, () -> well(node));
+            FaultRow row = new FaultRow(fault, ready, othersAge, named, restarted, well, node.waiting());
+            System.out.print("faults: " + row.cells());
+            if (!row.good()) {
+                Path kept = Path.of("target", "faults-" + name + ".log").toAbsolutePath();
+                Files.writeString(
+                        kept,
+                        row + "\n\n" + pages + "\n\n" + log + "\n\nAfter the restart:\n\n"
+                                + node.page().get("/debug/runtime").orElse("") + "\n\n"
+                                + node.agent().log() + "\n\ncontainerd:\n\n"
+                                + node.containerd().log());
+                System.out.println("faults: " + name + " is not as it should be; see " + kept);
+            }
+            return row;
+        }
+    }
+
+    private RealNode started(Path directory, Path kubeconfig) throws Exception {
+        RealNode node = new RealNode(directory, name, kubeconfig, fault.needsDisk(), PODS);
+        try {
+            fault.prepare(node);
+            node.startAgent(agentFlags);
+            node.awaitReady(conditions);
+            return node;
+        } catch (Exception | Error e) {
+            node.close();
+            throw e;
+        }
+    }
+
+    /** How old the agent's knowledge of a pod that is not hit was at most. */
+    private static Optional<Double> observe(RealNode node) throws Exception {
+        Optional<Double> oldest = Optional.empty();
+        long end = System.nanoTime() + OBSERVED.toNanos();
+        while (System.nanoTime() < end) {
+            Optional<Double> now = othersAge(node);
+            if (now.isPresent() && (oldest.isEmpty() || now.get() > oldest.get())) {
+                oldest = now;
+            }
+            Thread.sleep(LOOK.toMillis());
+        }
+        return oldest;
+    }
+
+    /** Empty if the agent does not answer, or does not know one of them. */
+    private static Optional<Double> othersAge(RealNode node) {
+        Map<String, AgentPage.PodKnowledge> known = node.page().pods();
+        List<Double> ages = new ArrayList<>();
+        for (Pods.RealPod pod : node.running()) {
+            if (!pod.equals(node.victim())) {
+                AgentPage.PodKnowledge knowledge = known.get(pod.name());
+                if (knowledge == null) {
+                    return Optional.empty();
+                }
+                ages.add(knowledge.ageSeconds());
+            }
+        }
+        return ages.stream().max(Double::compare);
+    }
+
+    /** Kills the agent and starts it again. */
+    private Optional<Double> restart(RealNode node) throws Exception {
+        node.agent().kill();
+        Instant killed = Instant.now();
+        long begin = System.nanoTime();
+        node.startAgent(agentFlags);
+        String expected = fault.expected().ready() ? Condition.TRUE : Condition.FALSE;
+        Duration limit = fault.expected().ready() ? FaultRow.RESTARTED_POD : FaultRow.RESTARTED_NODE;
+        return until(
+                begin,
+                limit,
+                () -> saidSince(killed)
+                                .filter(ready -> ready.status().equals(expected))
+                                .filter(ready -> ready.message().contains(fault.expected().readyMessage()))
+                                .isPresent()
+                        && (!fault.expected().othersFresh()
+                                || othersAge(node).filter(age -> age <= FaultRow.FRESH).isPresent()));
+    }
+
+    /** Ready as an agent said it that began after {@code moment}. */
+    private Optional<Condition> saidSince(Instant moment) {
+        return conditions.now(name, Condition.READY)
+                .filter(ready -> ready.lastHeartbeatTime().filter(at -> at.isAfter(moment)).isPresent());
+    }
+
+    private boolean well(RealNode node) {
+        return conditions.is(name, Condition.READY, Condition.TRUE)
+                && conditions.is(name, fault.expected().condition(), Condition.FALSE)
+                && node.waiting() == 0
+                && othersAge(node).filter(age -> age <= FaultRow.FRESH).isPresent();
+    }
+
+    /** The changes of Ready's word. */
+    private List<FaultRow.Said> ready(long struck) {
+        List<FaultRow.Said> changes = new ArrayList<>();
+        String last = Condition.TRUE;
+        for (ConditionLog.Entry entry : conditions.since(struck, name, Condition.READY)) {
+            Condition condition = entry.condition();
+            if (!condition.status().equals(last)) {
+                changes.add(new FaultRow.Said(condition.status(), condition.message(), seconds(struck, entry.at())));
+                last = condition.status();
+            }
+        }
+        return changes;
+    }
+
+    /** The first time that the expected one was named. */
+    private Optional<FaultRow.Named> named(long struck) {
+        return conditions.since(struck, name, fault.expected().condition()).stream()
+                .filter(entry -> entry.says(Condition.TRUE))
+                .filter(entry -> (entry.condition().reason() + " " + entry.condition().message())
+                        .matches("(?s).*(" + fault.expected().named() + ").*"))
+                .findFirst()
+                .map(entry -> new FaultRow.Named(
+                        entry.condition().reason(), entry.condition().message(), seconds(struck, entry.at())));
+    }
+
+    /** Waits for {@code condition}, and tells how long after {@code begin} it held; empty if it did not within the limit. */
+    private static Optional<Double> until(long begin, Duration limit, Eventually.Condition condition) throws Exception {
+        while (!condition.holds()) {
+            if (System.nanoTime() - begin > limit.toNanos()) {
+                return Optional.empty();
+            }
+            Thread.sleep(50);
+        }
+        return Optional.of(seconds(begin, System.nanoTime()));
+    }
+
+    private static double seconds(long from, long to) {
+        return (to - from) / 1e9;
+    }
+}

@@ -1,0 +1,132 @@
+package io.nodekeeper.it;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Every way in which a real containerd can hang or fail: no hung container hurts the node, whoever hangs is named, and an
+ * agent that is started meanwhile is not held up. Each fault has a machine of its own; many run side by side at one API
+ * server. The table of a whole run becomes {@code docs/faults.md}.
+ *
+ * <p>{@code -Dfaults.only=CNI_ADD,SHIM_STOPPED} runs just those and leaves the document alone.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class FaultZooIT {
+    /** They mostly wait; all take two rounds. */
+    private static final int SIDE_BY_SIDE = Integer.getInteger("faults.parallel", 9);
+
+    @TempDir
+    static Path directory;
+
+    private final List<CompletableFuture<FaultRow>> runs = new ArrayList<>();
+    private Running server;
+    private ConditionLog conditions;
+    private Path kubeconfig;
+
+    @BeforeAll
+    void startServer() throws Exception {
+        Path data = directory.resolve("data");
+        server = Running.startSmall(
+                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
+        server.awaitReady();
+        kubeconfig = data.resolve("admin.kubeconfig");
+        conditions = new ConditionLog(kubeconfig);
+    }
+
+    @TestFactory
+    @Tag("A54")
+    @Tag("A55")
+    @Tag("A75")
+    @Tag("A84")
+    @Tag("A88")
+    @Tag("A89")
+    Stream<DynamicTest> aFaultHurtsNobodyElseAndIsNamed() {
+        ExecutorService pool = Executors.newFixedThreadPool(SIDE_BY_SIDE);
+        List<DynamicTest> tests = new ArrayList<>();
+        // Those that make the node NotReady take longer after the agent's restart: they do not stand in line at the end.
+        Stream.of(RuntimeFault.values())
+                .filter(FaultZooIT::wanted)
+                .sorted(Comparator.comparing(fault -> fault.expected().ready()))
+                .forEach(fault -> {
+                    CompletableFuture<FaultRow> run = run(pool, fault);
+                    tests.add(DynamicTest.dynamicTest(fault.text(), () -> run.join().check()));
+                });
+        pool.shutdown();
+        return tests.stream();
+    }
+
+    private static boolean wanted(RuntimeFault fault) {
+        String only = System.getProperty("faults.only", "");
+        return only.isEmpty() || List.of(only.split(",")).contains(fault.name());
+    }
+
+    private CompletableFuture<FaultRow> run(ExecutorService pool, RuntimeFault fault) {
+        CompletableFuture<FaultRow> run = CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return new FaultCase(fault, conditions).run(directory, kubeconfig);
+                    } catch (Exception e) {
+                        throw new IllegalStateException(fault + ": " + e.getMessage(), e);
+                    }
+                },
+                pool);
+        runs.add(run);
+        return run;
+    }
+
+    @AfterAll
+    void writeTable() throws Exception {
+        conditions.close();
+        server.close();
+        if (!System.getProperty("faults.only", "").isEmpty()
+                || runs.stream().anyMatch(run -> !run.isDone() || run.isCompletedExceptionally())) {
+            return;
+        }
+        StringBuilder table = new StringBuilder();
+        runs.stream()
+                .map(CompletableFuture::join)
+                .sorted(Comparator.comparing(FaultRow::fault))
+                .forEach(row -> table.append(row.cells()));
+        Files.writeString(Path.of("..", "docs", "faults.md"), DOCUMENT.formatted(table));
+    }
+
+    private static final String DOCUMENT = """
+            # Faults of the container runtime
+
+            Written by `FaultZooIT`, which `./test` runs; do not edit.
+
+            Each row is a machine of its own: containerd with three real pods, and an agent with default periods; nine machines
+            side by side on one computer with 2 cores, all at one API server. Processes are frozen with SIGSTOP, disks are an
+            ext4 of their own, frozen with `fsfreeze`; runc and the CNI plugin hang or fail in a script in front of them. Where
+            nothing happens until somebody asks, the test makes or ends a pod, as a kubelet would. Calls to single containers
+            or of single methods hang in a relay in front of containerd's socket.
+
+            Times count from the fault, from the agent's start, or from the fault's end. A fault lasts for a minute; then the
+            agent is killed and started again, and when it has said what it should, the fault ends.
+
+            * **Ready**: what the API said of the node until the fault ended; one word if that never changed.
+            * **Other pods**: how old the agent's knowledge of a pod that was not hit was at most, before the restart; at most
+              2 s, except (in brackets) where nobody can know better.
+            * **Named**: reason and message of the first `RuntimeDegraded` (or `PodNetworkUnavailable`) in the API that fits.
+            * **After a restart**: when the new agent had said the right Ready and knew the other pods; within 10 s if a single
+              pod is hit.
+            * **After the end**: when Ready was True, nobody was named any more, and everything that hung had ended.
+
+            | fault | Ready | other pods | named | after | after a restart | after the end |
+            |---|---|---|---|---|---|---|
+            %s""";
+}

@@ -1,0 +1,194 @@
+package io.nodekeeper.it;
+
+import io.grpc.ManagedChannel;
+import io.grpc.okhttp.OkHttpChannelBuilder;
+import io.grpc.stub.AbstractStub;
+import io.nodekeeper.cri.v1.ContainerConfig;
+import io.nodekeeper.cri.v1.ContainerMetadata;
+import io.nodekeeper.cri.v1.CreateContainerRequest;
+import io.nodekeeper.cri.v1.ExecSyncRequest;
+import io.nodekeeper.cri.v1.ImageSpec;
+import io.nodekeeper.cri.v1.LinuxPodSandboxConfig;
+import io.nodekeeper.cri.v1.Mount;
+import io.nodekeeper.cri.v1.PodSandboxConfig;
+import io.nodekeeper.cri.v1.PodSandboxMetadata;
+import io.nodekeeper.cri.v1.RemovePodSandboxRequest;
+import io.nodekeeper.cri.v1.RunPodSandboxRequest;
+import io.nodekeeper.cri.v1.RuntimeServiceGrpc;
+import io.nodekeeper.cri.v1.StartContainerRequest;
+import io.nodekeeper.cri.v1.StopContainerRequest;
+import io.nodekeeper.cri.v1.StopPodSandboxRequest;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+/** Makes pods and ends them, as a kubelet would, over CRI. Thread-safe. */
+final class Pods implements AutoCloseable {
+    /** As long as a kubelet waits. */
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
+    /** A sandbox's own grace, seconds: nothing in it listens to SIGTERM. */
+    private static final int GRACE = 1;
+
+    private final Containerd containerd;
+    private final ManagedChannel channel;
+    private final ExecutorService background = Executors.newVirtualThreadPerTaskExecutor();
+
+    /** A pod of one container, which runs. */
+    record RealPod(String name, String uid, String sandbox, String container) {}
+
+    Pods(Containerd containerd) {
+        this.containerd = containerd;
+        channel = OkHttpChannelBuilder.forAddress("localhost", 1)
+                .usePlaintext()
+                .socketFactory(new UnixSocketFactory(containerd.socket()))
+                .overrideAuthority("localhost")
+                .build();
+    }
+
+    /** Makes one pod that does nothing, and starts it. */
+    RealPod run(String name) {
+        return run(name, "exec sleep 1000000");
+    }
+
+    /** Makes one pod whose container runs a script of the shell, with these directories of the host in these places. */
+    RealPod run(String name, String script, Map<Path, String> volumes) {
+        return run(name, script, volumes, sandbox(name).getPodSandboxId());
+    }
+
+    RealPod run(String name, String script) {
+        return run(name, script, Map.of());
+    }
+
+    /** Makes {@code count} pods side by side, called {@code prefix-0} and so on. */
+    List<RealPod> runMany(String prefix, int count) {
+        List<CompletableFuture<RealPod>> pods = java.util.stream.IntStream.range(0, count)
+                .mapToObj(i -> CompletableFuture.supplyAsync(() -> run(prefix + "-" + i), background))
+                .toList();
+        return pods.stream().map(CompletableFuture::join).toList();
+    }
+
+    private RealPod run(String name, String script, Map<Path, String> volumes, String sandbox) {
+        ContainerConfig.Builder config = ContainerConfig.newBuilder()
+                .setMetadata(ContainerMetadata.newBuilder().setName("main"))
+                .setImage(ImageSpec.newBuilder().setImage(BusyboxImages.BUSYBOX))
+                .addAllCommand(List.of("/bin/sh", "-c", script))
+                .putAllLabels(labels(name))
+                .putLabels("io.kubernetes.container.name", "main")
+                .setLogPath("main.log");
+        volumes.forEach((host, path) ->
+                config.addMounts(Mount.newBuilder().setHostPath(host.toString()).setContainerPath(path)));
+        String container = stub(PATIENCE)
+                .createContainer(CreateContainerRequest.newBuilder()
+                        .setPodSandboxId(sandbox)
+                        .setConfig(config)
+                        .setSandboxConfig(config(name))
+                        .build())
+                .getContainerId();
+        stub(PATIENCE)
+                .startContainer(StartContainerRequest.newBuilder()
+                        .setContainerId(container)
+                        .build());
+        return new RealPod(name, uid(name), sandbox, container);
+    }
+
+    private io.nodekeeper.cri.v1.RunPodSandboxResponse sandbox(String name) {
+        return stub(PATIENCE)
+                .runPodSandbox(
+                        RunPodSandboxRequest.newBuilder().setConfig(config(name)).build());
+    }
+
+    /** Begins to make a pod, which may take for ever; the future ends as the attempt does. */
+    CompletableFuture<RealPod> begin(String name) {
+        return CompletableFuture.supplyAsync(() -> run(name), background);
+    }
+
+    /** Stops the container and the sandbox, in the background, as it may take for ever. */
+    CompletableFuture<Void> stop(RealPod pod) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    stub(PATIENCE)
+                            .stopContainer(StopContainerRequest.newBuilder()
+                                    .setContainerId(pod.container)
+                                    .setTimeout(GRACE)
+                                    .build());
+                    stub(PATIENCE)
+                            .stopPodSandbox(StopPodSandboxRequest.newBuilder()
+                                    .setPodSandboxId(pod.sandbox)
+                                    .build());
+                },
+                background);
+    }
+
+    /** Stops and removes it. */
+    CompletableFuture<Void> remove(RealPod pod) {
+        return stop(pod)
+                .thenRunAsync(
+                        () -> stub(PATIENCE)
+                                .removePodSandbox(RemovePodSandboxRequest.newBuilder()
+                                        .setPodSandboxId(pod.sandbox)
+                                        .build()),
+                        background);
+    }
+
+    /** Runs a command in the container, as probes do. */
+    CompletableFuture<Integer> exec(RealPod pod, String... command) {
+        return CompletableFuture.supplyAsync(
+                () -> stub(PATIENCE)
+                        .execSync(ExecSyncRequest.newBuilder()
+                                .setContainerId(pod.container)
+                                .addAllCmd(List.of(command))
+                                .setTimeout(1)
+                                .build())
+                        .getExitCode(),
+                background);
+    }
+
+    /** CRI itself, for other questions; a call takes {@code deadline} at most. */
+    RuntimeServiceGrpc.RuntimeServiceBlockingStub stub(Duration deadline) {
+        return within(RuntimeServiceGrpc.newBlockingStub(channel), deadline);
+    }
+
+    ManagedChannel channel() { return channel; }
+
+    private static <S extends AbstractStub<S>> S within(S stub, Duration deadline) {
+        return stub.withDeadlineAfter(deadline.toMillis(), TimeUnit.MILLISECONDS).withWaitForReady();
+    }
+
+    private PodSandboxConfig config(String name) {
+        return PodSandboxConfig.newBuilder()
+                .setMetadata(PodSandboxMetadata.newBuilder()
+                        .setName(name)
+                        .setUid(uid(name))
+                        .setNamespace("default"))
+                .setHostname(name)
+                .setLogDirectory(containerd.directory().resolve("logs").resolve(name).toString())
+                .putAllLabels(labels(name))
+                .setLinux(LinuxPodSandboxConfig.newBuilder()
+                        .setCgroupParent("/" + containerd.name() + "/pod" + uid(name)))
+                .build();
+    }
+
+    private static Map<String, String> labels(String name) {
+        return Map.of(
+                "io.kubernetes.pod.name", name,
+                "io.kubernetes.pod.namespace", "default",
+                "io.kubernetes.pod.uid", uid(name));
+    }
+
+    /** A pod's UID, by its name. */
+    static String uid(String name) {
+        return "uid-" + name;
+    }
+
+    /** Gives up all that is under way. */
+    @Override
+    public void close() {
+        channel.shutdownNow();
+        background.shutdown();
+    }
+}

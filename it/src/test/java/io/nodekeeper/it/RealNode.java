@@ -1,0 +1,175 @@
+package io.nodekeeper.it;
+
+import io.nodekeeper.api.Condition;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One machine of a cluster: a containerd of its own with a few pods, and an agent that can be killed and started again.
+ * Used by one thread.
+ */
+final class RealNode implements AutoCloseable {
+    /** An agent of a busy machine is Ready within. */
+    private static final Duration READY = Duration.ofSeconds(60);
+
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final List<CompletableFuture<?>> underway = new CopyOnWriteArrayList<>();
+    private final String name;
+    private final Path directory;
+    private final Path kubeconfig;
+    private final Containerd containerd;
+    private final Pods pods;
+    private final List<Pods.RealPod> running;
+
+    private String endpoint;
+    private @Nullable LoopDisk volume;
+    private @Nullable Running agent;
+    private @Nullable AgentPage page;
+
+    /**
+     * Makes a machine without an agent.
+     *
+     * @param ownDisk whether containerd is on a disk of its own, which can be frozen
+     */
+    RealNode(Path directory, String name, Path kubeconfig, boolean ownDisk, int count) throws Exception {
+        this.directory = directory;
+        this.name = name;
+        this.kubeconfig = kubeconfig;
+        try {
+            containerd = opened(Containerd.start(directory.resolve("containerd"), ownDisk));
+            endpoint = containerd.endpoint();
+            pods = opened(new Pods(containerd));
+            running = new ArrayList<>(pods.runMany("pod", count));
+        } catch (Exception | Error e) {
+            closeParts();
+            throw e;
+        }
+    }
+
+    String name() {
+        return name;
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    Containerd containerd() {
+        return containerd;
+    }
+
+    Pods pods() {
+        return pods;
+    }
+
+    /** The pods that were there from the beginning; the first one is whom faults of a single pod hit. */
+    List<Pods.RealPod> running() {
+        return running;
+    }
+
+    Pods.RealPod victim() {
+        return running.getFirst();
+    }
+
+    /** One more pod, hit in the place of the first one. */
+    void victim(Pods.RealPod pod) {
+        running.addFirst(pod);
+    }
+
+    /** Takes part in the machine from now on: it is closed with it, before what is there already. */
+    <T extends AutoCloseable> T opened(T part) {
+        parts.push(part);
+        return part;
+    }
+
+    /** The agent, when started, is to reach the runtime by another socket. */
+    void endpoint(String uri) {
+        endpoint = uri;
+    }
+
+    /** A disk that is mounted in a container. */
+    void volume(LoopDisk disk) {
+        volume = disk;
+    }
+
+    LoopDisk volume() {
+        return Objects.requireNonNull(volume, "no volume was made");
+    }
+
+    /** Something was begun that may hang; whether it ends is asked for later. */
+    void begun(CompletableFuture<?> what) {
+        underway.add(what);
+    }
+
+    /** How much of what was begun has not ended, well or not. */
+    long waiting() {
+        return underway.stream().filter(what -> !what.isDone()).count();
+    }
+
+    /** Starts the agent, for the first time or after it was killed; does not wait for anything. */
+    void startAgent(String... flags) throws Exception {
+        Files.createDirectories(directory.resolve("agent"));
+        int port = AgentPage.freePort();
+        List<String> command = new ArrayList<>(List.of(
+                "agent",
+                "--kubeconfig",
+                kubeconfig.toString(),
+                "--node-name",
+                name,
+                "--root-dir",
+                directory.resolve("agent").toString(),
+                "--healthz-port=" + port,
+                "--container-runtime-endpoint=" + endpoint));
+        command.addAll(List.of(flags));
+        agent = opened(Running.startSmall(directory, "agent", command));
+        page = new AgentPage(port);
+    }
+
+    Running agent() {
+        return Objects.requireNonNull(agent, "the agent was not started");
+    }
+
+    /** What the agent tells of itself. */
+    AgentPage page() {
+        return Objects.requireNonNull(page, "the agent was not started");
+    }
+
+    /** Waits until the node is Ready and the agent knows all pods. */
+    void awaitReady(ConditionLog conditions) throws Exception {
+        try {
+            Eventually.within(
+                    READY, () -> conditions.is(name, Condition.READY, Condition.TRUE) && knowsAllPods());
+        } catch (AssertionError e) {
+            throw new AssertionError(
+                    name + " is not Ready with all its pods: " + conditions.now(name, Condition.READY) + ", "
+                            + page().pods() + "; log: " + agent().log(),
+                    e);
+        }
+    }
+
+    private boolean knowsAllPods() {
+        Map<String, AgentPage.PodKnowledge> known = page().pods();
+        return running.stream().allMatch(pod -> known.containsKey(pod.name()));
+    }
+
+    @Override
+    public void close() throws Exception {
+        closeParts();
+    }
+
+    private void closeParts() throws Exception {
+        while (!parts.isEmpty()) {
+            parts.pop().close();
+        }
+    }
+}

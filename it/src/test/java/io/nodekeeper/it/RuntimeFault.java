@@ -1,0 +1,291 @@
+package io.nodekeeper.it;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** What can go wrong with a container runtime, each as it really goes wrong, and what an agent should make of it. */
+enum RuntimeFault {
+    /** Its shim serves a pod's containers; whoever asks containerd for their numbers waits for it. */
+    SHIM_STOPPED("a pod's shim stopped (SIGSTOP)", Expected.culprit("ShimStopped")) {
+        @Override
+        void strike(RealNode node) throws Exception {
+            Command.signal(node.containerd().shim(node.victim().sandbox()), "STOP");
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            Command.signal(node.containerd().shim(node.victim().sandbox()), "CONT");
+        }
+    },
+    /** A probe of a container hangs. */
+    RUNC_EXEC("runc exec hangs", Expected.culprit("OCIRuntimeHung")) {
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().runc().hang("exec");
+            node.begun(node.pods().exec(node.victim(), "/bin/sh", "-c", "true"));
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().runc().open("exec");
+        }
+    },
+    /** A new pod does not come up. */
+    RUNC_CREATE("runc create hangs", Expected.culprit("OCIRuntimeHung")) {
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().runc().hang("create");
+            node.begun(node.pods().begin("newcomer"));
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().runc().open("create");
+        }
+    },
+    /** A pod does not go. */
+    RUNC_DELETE("runc delete hangs", Expected.culprit("OCIRuntimeHung")) {
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().runc().hang("delete");
+            node.begun(node.pods().stop(node.victim()));
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().runc().open("delete");
+        }
+    },
+    /** Incident I-5's beginning. */
+    CNI_ADD("CNI ADD hangs", Expected.culprit("CNIPluginHung")) {
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().cni().hang("ADD");
+            node.begun(node.pods().begin("newcomer"));
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().cni().open("ADD");
+        }
+    },
+    /** A pod hangs in Terminating. */
+    CNI_DEL("CNI DEL hangs", Expected.culprit("CNIPluginHung")) {
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().cni().hang("DEL");
+            node.begun(node.pods().stop(node.victim()));
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().cni().open("DEL");
+        }
+    },
+    /** No pod gets a network, which nobody knows who does not try. */
+    CNI_FAILS("CNI ADD fails", Expected.told("PodNetworkUnavailable", "no address left in the pool")) {
+        @Override
+        List<String> agentFlags() {
+            return List.of("--network-probe-interval=10s");
+        }
+
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().cni().fail("ADD");
+            node.begun(node.pods().begin("newcomer"));
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().cni().open("ADD");
+        }
+    },
+    /** The runtime itself says that it has no network. */
+    NETWORK_REMOVED(
+            "network configuration removed",
+            Expected.notReady(Duration.ofSeconds(20), "reason:NetworkPluginNotReady", "")) {
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().removeNetwork();
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().restoreNetwork();
+        }
+    },
+    /** It takes connections and answers none. */
+    RUNTIME_FROZEN(
+            "containerd frozen (SIGSTOP)",
+            Expected.notReady(Duration.ofSeconds(45), "container runtime is down", "RuntimeFrozen|RuntimeHung")) {
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().signal("STOP");
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().signal("CONT");
+        }
+    },
+    /** The socket's file stays: connections are refused. */
+    RUNTIME_KILLED(
+            "containerd killed (SIGKILL)",
+            Expected.notReady(Duration.ofSeconds(35), "container runtime is down", "RuntimeUnreachable")) {
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().kill();
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().start();
+        }
+    },
+    /** The socket's file goes, too. */
+    RUNTIME_ENDED(
+            "containerd ended (SIGTERM)",
+            Expected.notReady(Duration.ofSeconds(35), "container runtime is down", "RuntimeUnreachable")) {
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().terminate();
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().start();
+        }
+    },
+    /** Each answer takes 100 to 500 ms. */
+    RUNTIME_SLOW("containerd with 1 % of a processor", Expected.slow("RuntimeThrottled")) {
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().slow(1_000);
+            node.begun(node.pods().begin("newcomer"));
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().fast();
+        }
+    },
+    /** What is in memory is answered; who starts or stops a pod waits in the kernel. */
+    DISK_FROZEN("containerd's disk frozen (fsfreeze)", Expected.culprit("DiskStalled")) {
+        @Override
+        boolean needsDisk() {
+            return true;
+        }
+
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.containerd().disk().freeze();
+            node.begun(node.pods().begin("newcomer"));
+            node.begun(node.pods().stop(node.victim()));
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.containerd().disk().thaw();
+        }
+    },
+    /** SIGKILL does not reach a container that waits for its volume. */
+    UNKILLABLE("a container in state D, its volume frozen", Expected.culprit("DiskStalled|ProcessUninterruptible")) {
+        private static final String WRITE = "while :; do echo x >> /data/f; sleep 0.2; done";
+
+        @Override
+        void prepare(RealNode node) throws Exception {
+            Path mountPoint = node.directory().resolve("volume");
+            LoopDisk volume = node.opened(LoopDisk.mount(node.directory().resolve("volume.img"), mountPoint));
+            node.volume(volume);
+            node.victim(node.pods().run("writer", WRITE, Map.of(mountPoint, "/data")));
+        }
+
+        @Override
+        void strike(RealNode node) throws Exception {
+            node.volume().freeze();
+            node.begun(node.pods().stop(node.victim()));
+        }
+
+        @Override
+        void heal(RealNode node) throws Exception {
+            node.volume().thaw();
+        }
+    };
+
+    /** What an agent should make of it. */
+    record Expected(
+            boolean ready,
+            Duration notReadyWithin,
+            String readyMessage,
+            boolean othersFresh,
+            String condition,
+            String named,
+            Duration namedWithin) {
+        private static final Duration SOON = Duration.ofSeconds(20);
+        private static final Duration NEVER = Duration.ZERO;
+        private static final String DEGRADED = "RuntimeDegraded";
+
+        /** The node stays Ready, and one of these reasons is named. */
+        static Expected culprit(String reasons) {
+            return new Expected(true, NEVER, "", true, DEGRADED, reasons, SOON);
+        }
+
+        /** It stays Ready, and a condition tells what is wrong. */
+        static Expected told(String condition, String message) {
+            return new Expected(true, NEVER, "", true, condition, message, Duration.ofSeconds(30));
+        }
+
+        /** It stays Ready, and nobody is up to date. */
+        static Expected slow(String reasons) {
+            return new Expected(true, NEVER, "", false, DEGRADED, reasons, Duration.ofSeconds(60));
+        }
+
+        /** It becomes NotReady; nobody is up to date; perhaps one of these reasons is named, too. */
+        static Expected notReady(Duration within, String message, String reasons) {
+            return new Expected(false, within, message, false, DEGRADED, reasons, Duration.ofSeconds(45));
+        }
+
+        /** Whether somebody should be named. */
+        boolean names() {
+            return !named.isEmpty();
+        }
+    }
+
+    private final String text;
+    private final Expected expected;
+
+    RuntimeFault(String text, Expected expected) {
+        this.text = text;
+        this.expected = expected;
+    }
+
+    /** What it is, for people. */
+    String text() {
+        return text;
+    }
+
+    Expected expected() {
+        return expected;
+    }
+
+    /** Whether containerd needs a disk of its own. */
+    boolean needsDisk() {
+        return false;
+    }
+
+    /** What the agent is told besides the usual. */
+    List<String> agentFlags() {
+        return List.of();
+    }
+
+    /** What must be there before the agent is. */
+    void prepare(RealNode node) throws Exception {}
+
+    /** Lets it happen. */
+    abstract void strike(RealNode node) throws Exception;
+
+    /** Ends it. */
+    abstract void heal(RealNode node) throws Exception;
+}
