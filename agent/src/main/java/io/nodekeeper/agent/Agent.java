@@ -170,7 +170,7 @@ public final class Agent {
     }
 
     private CompletionStage<?> statusTick() {
-        return reporter.sync().thenCompose(outcome -> {
+        return runtime.beforeReport().thenCompose(may -> reporter.sync()).thenCompose(outcome -> {
             if (outcome != StatusReporter.Outcome.GONE || !config.registerNode() || stopped) {
                 return CompletableFuture.completedFuture(outcome);
             }

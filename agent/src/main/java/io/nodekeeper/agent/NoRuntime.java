@@ -26,6 +26,11 @@ final class NoRuntime implements RuntimeView {
     }
 
     @Override
+    public CompletableFuture<Void> beforeReport() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
     public List<ConditionReport> conditions() {
         return List.of();
     }

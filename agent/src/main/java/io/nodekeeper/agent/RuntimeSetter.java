@@ -27,7 +27,7 @@ final class RuntimeSetter {
         if (!runtime.present()) {
             return node;
         }
-        JsonArray images = images(runtime, 50, errors);
+        JsonArray images = images(runtime, inputs.config().runtime().maxImages(), errors);
         return new Node(node.json().update("status", status -> features(
                         handlers(status.with("images", images), runtime), runtime)));
     }

@@ -23,6 +23,9 @@ public interface RuntimeView {
     /** Completes once the first questions have been answered, or have failed. */
     CompletableFuture<Void> known();
 
+    /** Completes when a report may be made: at once, unless the reference's way is asked for. */
+    CompletableFuture<Void> beforeReport();
+
     /** Conditions of the node besides Kubernetes' own. */
     List<ConditionReport> conditions();
 

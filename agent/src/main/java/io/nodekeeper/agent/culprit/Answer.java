@@ -1,6 +1,6 @@
 package io.nodekeeper.agent.culprit;
 
-import io.nodekeeper.agent.runtime.Trouble;
+import io.nodekeeper.agent.ledger.Trouble;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;

@@ -1,8 +1,8 @@
 package io.nodekeeper.agent.culprit;
 
 import io.nodekeeper.agent.ConditionReport;
-import io.nodekeeper.agent.runtime.Ledger;
-import io.nodekeeper.agent.runtime.Trouble;
+import io.nodekeeper.agent.ledger.Ledger;
+import io.nodekeeper.agent.ledger.Trouble;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;

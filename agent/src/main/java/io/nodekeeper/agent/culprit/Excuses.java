@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.culprit;
 
-import io.nodekeeper.agent.runtime.OpenCall;
-import io.nodekeeper.agent.runtime.Trouble;
+import io.nodekeeper.agent.ledger.OpenCall;
+import io.nodekeeper.agent.ledger.Trouble;
 import io.nodekeeper.cri.RuntimeCall;
 import java.time.Duration;
 import java.util.HashMap;

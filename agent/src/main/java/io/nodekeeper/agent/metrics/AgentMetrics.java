@@ -1,6 +1,9 @@
 package io.nodekeeper.agent.metrics;
 
-import io.nodekeeper.time.Clock;
+import io.nodekeeper.agent.LoopWatch;
+import io.nodekeeper.agent.ledger.OperationListener;
+import io.nodekeeper.agent.pleg.PlegMetrics;
+import io.nodekeeper.cri.ContainerState;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
@@ -11,17 +14,17 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
  * What the agent tells Prometheus: under the kubelet's names where it has one, as {@code nodekeeper_agent_*} otherwise.
  * Times are seconds. Thread-safe.
  */
-public final class AgentMetrics {
+public final class AgentMetrics implements PlegMetrics, OperationListener {
     /** Prometheus' default buckets, and on to ten minutes: in the kubelet's, which end at 10 s, a stuck relist is unseen. */
     private static final double[] RELISTS = {
         0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 180, 240, 300, 600
@@ -32,7 +35,6 @@ public final class AgentMetrics {
         19.073486328125, 47.6837158203125, 119.20928955078125, 298.0232238769531, 745.0580596923828
     };
 
-    private final Clock clock;
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Instruments make = new Instruments(registry);
 
@@ -65,7 +67,6 @@ public final class AgentMetrics {
             "Time that this step of the last probe of the pod network took.",
             "step");
 
-    private final Map<String, Long> beats = new ConcurrentHashMap<>();
     private volatile OptionalDouble lastSeen = OptionalDouble.empty();
     private volatile OptionalDouble probeSuccess = OptionalDouble.empty();
     private volatile OptionalDouble cgroupVersion = OptionalDouble.empty();
@@ -75,11 +76,10 @@ public final class AgentMetrics {
     /**
      * Metrics of one agent.
      *
-     * @param clock tells the age of beats
+     * @param loops the agent's own loops
      * @param processStart when the process started
      */
-    public AgentMetrics(Clock clock, Instant processStart) {
-        this.clock = clock;
+    public AgentMetrics(LoopWatch loops, Instant processStart) {
         make.gauge("process_start_time_seconds", "When the process started, in seconds since 1970.")
                 .set(seconds(processStart));
         make.lateGauge(
@@ -108,46 +108,44 @@ public final class AgentMetrics {
         make.gauge(
                 "nodekeeper_agent_loop_last_beat_seconds",
                 "Time since this loop of the agent last went round, or since it should have begun.",
-                callback -> beats.forEach(
-                        (loop, at) -> callback.call((this.clock.nanoTime() - at) / 1e9, loop)),
+                callback -> loops.silences().forEach((loop, silence) -> callback.call(seconds(silence), loop)),
                 "loop");
     }
 
-    /** A relist began this long after the one before it. */
-    public void relistBegan(Duration sinceTheOneBefore) {
-        relistIntervals.observe(seconds(sinceTheOneBefore));
+    @Override
+    public void relistInterval(Duration interval) {
+        relistIntervals.observe(seconds(interval));
     }
 
-    /** A relist ended, whether it succeeded or not. */
+    @Override
     public void relistEnded(Duration duration) {
         relists.observe(seconds(duration));
     }
 
-    /** The runtime listed its pods at {@code wallTime}. The kubelet writes this when somebody asks for its health. */
-    public void listed(Instant wallTime) {
-        lastSeen = OptionalDouble.of(seconds(wallTime));
+    @Override
+    public void lastSeen(Instant time) {
+        lastSeen = OptionalDouble.of(seconds(time));
     }
 
-    /** A relist of one pod ended. */
+    @Override
     public void podRelistEnded(Duration duration) {
         podRelists.observe(seconds(duration));
     }
 
-    /** So many more pod events were lost. */
-    public void discardedEvents(int events) {
-        discarded.inc(events);
+    @Override
+    public void discarded() {
+        discarded.inc();
     }
 
-    /** What a relist found: pods that run, and containers by state in the kubelet's words ({@code running}, …). */
-    public void running(int pods, Map<String, Integer> containersByState) {
+    @Override
+    public void running(int pods, Map<ContainerState, Integer> containers) {
         runningPods.set(pods);
-        for (String state : new String[] {"created", "running", "exited", "unknown"}) {
-            runningContainers.labelValues(state).set(containersByState.getOrDefault(state, 0));
-        }
+        containers.forEach((state, count) ->
+                runningContainers.labelValues(state.name().toLowerCase(Locale.ROOT)).set(count));
     }
 
-    /** A call of {@code method}, in CRI's words, ended. */
-    public void runtimeCallEnded(String method, Duration duration, boolean failed) {
+    @Override
+    public void ended(String method, Duration duration, boolean failed) {
         String type = OperationType.of(method);
         operations.labelValues(type).inc();
         operationErrors.labelValues(type).inc(failed ? 1 : 0);
@@ -174,8 +172,8 @@ public final class AgentMetrics {
         culprits = Map.copyOf(counts);
     }
 
-    /** So many pods are stuck now. */
-    public void stuckPods(int pods) {
+    @Override
+    public void stuck(int pods) {
         stuckPods.set(pods);
     }
 
@@ -187,16 +185,6 @@ public final class AgentMetrics {
     /** A probe of the pod network ended. */
     public void networkProbeEnded(boolean success) {
         probeSuccess = OptionalDouble.of(success ? 1 : 0);
-    }
-
-    /** This loop went round, or is expected to begin now: its age is counted from here. */
-    public void beat(String loop) {
-        beats.put(loop, clock.nanoTime());
-    }
-
-    /** This loop has ended for good, and is no longer waited for. */
-    public void ended(String loop) {
-        beats.remove(loop);
     }
 
     /** Everything in Prometheus' text format, UTF-8. */

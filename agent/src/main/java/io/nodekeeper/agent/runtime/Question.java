@@ -29,6 +29,7 @@ final class Question<T> {
     private final Duration period;
     private final Loop loop;
     private final Consumer<T> answered;
+    private final Runnable ended;
     private final CompletableFuture<Void> tried = new CompletableFuture<>();
     private final CompletableFuture<Void> known = new CompletableFuture<>();
     private Fact<T> fact = Fact.unknown();
@@ -43,6 +44,7 @@ final class Question<T> {
      * @param what what it asks for, as it is logged
      * @param period from one answer to the next question
      * @param answered gets each answer; what it throws makes the answer a failure
+     * @param ended runs when a try has ended, however it did
      */
     Question(
             String what,
@@ -51,7 +53,8 @@ final class Question<T> {
             Duration deadline,
             Duration period,
             Loop loop,
-            Consumer<T> answered) {
+            Consumer<T> answered,
+            Runnable ended) {
         this.what = what;
         this.runtime = runtime;
         this.call = call;
@@ -59,6 +62,7 @@ final class Question<T> {
         this.period = period;
         this.loop = loop;
         this.answered = answered;
+        this.ended = ended;
     }
 
     /** Asks now, unless a question is under way. */
@@ -125,6 +129,7 @@ final class Question<T> {
             failures++;
         }
         tried.complete(null);
+        ended.run();
         if (!stopped) {
             timer = loop.schedule(failures == 0 ? period : RETRY.delay(failures - 1), this::ask);
         }

@@ -3,8 +3,8 @@ package io.nodekeeper.agent.culprit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.ConditionReport;
-import io.nodekeeper.agent.runtime.Ledger;
-import io.nodekeeper.agent.runtime.OperationListener;
+import io.nodekeeper.agent.ledger.Ledger;
+import io.nodekeeper.agent.ledger.OperationListener;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCall;

@@ -2,6 +2,8 @@ package io.nodekeeper.agent.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.LoopWatch;
+import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -15,7 +17,8 @@ class AgentMetricsTest {
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
     private final VirtualTime time = new VirtualTime(START);
-    private final AgentMetrics metrics = new AgentMetrics(time.loop("agent").clock(), START);
+    private final LoopWatch loops = new LoopWatch(time.loop("agent").clock());
+    private final AgentMetrics metrics = new AgentMetrics(loops, START);
 
     @Test
     @Tag("A109")
@@ -24,7 +27,7 @@ class AgentMetricsTest {
 
         assertThat(lines("kubelet_pleg_last_seen_seconds")).isEmpty();
 
-        metrics.listed(START.plusMillis(1_500));
+        metrics.lastSeen(START.plusMillis(1_500));
         assertThat(lines("kubelet_pleg_last_seen_seconds"))
                 .containsExactly("kubelet_pleg_last_seen_seconds 1.7672256015E9");
     }
@@ -61,9 +64,9 @@ class AgentMetricsTest {
                 "RunPodSandbox",
                 "StopPodSandbox",
                 "RemovePodSandbox")) {
-            metrics.runtimeCallEnded(method, Duration.ofMillis(4), false);
+            metrics.ended(method, Duration.ofMillis(4), false);
         }
-        metrics.runtimeCallEnded("Status", Duration.ofSeconds(5), true);
+        metrics.ended("Status", Duration.ofSeconds(5), true);
 
         assertThat(lines("kubelet_runtime_operations_total"))
                 .containsExactlyInAnyOrder(
@@ -136,29 +139,32 @@ class AgentMetricsTest {
     }
 
     @Test
-    void ageOfALoopGrowsByItselfAndEndsWithIt() {
-        metrics.beat("pleg");
+    void ageOfALoopGrowsByItself() {
+        LoopWatch.Beat pleg = loops.loop("pleg", Duration.ofMinutes(1), Duration.ofMinutes(5));
+        time.advance(Duration.ofSeconds(2));
+        pleg.beat();
         time.advance(Duration.ofSeconds(7));
-        metrics.beat("status");
 
         assertThat(lines("nodekeeper_agent_loop_last_beat_seconds"))
-                .containsExactlyInAnyOrder(
-                        "nodekeeper_agent_loop_last_beat_seconds{loop=\"pleg\"} 7.0",
-                        "nodekeeper_agent_loop_last_beat_seconds{loop=\"status\"} 0.0");
-
-        metrics.ended("pleg");
-        assertThat(lines("nodekeeper_agent_loop_last_beat_seconds")).hasSize(1);
+                .containsExactly("nodekeeper_agent_loop_last_beat_seconds{loop=\"pleg\"} 7.0");
     }
 
     @Test
     void theRestHasItsNames() {
-        metrics.relistBegan(Duration.ofMillis(1_100));
+        metrics.relistInterval(Duration.ofMillis(1_100));
         metrics.podRelistEnded(Duration.ofMillis(3));
-        metrics.discardedEvents(3);
-        metrics.running(2, Map.of("running", 5, "exited", 1));
+        metrics.discarded();
+        metrics.discarded();
+        metrics.running(
+                2,
+                Map.of(
+                        ContainerState.CREATED, 0,
+                        ContainerState.RUNNING, 5,
+                        ContainerState.EXITED, 1,
+                        ContainerState.UNKNOWN, 0));
         metrics.nodeName("n1");
         metrics.cgroupVersion(2);
-        metrics.stuckPods(1);
+        metrics.stuck(1);
         metrics.networkProbeStep("setup", Duration.ofMillis(250));
         metrics.networkProbeEnded(false);
 
@@ -166,7 +172,7 @@ class AgentMetricsTest {
                 .contains(
                         "kubelet_pleg_relist_interval_seconds_bucket{le=\"2.5\"} 1",
                         "kubelet_pleg_pod_relist_duration_seconds_count 1",
-                        "kubelet_pleg_discard_events 3.0",
+                        "kubelet_pleg_discard_events 2.0",
                         "kubelet_running_pods 2.0",
                         "kubelet_running_containers{container_state=\"running\"} 5.0",
                         "kubelet_running_containers{container_state=\"exited\"} 1.0",

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.network;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.ConditionReport;
+import io.nodekeeper.agent.LoopWatch;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.PodSandbox;
@@ -32,7 +33,7 @@ class NetworkProbeTest {
     private final VirtualTime time = new VirtualTime(START);
     private final VirtualTime.VirtualLoop loop = time.loop("agent");
     private final FakeRuntime runtime = new FakeRuntime(loop);
-    private final AgentMetrics metrics = new AgentMetrics(loop.clock(), START);
+    private final AgentMetrics metrics = new AgentMetrics(new LoopWatch(loop.clock()), START);
     private final List<ConditionReport> news = new ArrayList<>();
     private final NetworkProbe probe = probe(7);
 
