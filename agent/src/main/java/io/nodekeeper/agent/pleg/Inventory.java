@@ -17,12 +17,13 @@ public final class Inventory {
 
     private final List<PodSandbox> sandboxes;
     private final List<Container> containers;
-    private final Map<String, ListedPod> pods = new LinkedHashMap<>();
+    private final Map<String, ListedPod> pods;
 
     /** What has no pod UID is not Kubernetes' and belongs to no pod. */
     Inventory(List<PodSandbox> sandboxes, List<Container> containers) {
         this.sandboxes = Collections.unmodifiableList(sandboxes);
         this.containers = Collections.unmodifiableList(containers);
+        this.pods = LinkedHashMap.newLinkedHashMap(sandboxes.size());
         for (PodSandbox sandbox : sandboxes) {
             if (!sandbox.podUid().isEmpty()) {
                 pods.computeIfAbsent(
@@ -83,11 +84,14 @@ public final class Inventory {
 
     /** How many containers are in each state; every state is there. */
     Map<ContainerState, Integer> containersByState() {
-        Map<ContainerState, Integer> counts = new EnumMap<>(ContainerState.class);
-        for (ContainerState state : ContainerState.values()) {
-            counts.put(state, 0);
+        int[] counts = new int[ContainerState.values().length];
+        for (Container container : containers) {
+            counts[container.state().ordinal()]++;
         }
-        containers.forEach(container -> counts.merge(container.state(), 1, Integer::sum));
-        return counts;
+        Map<ContainerState, Integer> byState = new EnumMap<>(ContainerState.class);
+        for (ContainerState state : ContainerState.values()) {
+            byState.put(state, counts[state.ordinal()]);
+        }
+        return byState;
     }
 }
