@@ -158,6 +158,18 @@ class StuckPodTest {
     }
 
     @Test
+    void slowRuntimeMakesNoPodStuck() {
+        PlegFixture fixture = node(PlegConfig.PARALLEL, 30, 0);
+        fixture.runtime.delay("*", Duration.ofSeconds(5));
+
+        fixture.advanceSeconds(15);
+
+        assertThat(fixture.containerEvents()).hasSize(30);
+        assertThat(fixture.pleg.stuck()).isEmpty();
+        assertThat(fixture.pleg.unhealthy()).isEmpty();
+    }
+
+    @Test
     void mostPodsStuckMakeTheNodeUnhealthyUntilTheyAreFree() {
         PlegFixture fixture = node(PlegConfig.PARALLEL, 10, 6);
         fixture.advanceSeconds(11);
