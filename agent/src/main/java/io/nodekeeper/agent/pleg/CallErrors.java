@@ -16,11 +16,10 @@ final class CallErrors {
 
     /** Whether the answer did not come in time, be it that we or that the runtime gave up waiting. */
     static boolean isTimeout(Throwable error) {
-        return switch (cause(error)) {
-            case DeadlineExceededException ours -> true;
-            case RuntimeCallException refused -> refused.code() == RuntimeCallException.Code.DEADLINE_EXCEEDED;
-            default -> false;
-        };
+        Throwable cause = cause(error);
+        return cause instanceof DeadlineExceededException
+                || (cause instanceof RuntimeCallException refused
+                        && refused.code() == RuntimeCallException.Code.DEADLINE_EXCEEDED);
     }
 
     /** The answer; empty if what the call is about is gone. */

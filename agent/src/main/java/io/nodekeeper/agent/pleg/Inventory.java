@@ -5,7 +5,6 @@ import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.PodSandbox;
 import java.util.Collections;
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,28 +17,25 @@ public final class Inventory {
 
     private final List<PodSandbox> sandboxes;
     private final List<Container> containers;
-    private final Map<String, ListedPod> pods = new LinkedHashMap<>();
-    private final Map<String, ListedPod> byId = new HashMap<>();
+    private final Map<String, ListedPod> pods;
 
     /** What has no pod UID is not Kubernetes' and belongs to no pod. */
     Inventory(List<PodSandbox> sandboxes, List<Container> containers) {
         this.sandboxes = Collections.unmodifiableList(sandboxes);
         this.containers = Collections.unmodifiableList(containers);
+        this.pods = LinkedHashMap.newLinkedHashMap(sandboxes.size());
         for (PodSandbox sandbox : sandboxes) {
             if (!sandbox.podUid().isEmpty()) {
-                ListedPod pod = pods.computeIfAbsent(
-                        sandbox.podUid(),
-                        uid -> new ListedPod(new PodRef(uid, sandbox.podName(), sandbox.podNamespace())));
-                pod.add(sandbox);
-                byId.put(sandbox.id(), pod);
+                pods.computeIfAbsent(
+                                sandbox.podUid(),
+                                uid -> new ListedPod(new PodRef(uid, sandbox.podName(), sandbox.podNamespace())))
+                        .add(sandbox);
             }
         }
         for (Container container : containers) {
             if (!container.podUid().isEmpty()) {
-                ListedPod pod =
-                        pods.computeIfAbsent(container.podUid(), uid -> new ListedPod(new PodRef(uid, "", "")));
-                pod.add(container);
-                byId.put(container.id(), pod);
+                pods.computeIfAbsent(container.podUid(), uid -> new ListedPod(new PodRef(uid, "", "")))
+                        .add(container);
             }
         }
     }
@@ -64,9 +60,12 @@ public final class Inventory {
         return Optional.ofNullable(pods.get(uid)).map(ListedPod::ref);
     }
 
-    /** The pod that the sandbox or container {@code id} belongs to. */
+    /** The pod that the sandbox or container {@code id} belongs to. Searches: an index would be built far more often than used. */
     public Optional<PodRef> podOf(String id) {
-        return Optional.ofNullable(byId.get(id)).map(ListedPod::ref);
+        return pods.values().stream()
+                .filter(pod -> pod.has(id))
+                .findFirst()
+                .map(ListedPod::ref);
     }
 
     /** By pod UID. */
@@ -76,16 +75,23 @@ public final class Inventory {
 
     /** How many pods have a sandbox that is ready. */
     int runningPods() {
-        return (int) pods.values().stream().filter(ListedPod::isRunning).count();
+        int running = 0;
+        for (ListedPod pod : pods.values()) {
+            running += pod.isRunning() ? 1 : 0;
+        }
+        return running;
     }
 
     /** How many containers are in each state; every state is there. */
     Map<ContainerState, Integer> containersByState() {
-        Map<ContainerState, Integer> counts = new EnumMap<>(ContainerState.class);
-        for (ContainerState state : ContainerState.values()) {
-            counts.put(state, 0);
+        int[] counts = new int[ContainerState.values().length];
+        for (Container container : containers) {
+            counts[container.state().ordinal()]++;
         }
-        containers.forEach(container -> counts.merge(container.state(), 1, Integer::sum));
-        return counts;
+        Map<ContainerState, Integer> byState = new EnumMap<>(ContainerState.class);
+        for (ContainerState state : ContainerState.values()) {
+            byState.put(state, counts[state.ordinal()]);
+        }
+        return byState;
     }
 }

@@ -202,7 +202,9 @@ public final class Pleg {
         metrics.relistEnded(Duration.ofNanos(now - began));
         if (error != null) {
             if (!failing) {
-                log.error("GenericPLEG: Unable to retrieve pods", CallErrors.cause(error));
+                log.error(
+                        "GenericPLEG: Unable to retrieve pods: {}",
+                        CallErrors.cause(error).getMessage());
             }
             failing = true;
         }

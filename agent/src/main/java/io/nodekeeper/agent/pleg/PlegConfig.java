@@ -39,7 +39,7 @@ public record PlegConfig(
     /** Lists that a hint calls for begin no closer together (chosen). */
     static final Duration HINTED_LIST_SPACING = Duration.ofMillis(100);
 
-    /** Nodekeeper's way: all but periods, thresholds and backoff as in the design of the specification is chosen. */
+    /** Nodekeeper's way. Period and threshold are Kubernetes'; the rest is chosen, see decision 14. */
     public static final PlegConfig PARALLEL = new PlegConfig(
             Mode.PARALLEL,
             Duration.ofSeconds(1),
@@ -70,7 +70,7 @@ public record PlegConfig(
         SERIAL_TWICE
     }
 
-    /** This one with other times for a pod's inspection. */
+    /** This one with another deadline for a pod's inspection. */
     public PlegConfig withPodDeadline(Duration deadline) {
         return new PlegConfig(
                 mode,

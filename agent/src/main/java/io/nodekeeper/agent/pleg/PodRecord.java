@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pleg;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -42,7 +43,7 @@ final class PodRecord {
 
     /** Whether an inspection is called for. */
     boolean isDue() {
-        return reinspect || !told.states().equals(current.states());
+        return reinspect || !told.isSame(current);
     }
 
     /** An inspection failed: there must be another one, even if the pod goes back to what it was. */
@@ -52,12 +53,14 @@ final class PodRecord {
 
     /** Now told up to {@code upTo}, which was current when an inspection that succeeded began: tells this. */
     List<PodEvent> tell(ListedPod upTo) {
-        Set<String> ids = new LinkedHashSet<>(told.states().keySet());
-        ids.addAll(upTo.states().keySet());
+        Map<String, PlegState> before = told.states();
+        Map<String, PlegState> after = upTo.states();
+        Set<String> ids = new LinkedHashSet<>(before.keySet());
+        ids.addAll(after.keySet());
         List<PodEvent> events = new ArrayList<>();
         for (String id : ids) {
-            PlegState old = told.states().getOrDefault(id, PlegState.NON_EXISTENT);
-            PlegState next = upTo.states().getOrDefault(id, PlegState.NON_EXISTENT);
+            PlegState old = before.getOrDefault(id, PlegState.NON_EXISTENT);
+            PlegState next = after.getOrDefault(id, PlegState.NON_EXISTENT);
             for (PodEvent.Type type : old.eventsTo(next)) {
                 events.add(new PodEvent(uid(), type, id));
             }

@@ -53,7 +53,7 @@ final class Quarantine {
             RuntimeCall<?> call = held.pod.call();
             call.containerId()
                     .or(call::sandboxId)
-                    .filter(id -> !listed.states().containsKey(id))
+                    .filter(id -> !listed.has(id))
                     .ifPresent(id -> pods.remove(uid));
         }
     }

@@ -91,8 +91,11 @@ final class SinglePodLists {
         listing.inventory().whenComplete((inventory, error) -> {
             metrics.podRelistEnded(Duration.ofNanos(clock.nanoTime() - began));
             if (underWay.remove(uid, listing)) {
-                // What was asked meanwhile wants a list of its own.
-                requests.computeIfPresent(uid, (key, at) -> at - began <= 0 ? null : at);
+                Long asked = requests.get(uid);
+                // What was asked meanwhile wants another list.
+                if (asked != null && asked - began <= 0) {
+                    requests.remove(uid);
+                }
                 if (error == null) {
                     settle(uid, inventory, began);
                 } else {

@@ -213,7 +213,7 @@ class PlegTest {
         fixture.runtime.delay("PodSandboxStatus", Duration.ofSeconds(12));
 
         fixture.pleg.start();
-        fixture.advanceSeconds(13);
+        fixture.advanceSeconds(12);
 
         assertThat(fixture.relists).containsExactly(Duration.ofSeconds(12));
     }
