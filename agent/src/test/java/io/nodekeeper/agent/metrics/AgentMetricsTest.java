@@ -129,10 +129,10 @@ class AgentMetricsTest {
 
     @Test
     void culpritsThatAreNotNamedAnyMoreAreGone() {
-        metrics.culprits(Map.of(new CulpritKey("cni-plugin", "CniPluginHung"), 2));
+        metrics.culprits(Map.of(new CulpritKey("CNI plugin", "CniPluginHung"), 2));
         assertThat(lines("nodekeeper_agent_runtime_culprits"))
                 .containsExactly(
-                        "nodekeeper_agent_runtime_culprits{layer=\"cni-plugin\",reason=\"CniPluginHung\"} 2.0");
+                        "nodekeeper_agent_runtime_culprits{layer=\"CNI plugin\",reason=\"CniPluginHung\"} 2.0");
 
         metrics.culprits(Map.of());
         assertThat(lines("nodekeeper_agent_runtime_culprits")).isEmpty();
