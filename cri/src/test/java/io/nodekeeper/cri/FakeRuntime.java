@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A runtime without containers behind it, for tests in virtual time. Sandboxes and containers are what the test puts into
@@ -191,10 +192,10 @@ public final class FakeRuntime implements ContainerRuntime {
                 containers.values().stream()
                         .filter(container -> uid.isEmpty() || container.podUid().equals(uid.get()))
                         .toList();
-            case RuntimeCall.GetSandbox(String id) ->
-                new PodSandboxStatus(
-                        found(call, sandboxes.get(id)),
-                        sandboxes.get(id).ready() ? ips.getOrDefault(id, List.of()) : List.of());
+            case RuntimeCall.GetSandbox(String id) -> {
+                PodSandbox sandbox = found(call, sandboxes.get(id));
+                yield new PodSandboxStatus(sandbox, sandbox.ready() ? ips.getOrDefault(id, List.of()) : List.of());
+            }
             case RuntimeCall.GetContainer(String id) -> {
                 Container container = found(call, containers.get(id));
                 yield new ContainerStatus(id, container.name(), container.state(), 1, 0, 0, "");
@@ -233,7 +234,7 @@ public final class FakeRuntime implements ContainerRuntime {
         };
     }
 
-    private static <V> V found(RuntimeCall<?> call, V value) {
+    private static <V> V found(RuntimeCall<?> call, @Nullable V value) {
         if (value == null) {
             throw new RuntimeCallException(call.method(), RuntimeCallException.Code.NOT_FOUND, "no such thing");
         }
