@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * One thing that hangs, with what shows it and what to do. Immutable.
@@ -26,6 +27,8 @@ public record Culprit(
         Optional<String> method,
         List<String> evidence,
         Remedy remedy) {
+
+    private static final Set<String> TOLD_BY_CALLS = Set.of("RuntimeHung", "RuntimeCallHung", "ContainerCallHung");
 
     static Culprit of(Layer layer, String reason, String summary, Instant since, Remedy remedy) {
         return new Culprit(
@@ -71,6 +74,11 @@ public record Culprit(
         all.addAll(more);
         return new Culprit(
                 layer, reason, summary, since, pod, sandboxId, containerId, process, method, List.copyOf(all), remedy);
+    }
+
+    /** Whether nothing shows it but calls that are not answered. */
+    boolean toldByCalls() {
+        return TOLD_BY_CALLS.contains(reason);
     }
 
     /** The same for as long as it is the same culprit. */

@@ -12,8 +12,11 @@ import java.util.Optional;
  * keeps the words it was named with first. Not thread-safe.
  */
 final class CulpritBook {
-    /** How long something must be gone before it is cleared, over at least two looks. Chosen. */
-    private static final Duration HOLD = Duration.ofSeconds(4);
+    /**
+     * How long something must be gone before it is cleared, over at least two looks. Chosen: longer than it takes to name it
+     * again, and than a call that waited for it takes to run out of time.
+     */
+    private static final Duration HOLD = Duration.ofSeconds(10);
 
     private record Held(Culprit culprit, Optional<Long> goneSince) {}
 
@@ -31,8 +34,8 @@ final class CulpritBook {
     }
 
     /**
-     * Takes what a look of {@code now} shows. A look that misses a process that hung may still show calls that waited for
-     * it: nothing that only calls tell of is taken from it.
+     * Takes what a look of {@code now} shows. While something is gone but held, calls that waited for it may still be under
+     * way: nothing new is taken that only calls tell of.
      */
     Changes look(List<Culprit> shown, long now) {
         Map<String, Culprit> byKey = new LinkedHashMap<>();
@@ -54,10 +57,10 @@ final class CulpritBook {
                 cleared.add(before.culprit);
             }
         }
-        boolean released = missed.stream().anyMatch(culprit -> culprit.process().isPresent());
+        boolean released = held.values().stream().anyMatch(gone -> gone.goneSince.isPresent());
         List<Culprit> found = new ArrayList<>();
         byKey.forEach((key, culprit) -> {
-            if (!held.containsKey(key) && (culprit.process().isPresent() || !released)) {
+            if (!held.containsKey(key) && !(released && culprit.toldByCalls())) {
                 held.put(key, new Held(culprit, Optional.empty()));
                 found.add(culprit);
             }

@@ -260,7 +260,7 @@ public final class CulpritWatch {
     private void update(List<Culprit> shown) {
         long now = loop.clock().nanoTime();
         CulpritBook.Changes changes = book.look(shown, now);
-        if (changes.missed().stream().anyMatch(culprit -> culprit.process().isPresent())) {
+        if (!changes.missed().isEmpty()) {
             excuses.excuse(ledger.troubles(Patience.PATROL.call()), now);
             neighbours.forgetLate();
         }

@@ -26,6 +26,7 @@ final class Neighbours {
     private final Runnable onLate;
     private final Map<String, Answer> answers = new LinkedHashMap<>();
     private final ArrayDeque<String> waiting = new ArrayDeque<>();
+    private long validFrom;
     private int asking;
 
     /** {@code onLate} runs when a container that was answered for is so no longer. */
@@ -33,6 +34,7 @@ final class Neighbours {
         this.runtime = runtime;
         this.loop = loop;
         this.onLate = onLate;
+        this.validFrom = loop.clock().nanoTime();
     }
 
     /** Asks about these containers, unless an earlier round is still under way; what is known of others is forgotten. */
@@ -55,6 +57,7 @@ final class Neighbours {
     /** What they waited for is over: only what they say from now on counts. */
     void forgetLate() {
         answers.values().removeIf(answer -> answer.kind() == Answer.Kind.LATE);
+        validFrom = loop.clock().nanoTime();
     }
 
     /** What came of the newest question about each. */
@@ -82,6 +85,9 @@ final class Neighbours {
     }
 
     private void put(String container, Answer answer) {
+        if (answer.kind() == Answer.Kind.LATE && answer.askedAt() - validFrom < 0) {
+            return;
+        }
         Answer before = answers.get(container);
         boolean wasLate = before != null && before.kind() == Answer.Kind.LATE;
         if (answer.kind() == Answer.Kind.LATE && wasLate) {

@@ -139,7 +139,7 @@ class LinuxProcessesTest {
         assertThat(stuck.stalls())
                 .containsExactly(new Stall(
                         205,
-                        18,
+                        9,
                         "percpu_rwsem_wait",
                         List.of("percpu_rwsem_wait", "vfs_write"),
                         Optional.of("/data/file"),
