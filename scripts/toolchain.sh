@@ -28,3 +28,9 @@ install_tool() {
   echo "nodekeeper: $1 is missing; install it, on Debian with: apt-get install $2" >&2
   return 1
 }
+
+# install_runtime: makes sure of a real container runtime, which process tests run and break.
+install_runtime() {
+  install_tool containerd containerd && install_tool runc runc && install_tool busybox busybox-static \
+    && install_tool /usr/lib/cni/bridge containernetworking-plugins
+}
