@@ -1,0 +1,166 @@
+package io.nodekeeper.cri;
+
+import io.grpc.MethodDescriptor;
+import io.nodekeeper.cri.v1.ContainerFilter;
+import io.nodekeeper.cri.v1.ContainerStatsRequest;
+import io.nodekeeper.cri.v1.ContainerStatusRequest;
+import io.nodekeeper.cri.v1.ImageFsInfoRequest;
+import io.nodekeeper.cri.v1.ImageServiceGrpc;
+import io.nodekeeper.cri.v1.LinuxPodSandboxConfig;
+import io.nodekeeper.cri.v1.LinuxSandboxSecurityContext;
+import io.nodekeeper.cri.v1.ListContainersRequest;
+import io.nodekeeper.cri.v1.ListImagesRequest;
+import io.nodekeeper.cri.v1.ListPodSandboxRequest;
+import io.nodekeeper.cri.v1.NamespaceMode;
+import io.nodekeeper.cri.v1.NamespaceOption;
+import io.nodekeeper.cri.v1.NetworkConfig;
+import io.nodekeeper.cri.v1.PodSandboxConfig;
+import io.nodekeeper.cri.v1.PodSandboxFilter;
+import io.nodekeeper.cri.v1.PodSandboxMetadata;
+import io.nodekeeper.cri.v1.PodSandboxStatusRequest;
+import io.nodekeeper.cri.v1.RemovePodSandboxRequest;
+import io.nodekeeper.cri.v1.RunPodSandboxRequest;
+import io.nodekeeper.cri.v1.RunPodSandboxResponse;
+import io.nodekeeper.cri.v1.RuntimeConfig;
+import io.nodekeeper.cri.v1.RuntimeServiceGrpc;
+import io.nodekeeper.cri.v1.StatusRequest;
+import io.nodekeeper.cri.v1.StopPodSandboxRequest;
+import io.nodekeeper.cri.v1.UpdateRuntimeConfigRequest;
+import io.nodekeeper.cri.v1.VersionRequest;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * A call in terms of gRPC: the method, the request, and how to read the answer. Immutable.
+ *
+ * @param <Q> the request
+ * @param <A> the answer as it comes
+ * @param <T> the answer as our callers know it
+ */
+record Exchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T> read) {
+    /** The version of the kubelet's side of the interface, the only one there has ever been. Kubernetes default. */
+    static final String API_VERSION = "0.1.0";
+    /** Kubernetes' label for the pod of a sandbox or container. */
+    static final String POD_UID = "io.kubernetes.pod.uid";
+
+    private static final String POD_NAME = "io.kubernetes.pod.name";
+    private static final String POD_NAMESPACE = "io.kubernetes.pod.namespace";
+    /** The longest hostname that Linux takes. */
+    private static final int MAX_HOSTNAME = 63;
+
+    /** The exchange for {@code call}. */
+    @SuppressWarnings("unchecked") // Each case reads what its call asks for.
+    static <T> Exchange<?, ?, T> of(RuntimeCall<T> call) {
+        return (Exchange<?, ?, T>) untyped(call);
+    }
+
+    private static Exchange<?, ?, ?> untyped(RuntimeCall<?> call) {
+        return switch (call) {
+            case RuntimeCall.GetVersion version ->
+                new Exchange<>(
+                        RuntimeServiceGrpc.getVersionMethod(),
+                        VersionRequest.newBuilder().setVersion(API_VERSION).build(),
+                        Answers::version);
+            case RuntimeCall.GetStatus status ->
+                new Exchange<>(
+                        RuntimeServiceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), Answers::status);
+            case RuntimeCall.ListSandboxes(Optional<String> podUid) ->
+                new Exchange<>(
+                        RuntimeServiceGrpc.getListPodSandboxMethod(), sandboxesOf(podUid), Answers::sandboxes);
+            case RuntimeCall.GetSandbox(String id) ->
+                new Exchange<>(
+                        RuntimeServiceGrpc.getPodSandboxStatusMethod(),
+                        PodSandboxStatusRequest.newBuilder()
+                                .setPodSandboxId(id)
+                                .build(),
+                        answer -> Answers.sandbox(id, answer));
+            case RuntimeCall.ListContainers(Optional<String> podUid) ->
+                new Exchange<>(
+                        RuntimeServiceGrpc.getListContainersMethod(), containersOf(podUid), Answers::containers);
+            case RuntimeCall.GetContainer(String id) ->
+                new Exchange<>(
+                        RuntimeServiceGrpc.getContainerStatusMethod(),
+                        ContainerStatusRequest.newBuilder().setContainerId(id).build(),
+                        answer -> Answers.container(id, answer));
+            case RuntimeCall.GetContainerStats(String id) ->
+                new Exchange<>(
+                        RuntimeServiceGrpc.getContainerStatsMethod(),
+                        ContainerStatsRequest.newBuilder().setContainerId(id).build(),
+                        answer -> Answers.usage(id, answer));
+            case RuntimeCall.SetPodCidr(String cidr) ->
+                new Exchange<>(
+                        RuntimeServiceGrpc.getUpdateRuntimeConfigMethod(),
+                        UpdateRuntimeConfigRequest.newBuilder()
+                                .setRuntimeConfig(RuntimeConfig.newBuilder()
+                                        .setNetworkConfig(NetworkConfig.newBuilder()
+                                                .setPodCidr(cidr)))
+                                .build(),
+                        answer -> RuntimeCall.Done.DONE);
+            case RuntimeCall.ListImages images ->
+                new Exchange<>(
+                        ImageServiceGrpc.getListImagesMethod(),
+                        ListImagesRequest.getDefaultInstance(),
+                        Answers::images);
+            case RuntimeCall.GetImageFilesystems filesystems ->
+                new Exchange<>(
+                        ImageServiceGrpc.getImageFsInfoMethod(),
+                        ImageFsInfoRequest.getDefaultInstance(),
+                        Answers::filesystems);
+            case RuntimeCall.RunSandbox(SandboxConfig config) ->
+                new Exchange<>(
+                        RuntimeServiceGrpc.getRunPodSandboxMethod(),
+                        RunPodSandboxRequest.newBuilder()
+                                .setConfig(sandbox(config))
+                                .build(),
+                        RunPodSandboxResponse::getPodSandboxId);
+            case RuntimeCall.StopSandbox(String id) ->
+                new Exchange<>(
+                        RuntimeServiceGrpc.getStopPodSandboxMethod(),
+                        StopPodSandboxRequest.newBuilder().setPodSandboxId(id).build(),
+                        answer -> RuntimeCall.Done.DONE);
+            case RuntimeCall.RemoveSandbox(String id) ->
+                new Exchange<>(
+                        RuntimeServiceGrpc.getRemovePodSandboxMethod(),
+                        RemovePodSandboxRequest.newBuilder()
+                                .setPodSandboxId(id)
+                                .build(),
+                        answer -> RuntimeCall.Done.DONE);
+        };
+    }
+
+    private static ListPodSandboxRequest sandboxesOf(Optional<String> podUid) {
+        ListPodSandboxRequest.Builder request = ListPodSandboxRequest.newBuilder();
+        podUid.ifPresent(
+                uid -> request.setFilter(PodSandboxFilter.newBuilder().putLabelSelector(POD_UID, uid)));
+        return request.build();
+    }
+
+    private static ListContainersRequest containersOf(Optional<String> podUid) {
+        ListContainersRequest.Builder request = ListContainersRequest.newBuilder();
+        podUid.ifPresent(
+                uid -> request.setFilter(ContainerFilter.newBuilder().putLabelSelector(POD_UID, uid)));
+        return request.build();
+    }
+
+    private static PodSandboxConfig.Builder sandbox(SandboxConfig config) {
+        // The labels are what lists find it by. A process namespace for each container is what Kubernetes gives pods.
+        String name = config.podName();
+        return PodSandboxConfig.newBuilder()
+                .setMetadata(PodSandboxMetadata.newBuilder()
+                        .setName(name)
+                        .setUid(config.podUid())
+                        .setNamespace(config.podNamespace())
+                        .setAttempt(config.attempt()))
+                .setHostname(name.substring(0, Math.min(name.length(), MAX_HOSTNAME)))
+                .setLogDirectory(config.logDirectory())
+                .putLabels(POD_UID, config.podUid())
+                .putLabels(POD_NAME, name)
+                .putLabels(POD_NAMESPACE, config.podNamespace())
+                .setLinux(LinuxPodSandboxConfig.newBuilder()
+                        .setSecurityContext(LinuxSandboxSecurityContext.newBuilder()
+                                .setNamespaceOptions(NamespaceOption.newBuilder()
+                                        .setNetwork(NamespaceMode.POD)
+                                        .setPid(NamespaceMode.CONTAINER)
+                                        .setIpc(NamespaceMode.POD))));
+    }
+}

@@ -1,0 +1,171 @@
+package io.nodekeeper.cri;
+
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.nodekeeper.time.DeadlineExceededException;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A container runtime behind a unix socket, over gRPC and one connection ({@link Connections}). A call's deadline is kept
+ * twice: the runtime is told, and the loop holds us to it even if gRPC is stuck. Uses at most four threads of its own.
+ * Thread-safe.
+ */
+public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
+    /** Calls under way beyond which further ones are refused; an agent that has so many open is stuck. Chosen. */
+    static final int MAX_CALLS = 1_024;
+
+    private final Path socket;
+    private final Loop loop;
+    private final Connections connections;
+    private final AtomicInteger underWay = new AtomicInteger();
+
+    /** A client for the runtime at {@code socket}, where nobody needs to listen yet; results come on {@code loop}. */
+    public GrpcRuntime(Path socket, Loop loop) {
+        this.socket = socket;
+        this.loop = loop;
+        connections = new Connections(socket, loop.clock());
+    }
+
+    @Override
+    public <T> CompletableFuture<T> call(RuntimeCall<T> call, Duration deadline) {
+        if (underWay.incrementAndGet() > MAX_CALLS) {
+            underWay.decrementAndGet();
+            CompletableFuture<T> refused = new CompletableFuture<>();
+            loop.execute(() -> refused.completeExceptionally(refused(
+                    call.method(), MAX_CALLS + " calls to the runtime at " + socket + " are under way already")));
+            return refused;
+        }
+        return send(call.method(), Exchange.of(call), deadline);
+    }
+
+    /** How many calls gRPC has not let go of. */
+    int underWay() {
+        return underWay.get();
+    }
+
+    private <Q, A, T> CompletableFuture<T> send(String method, Exchange<Q, A, T> exchange, Duration deadline) {
+        long start = loop.clock().nanoTime();
+        Connection connection = connections.current();
+        ClientCall<Q, A> call = connection
+                .channel()
+                .newCall(
+                        exchange.method(),
+                        CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        CompletableFuture<T> result = Deadlines.within(loop, deadline, method, answer);
+        call.start(
+                new ClientCall.Listener<A>() {
+                    private @Nullable A message;
+
+                    @Override
+                    public void onMessage(A came) {
+                        message = came;
+                    }
+
+                    @Override
+                    public void onClose(Status status, Metadata trailers) {
+                        underWay.decrementAndGet();
+                        if (!status.isOk()) {
+                            boolean late = loop.clock().nanoTime() - start >= deadline.toNanos();
+                            RuntimeException error = status.getCode() == Status.Code.DEADLINE_EXCEEDED && late
+                                    ? new DeadlineExceededException(method, deadline)
+                                    : failure(method, connection, status);
+                            loop.execute(() -> answer.completeExceptionally(error));
+                        } else if (message == null) {
+                            loop.execute(() -> answer.completeExceptionally(refused(method, "an empty answer came")));
+                        } else {
+                            settle(method, exchange, message, answer);
+                        }
+                    }
+                },
+                new Metadata());
+        // One more than wanted, as gRPC tells of a call's end only once it could deliver a second message.
+        call.request(2);
+        call.sendMessage(exchange.request());
+        call.halfClose();
+        // Only now: a call that was cancelled must not be used further.
+        result.whenComplete((value, error) -> {
+            if (error instanceof DeadlineExceededException) {
+                connection.missed();
+            }
+            if (error != null) {
+                call.cancel("the caller gave up", null);
+            }
+        });
+        return result;
+    }
+
+    /** Reads on gRPC's thread, so that a long list does not hold the loop up. */
+    private <A, T> void settle(String method, Exchange<?, A, T> exchange, A message, CompletableFuture<T> answer) {
+        try {
+            T value = exchange.read().apply(message);
+            loop.execute(() -> answer.complete(value));
+        } catch (IllegalArgumentException e) {
+            loop.execute(() -> answer.completeExceptionally(refused(method, String.valueOf(e.getMessage()))));
+        }
+    }
+
+    @Override
+    public CompletableFuture<Void> events(Consumer<ContainerEvent> listener) {
+        return new EventStream(connections.current(), loop, this::failure, listener).start();
+    }
+
+    private RuntimeCallException failure(String method, Connection connection, Status status) {
+        RuntimeCallException.Code code =
+                switch (status.getCode()) {
+                    case NOT_FOUND -> RuntimeCallException.Code.NOT_FOUND;
+                    case UNIMPLEMENTED -> RuntimeCallException.Code.UNIMPLEMENTED;
+                    case UNAVAILABLE -> RuntimeCallException.Code.UNAVAILABLE;
+                    case DEADLINE_EXCEEDED -> RuntimeCallException.Code.DEADLINE_EXCEEDED;
+                    // With a cause it was gRPC here that gave up, as the answer was no message.
+                    case CANCELLED ->
+                        status.getCause() == null
+                                ? RuntimeCallException.Code.CANCELLED
+                                : RuntimeCallException.Code.OTHER;
+                    default -> RuntimeCallException.Code.OTHER;
+                };
+        String words = words(status);
+        return new RuntimeCallException(
+                method,
+                code,
+                code == RuntimeCallException.Code.UNAVAILABLE
+                        ? "runtime at " + socket + ": " + connection.why(words)
+                        : words);
+    }
+
+    /** What the runtime said; where it was not the runtime, what went wrong on the way to it. */
+    private static String words(Status status) {
+        StringBuilder words = new StringBuilder();
+        if (status.getDescription() != null) {
+            words.append(status.getDescription());
+        }
+        Throwable cause = status.getCause();
+        while (cause != null && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        if (cause != null && cause.getMessage() != null) {
+            words.append(words.isEmpty() ? "" : ": ").append(cause.getMessage());
+        }
+        return words.isEmpty() ? status.getCode().name() : words.toString();
+    }
+
+    private static RuntimeCallException refused(String method, String message) {
+        return new RuntimeCallException(method, RuntimeCallException.Code.OTHER, message);
+    }
+
+    /** Fails all calls and closes the connection. Takes up to a second. Idempotent. */
+    @Override
+    public void close() {
+        connections.close();
+    }
+}

@@ -1,0 +1,602 @@
+package io.nodekeeper.cri;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.grpc.Context;
+import io.grpc.Status;
+import io.nodekeeper.cri.containerd.Envelope;
+import io.nodekeeper.cri.containerd.EventsGrpc;
+import io.nodekeeper.cri.containerd.SubscribeRequest;
+import io.nodekeeper.cri.containerd.TaskExit;
+import io.nodekeeper.cri.v1.ContainerAttributes;
+import io.nodekeeper.cri.v1.ContainerEventResponse;
+import io.nodekeeper.cri.v1.ContainerEventType;
+import io.nodekeeper.cri.v1.ContainerMetadata;
+import io.nodekeeper.cri.v1.ContainerStats;
+import io.nodekeeper.cri.v1.ContainerStatsResponse;
+import io.nodekeeper.cri.v1.ContainerStatusResponse;
+import io.nodekeeper.cri.v1.CpuUsage;
+import io.nodekeeper.cri.v1.FilesystemIdentifier;
+import io.nodekeeper.cri.v1.FilesystemUsage;
+import io.nodekeeper.cri.v1.ImageFsInfoResponse;
+import io.nodekeeper.cri.v1.ImageServiceGrpc;
+import io.nodekeeper.cri.v1.ListContainersRequest;
+import io.nodekeeper.cri.v1.ListContainersResponse;
+import io.nodekeeper.cri.v1.ListImagesResponse;
+import io.nodekeeper.cri.v1.ListPodSandboxRequest;
+import io.nodekeeper.cri.v1.ListPodSandboxResponse;
+import io.nodekeeper.cri.v1.MemoryUsage;
+import io.nodekeeper.cri.v1.PodIP;
+import io.nodekeeper.cri.v1.PodSandboxMetadata;
+import io.nodekeeper.cri.v1.PodSandboxNetworkStatus;
+import io.nodekeeper.cri.v1.PodSandboxState;
+import io.nodekeeper.cri.v1.PodSandboxStatusResponse;
+import io.nodekeeper.cri.v1.RemovePodSandboxResponse;
+import io.nodekeeper.cri.v1.RunPodSandboxRequest;
+import io.nodekeeper.cri.v1.RunPodSandboxResponse;
+import io.nodekeeper.cri.v1.RuntimeFeatures;
+import io.nodekeeper.cri.v1.RuntimeHandlerFeatures;
+import io.nodekeeper.cri.v1.RuntimeServiceGrpc;
+import io.nodekeeper.cri.v1.StatusResponse;
+import io.nodekeeper.cri.v1.StopPodSandboxResponse;
+import io.nodekeeper.cri.v1.UInt64Value;
+import io.nodekeeper.cri.v1.UpdateRuntimeConfigRequest;
+import io.nodekeeper.cri.v1.UpdateRuntimeConfigResponse;
+import io.nodekeeper.cri.v1.VersionRequest;
+import io.nodekeeper.cri.v1.VersionResponse;
+import io.nodekeeper.time.DeadlineExceededException;
+import io.nodekeeper.time.ThreadLoop;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The client against a gRPC server on a real socket, in real time. */
+class GrpcRuntimeTest {
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Duration SHORT = Duration.ofMillis(100);
+
+    @TempDir
+    Path dir;
+
+    private Path socket;
+    private ThreadLoop loop;
+    private FakeCri cri;
+    private GrpcRuntime runtime;
+
+    @BeforeEach
+    void start() throws IOException {
+        socket = dir.resolve("cri.sock");
+        loop = new ThreadLoop("loop");
+        cri = new FakeCri(socket).answer(RuntimeServiceGrpc.getVersionMethod(), request -> version("0.1.0"));
+        runtime = new GrpcRuntime(socket, loop);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        runtime.close();
+        cri.close();
+        loop.close();
+    }
+
+    private static VersionResponse version(String version) {
+        return VersionResponse.newBuilder()
+                .setVersion(version)
+                .setRuntimeName("containerd")
+                .setRuntimeVersion("1.6.20")
+                .setRuntimeApiVersion("v1")
+                .build();
+    }
+
+    private <T> T ask(RuntimeCall<T> call) throws Exception {
+        return Until.done(runtime.call(call, LONG));
+    }
+
+    private Throwable refused(RuntimeCall<?> call) throws Exception {
+        return Until.failed(runtime.call(call, LONG));
+    }
+
+    @Test
+    void versionIsAskedForAsKubernetesDoes() throws Exception {
+        assertThat(ask(new RuntimeCall.GetVersion())).isEqualTo(new RuntimeVersion("containerd", "1.6.20", "v1"));
+        assertThat(cri.requests())
+                .containsExactly(
+                        VersionRequest.newBuilder().setVersion("0.1.0").build());
+    }
+
+    @Test
+    void versionWithAnEmptyFieldIsAnError() throws Exception {
+        cri.answer(
+                RuntimeServiceGrpc.getVersionMethod(),
+                request -> version("0.1.0").toBuilder().clearRuntimeVersion().build());
+
+        assertThat(refused(new RuntimeCall.GetVersion()))
+                .isInstanceOf(RuntimeCallException.class)
+                .hasMessage("Version: OTHER: an answer with all four fields was expected, got version \"0.1.0\","
+                        + " runtime_name \"containerd\", runtime_version \"\", runtime_api_version \"v1\"");
+    }
+
+    @Test
+    void anotherVersionOfTheInterfaceIsAnError() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getVersionMethod(), request -> version("0.2.0"));
+
+        assertThat(refused(new RuntimeCall.GetVersion()))
+                .hasMessageContaining("version \"0.1.0\" of the interface was expected, got version \"0.2.0\"");
+    }
+
+    @Test
+    void statusTellsConditionsHandlersAndFeatures() throws Exception {
+        cri.answer(
+                RuntimeServiceGrpc.getStatusMethod(),
+                request -> StatusResponse.newBuilder()
+                        .setStatus(io.nodekeeper.cri.v1.RuntimeStatus.newBuilder()
+                                .addConditions(io.nodekeeper.cri.v1.RuntimeCondition.newBuilder()
+                                        .setType("RuntimeReady")
+                                        .setStatus(true))
+                                .addConditions(io.nodekeeper.cri.v1.RuntimeCondition.newBuilder()
+                                        .setType("NetworkReady")
+                                        .setReason("NetworkPluginNotReady")
+                                        .setMessage("cni plugin not initialized")))
+                        .addRuntimeHandlers(io.nodekeeper.cri.v1.RuntimeHandler.newBuilder()
+                                .setName("runc")
+                                .setFeatures(RuntimeHandlerFeatures.newBuilder().setUserNamespaces(true)))
+                        .setFeatures(RuntimeFeatures.newBuilder().setSupplementalGroupsPolicy(true))
+                        .build());
+
+        assertThat(ask(new RuntimeCall.GetStatus()))
+                .isEqualTo(new RuntimeStatus(
+                        List.of(
+                                new RuntimeCondition("RuntimeReady", true, "", ""),
+                                new RuntimeCondition(
+                                        "NetworkReady",
+                                        false,
+                                        "NetworkPluginNotReady",
+                                        "cni plugin not initialized")),
+                        List.of(new RuntimeHandler("runc", false, true)),
+                        Optional.of(true)));
+    }
+
+    @Test
+    void statusWithoutAStatusIsAnErrorAndWithoutFeaturesIsNot() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getStatusMethod(), request -> StatusResponse.getDefaultInstance());
+        assertThat(refused(new RuntimeCall.GetStatus()))
+                .hasMessage("Status: OTHER: an answer with a status was expected, got none");
+
+        cri.answer(RuntimeServiceGrpc.getStatusMethod(), request -> StatusResponse.newBuilder()
+                .setStatus(io.nodekeeper.cri.v1.RuntimeStatus.getDefaultInstance())
+                .build());
+        assertThat(ask(new RuntimeCall.GetStatus()))
+                .isEqualTo(new RuntimeStatus(List.of(), List.of(), Optional.empty()));
+    }
+
+    private static PodSandboxMetadata.Builder pod() {
+        return PodSandboxMetadata.newBuilder()
+                .setName("web")
+                .setNamespace("shop")
+                .setUid("u1")
+                .setAttempt(3);
+    }
+
+    @Test
+    void sandboxesAreListedForAllOrOnePod() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getListPodSandboxMethod(), request -> ListPodSandboxResponse.newBuilder()
+                .addItems(io.nodekeeper.cri.v1.PodSandbox.newBuilder()
+                        .setId("s1")
+                        .setMetadata(pod())
+                        .setCreatedAt(7))
+                .addItems(io.nodekeeper.cri.v1.PodSandbox.newBuilder()
+                        .setId("s2")
+                        .setMetadata(pod())
+                        .setState(PodSandboxState.SANDBOX_NOTREADY))
+                .build());
+
+        assertThat(ask(new RuntimeCall.ListSandboxes(Optional.empty())))
+                .containsExactly(
+                        new PodSandbox("s1", "u1", "web", "shop", 3, true, 7),
+                        new PodSandbox("s2", "u1", "web", "shop", 3, false, 0));
+        ask(new RuntimeCall.ListSandboxes(Optional.of("u1")));
+        assertThat((ListPodSandboxRequest) cri.requests().get(0))
+                .isEqualTo(ListPodSandboxRequest.getDefaultInstance());
+        assertThat(((ListPodSandboxRequest) cri.requests().get(1)).getFilter().getLabelSelectorMap())
+                .isEqualTo(Map.of("io.kubernetes.pod.uid", "u1"));
+    }
+
+    @Test
+    void sandboxStatusHasAllItsAddresses() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getPodSandboxStatusMethod(), request -> PodSandboxStatusResponse.newBuilder()
+                .setStatus(io.nodekeeper.cri.v1.PodSandboxStatus.newBuilder()
+                        .setId(request.getPodSandboxId())
+                        .setMetadata(pod())
+                        .setNetwork(PodSandboxNetworkStatus.newBuilder()
+                                .setIp("10.1.0.7")
+                                .addAdditionalIps(PodIP.newBuilder().setIp("fd00::7"))))
+                .build());
+
+        assertThat(ask(new RuntimeCall.GetSandbox("s1")))
+                .isEqualTo(new PodSandboxStatus(
+                        new PodSandbox("s1", "u1", "web", "shop", 3, true, 0), List.of("10.1.0.7", "fd00::7")));
+    }
+
+    @Test
+    void sandboxStatusAboutAnotherOneIsAnError() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getPodSandboxStatusMethod(), request -> PodSandboxStatusResponse.newBuilder()
+                .setStatus(io.nodekeeper.cri.v1.PodSandboxStatus.newBuilder().setId("other"))
+                .build());
+
+        assertThat(refused(new RuntimeCall.GetSandbox("s1")))
+                .hasMessage(
+                        "PodSandboxStatus: OTHER: an answer about \"s1\" was expected, got one about \"other\"");
+    }
+
+    @Test
+    void containersAreListedForAllOrOnePodAndCreatedIsTheStateLeftOut() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getListContainersMethod(), request -> ListContainersResponse.newBuilder()
+                .addContainers(io.nodekeeper.cri.v1.Container.newBuilder()
+                        .setId("c1")
+                        .setPodSandboxId("s1")
+                        .setMetadata(ContainerMetadata.newBuilder().setName("app"))
+                        .putLabels("io.kubernetes.pod.uid", "u1")
+                        .setCreatedAt(5))
+                .addContainers(io.nodekeeper.cri.v1.Container.newBuilder().setId("c2").setStateValue(2))
+                .addContainers(io.nodekeeper.cri.v1.Container.newBuilder().setId("c3").setStateValue(99))
+                .build());
+
+        assertThat(ask(new RuntimeCall.ListContainers(Optional.empty())))
+                .containsExactly(
+                        new Container("c1", "s1", "app", "u1", ContainerState.CREATED, 5),
+                        new Container("c2", "", "", "", ContainerState.EXITED, 0),
+                        new Container("c3", "", "", "", ContainerState.UNKNOWN, 0));
+        ask(new RuntimeCall.ListContainers(Optional.of("u1")));
+        assertThat(((ListContainersRequest) cri.requests().get(1)).getFilter().getLabelSelectorMap())
+                .isEqualTo(Map.of("io.kubernetes.pod.uid", "u1"));
+    }
+
+    @Test
+    void containerStatusTellsHowItEnded() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getContainerStatusMethod(), request -> ContainerStatusResponse.newBuilder()
+                .setStatus(io.nodekeeper.cri.v1.ContainerStatus.newBuilder()
+                        .setId(request.getContainerId())
+                        .setMetadata(ContainerMetadata.newBuilder().setName("app"))
+                        .setStateValue(2)
+                        .setStartedAt(10)
+                        .setFinishedAt(20)
+                        .setExitCode(137)
+                        .setReason("OOMKilled"))
+                .build());
+
+        assertThat(ask(new RuntimeCall.GetContainer("c1")))
+                .isEqualTo(new ContainerStatus("c1", "app", ContainerState.EXITED, 10, 20, 137, "OOMKilled"));
+    }
+
+    @Test
+    void containerStatsTellProcessorAndMemory() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getContainerStatsMethod(), request -> ContainerStatsResponse.newBuilder()
+                .setStats(ContainerStats.newBuilder()
+                        .setAttributes(ContainerAttributes.newBuilder().setId(request.getContainerId()))
+                        .setCpu(CpuUsage.newBuilder().setUsageCoreNanoSeconds(UInt64Value.newBuilder().setValue(11)))
+                        .setMemory(MemoryUsage.newBuilder().setWorkingSetBytes(UInt64Value.newBuilder().setValue(22))))
+                .build());
+
+        assertThat(ask(new RuntimeCall.GetContainerStats("c1"))).isEqualTo(new ContainerUsage("c1", 11, 22));
+    }
+
+    @Test
+    void podCidrIsHandedOn() throws Exception {
+        cri.answer(
+                RuntimeServiceGrpc.getUpdateRuntimeConfigMethod(),
+                request -> UpdateRuntimeConfigResponse.getDefaultInstance());
+
+        assertThat(ask(new RuntimeCall.SetPodCidr("10.1.0.0/24"))).isEqualTo(RuntimeCall.Done.DONE);
+        assertThat(((UpdateRuntimeConfigRequest) cri.requests().get(0))
+                        .getRuntimeConfig()
+                        .getNetworkConfig()
+                        .getPodCidr())
+                .isEqualTo("10.1.0.0/24");
+    }
+
+    @Test
+    void imagesAndTheirFilesystemsAreListed() throws Exception {
+        cri.answer(ImageServiceGrpc.getListImagesMethod(), request -> ListImagesResponse.newBuilder()
+                        .addImages(io.nodekeeper.cri.v1.Image.newBuilder()
+                                .setId("i1")
+                                .addRepoTags("a:1")
+                                .addRepoDigests("a@sha256:00")
+                                .setSize(99))
+                        .build())
+                .answer(ImageServiceGrpc.getImageFsInfoMethod(), request -> ImageFsInfoResponse.newBuilder()
+                        .addImageFilesystems(FilesystemUsage.newBuilder()
+                                .setFsId(FilesystemIdentifier.newBuilder().setMountpoint("/var/lib/x"))
+                                .setUsedBytes(UInt64Value.newBuilder().setValue(1000))
+                                .setInodesUsed(UInt64Value.newBuilder().setValue(10)))
+                        .build());
+
+        assertThat(ask(new RuntimeCall.ListImages()))
+                .containsExactly(new Image("i1", List.of("a@sha256:00"), List.of("a:1"), 99));
+        assertThat(ask(new RuntimeCall.GetImageFilesystems()))
+                .containsExactly(new ImageFilesystem("/var/lib/x", 1000, 10));
+    }
+
+    @Test
+    void sandboxIsMadeStoppedAndRemoved() throws Exception {
+        cri.answer(RuntimeServiceGrpc.getRunPodSandboxMethod(), request -> RunPodSandboxResponse.newBuilder()
+                        .setPodSandboxId("s9")
+                        .build())
+                .answer(
+                        RuntimeServiceGrpc.getStopPodSandboxMethod(),
+                        request -> StopPodSandboxResponse.getDefaultInstance())
+                .answer(
+                        RuntimeServiceGrpc.getRemovePodSandboxMethod(),
+                        request -> RemovePodSandboxResponse.getDefaultInstance());
+        String name = "canary-".repeat(10);
+
+        assertThat(ask(new RuntimeCall.RunSandbox(new SandboxConfig("u9", name, "ns", 2, "/logs"))))
+                .isEqualTo("s9");
+        assertThat(ask(new RuntimeCall.StopSandbox("s9"))).isEqualTo(RuntimeCall.Done.DONE);
+        assertThat(ask(new RuntimeCall.RemoveSandbox("s9"))).isEqualTo(RuntimeCall.Done.DONE);
+
+        var config = ((RunPodSandboxRequest) cri.requests().get(0)).getConfig();
+        assertThat(config.getMetadata())
+                .isEqualTo(PodSandboxMetadata.newBuilder()
+                        .setName(name)
+                        .setNamespace("ns")
+                        .setUid("u9")
+                        .setAttempt(2)
+                        .build());
+        assertThat(config.getHostname()).isEqualTo(name.substring(0, 63));
+        assertThat(config.getLogDirectory()).isEqualTo("/logs");
+        assertThat(config.getLabelsMap())
+                .isEqualTo(Map.of(
+                        "io.kubernetes.pod.uid",
+                        "u9",
+                        "io.kubernetes.pod.name",
+                        name,
+                        "io.kubernetes.pod.namespace",
+                        "ns"));
+    }
+
+    @Test
+    void resultsComeOnTheLoop() throws Exception {
+        CompletableFuture<String> thread = new CompletableFuture<>();
+        cri.hang(RuntimeServiceGrpc.getStatusMethod());
+
+        runtime.call(new RuntimeCall.GetStatus(), SHORT)
+                .whenComplete((value, error) -> thread.complete(Thread.currentThread().getName()));
+
+        assertThat(Until.done(thread)).isEqualTo("loop");
+    }
+
+    @Test
+    void whatTheRuntimeSaysOfAFailureIsHandedOn() throws Exception {
+        cri.on(
+                RuntimeServiceGrpc.getContainerStatusMethod(),
+                (request, reply) -> reply.onError(Status.NOT_FOUND
+                        .withDescription("an error occurred when try to find container \"c1\": not found")
+                        .asException()));
+        cri.on(
+                RuntimeServiceGrpc.getStatusMethod(),
+                (request, reply) -> reply.onError(Status.UNKNOWN.withDescription("boom").asException()));
+
+        Throwable missing = refused(new RuntimeCall.GetContainer("c1"));
+        assertThat(missing)
+                .hasMessage("ContainerStatus: NOT_FOUND: an error occurred when try to find container \"c1\": not found");
+        assertThat(((RuntimeCallException) missing).code()).isEqualTo(RuntimeCallException.Code.NOT_FOUND);
+        assertThat(refused(new RuntimeCall.GetStatus())).hasMessage("Status: OTHER: boom");
+        assertThat(((RuntimeCallException) refused(new RuntimeCall.ListImages())).code())
+                .isEqualTo(RuntimeCallException.Code.UNIMPLEMENTED);
+    }
+
+    @Test
+    void nobodyAtTheSocketFailsAtOnceAndNamesIt() throws Exception {
+        cri.close();
+        long start = System.nanoTime();
+
+        Throwable missing = refused(new RuntimeCall.GetVersion());
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+        assertThat(missing)
+                .hasMessage("Version: UNAVAILABLE: runtime at " + socket + ": No such file or directory");
+    }
+
+    @Test
+    void deadSocketFailsAtOnceAndNamesIt() throws Exception {
+        cri.kill();
+
+        assertThat(refused(new RuntimeCall.GetVersion()))
+                .hasMessage("Version: UNAVAILABLE: runtime at " + socket + ": Connection refused");
+    }
+
+    @Test
+    void deadlineEndsTheCallAndTheRuntimeKnowsIt() throws Exception {
+        AtomicReference<Long> left = new AtomicReference<>();
+        cri.on(RuntimeServiceGrpc.getStatusMethod(), (request, reply) -> left.set(
+                Context.current().getDeadline().timeRemaining(java.util.concurrent.TimeUnit.MILLISECONDS)));
+
+        Throwable late = Until.failed(runtime.call(new RuntimeCall.GetStatus(), Duration.ofMillis(300)));
+
+        assertThat(late)
+                .isInstanceOf(DeadlineExceededException.class)
+                .hasMessage("Status did not answer within 300ms");
+        assertThat(left.get()).isBetween(1L, 300L);
+        Until.holds("the call is let go", () -> runtime.underWay() == 0);
+    }
+
+    @Test
+    void cancelledCallIsTakenBackFromTheRuntime() throws Exception {
+        cri.hang(RuntimeServiceGrpc.getStatusMethod());
+        CompletableFuture<RuntimeStatus> call = runtime.call(new RuntimeCall.GetStatus(), LONG);
+        Until.holds("the call arrived", () -> cri.requests().size() == 1);
+
+        call.cancel(true);
+
+        Until.holds("the runtime saw it", () -> cri.cancelled() == 1);
+        Until.holds("the call is let go", () -> runtime.underWay() == 0);
+    }
+
+    @Test
+    void worksAgainWithinASecondAfterTheRuntimeRestarts() throws Exception {
+        ask(new RuntimeCall.GetVersion());
+        cri.kill();
+        assertThat(refused(new RuntimeCall.GetVersion())).hasMessageContaining("UNAVAILABLE");
+        for (int i = 0; i < 20; i++) {
+            refused(new RuntimeCall.GetVersion());
+            Thread.sleep(50);
+        }
+        cri.restart();
+        Thread.sleep(Connections.GAP.toMillis());
+
+        assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
+    }
+
+    @Test
+    void restartBetweenTwoCallsIsNotNoticed() throws Exception {
+        ask(new RuntimeCall.GetVersion());
+        cri.kill();
+        cri.restart();
+        Thread.sleep(200);
+
+        assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
+    }
+
+    @Test
+    void messagesMayHave16MiBAndNoMore() throws Exception {
+        AtomicReference<Integer> size = new AtomicReference<>((16 << 20) - 1024);
+        cri.answer(ImageServiceGrpc.getListImagesMethod(), request -> ListImagesResponse.newBuilder()
+                .addImages(io.nodekeeper.cri.v1.Image.newBuilder().setId("x".repeat(size.get())))
+                .build());
+
+        assertThat(ask(new RuntimeCall.ListImages()).get(0).id()).hasSize((16 << 20) - 1024);
+        size.set(16 << 20);
+        assertThat(refused(new RuntimeCall.ListImages()))
+                .hasMessageStartingWith("ListImages: OTHER: gRPC message exceeds maximum size 16777216");
+        assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
+    }
+
+    @Test
+    void tooManyCallsAreRefusedAtOnce() throws Exception {
+        cri.hang(RuntimeServiceGrpc.getStatusMethod());
+        List<CompletableFuture<?>> hung = new ArrayList<>();
+        for (int i = 0; i < 1024; i++) {
+            hung.add(runtime.call(new RuntimeCall.GetStatus(), LONG));
+        }
+
+        assertThat(refused(new RuntimeCall.GetVersion()))
+                .hasMessage("Version: OTHER: 1024 calls to the runtime at " + socket + " are under way already");
+
+        hung.forEach(call -> call.cancel(true));
+        Until.holds("the calls are let go", () -> runtime.underWay() == 0);
+        assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
+    }
+
+    @Test
+    void eventsOfTheInterfaceArrive() throws Exception {
+        cri.on(RuntimeServiceGrpc.getGetContainerEventsMethod(), (request, reply) -> {
+            for (ContainerEventType type : List.of(
+                    ContainerEventType.CONTAINER_CREATED_EVENT,
+                    ContainerEventType.CONTAINER_STARTED_EVENT,
+                    ContainerEventType.CONTAINER_STOPPED_EVENT,
+                    ContainerEventType.CONTAINER_DELETED_EVENT)) {
+                reply.onNext(ContainerEventResponse.newBuilder()
+                        .setContainerId("c1")
+                        .setContainerEventType(type)
+                        .setPodSandboxStatus(io.nodekeeper.cri.v1.PodSandboxStatus.newBuilder()
+                                .setMetadata(pod()))
+                        .build());
+            }
+            reply.onCompleted();
+        });
+        List<ContainerEvent> events = new CopyOnWriteArrayList<>();
+
+        Until.done(runtime.events(events::add));
+
+        assertThat(events)
+                .containsExactly(
+                        new ContainerEvent("c1", "u1", ContainerEvent.Type.CREATED),
+                        new ContainerEvent("c1", "u1", ContainerEvent.Type.STARTED),
+                        new ContainerEvent("c1", "u1", ContainerEvent.Type.STOPPED),
+                        new ContainerEvent("c1", "u1", ContainerEvent.Type.DELETED));
+    }
+
+    private static Envelope task(String topic, String id, String process) {
+        ByteString event = TaskExit.newBuilder()
+                .setContainerId(id)
+                .setId(process)
+                .build()
+                .toByteString();
+        return Envelope.newBuilder()
+                .setNamespace("k8s.io")
+                .setTopic(topic)
+                .setEvent(com.google.protobuf.Any.newBuilder().setValue(event))
+                .build();
+    }
+
+    @Test
+    void containerdsOwnEventsStandIn() throws Exception {
+        cri.on(EventsGrpc.getSubscribeMethod(), (request, reply) -> {
+            reply.onNext(task("/tasks/create", "c1", ""));
+            reply.onNext(task("/tasks/start", "c1", ""));
+            reply.onNext(task("/tasks/oom", "c1", ""));
+            reply.onNext(task("/tasks/exit", "c1", "exec-of-a-probe"));
+            reply.onNext(task("/tasks/exit", "c1", "c1"));
+            reply.onNext(task("/tasks/delete", "c1", ""));
+        });
+        List<ContainerEvent> events = new CopyOnWriteArrayList<>();
+
+        CompletableFuture<Void> stream = runtime.events(events::add);
+
+        Until.holds("the last event came", () -> events.size() == 4);
+        assertThat(events)
+                .containsExactly(
+                        new ContainerEvent("c1", "", ContainerEvent.Type.CREATED),
+                        new ContainerEvent("c1", "", ContainerEvent.Type.STARTED),
+                        new ContainerEvent("c1", "", ContainerEvent.Type.STOPPED),
+                        new ContainerEvent("c1", "", ContainerEvent.Type.DELETED));
+        assertThat(((SubscribeRequest) cri.requests().get(0)).getFiltersList())
+                .containsExactly("namespace==k8s.io,topic~=\"^/tasks/\"");
+
+        stream.cancel(true);
+        Until.holds("the runtime saw the end", () -> cri.cancelled() == 1);
+    }
+
+    @Test
+    void runtimeWithoutAnyEventsSaysSo() throws Exception {
+        Throwable error = Until.failed(runtime.events(event -> {}));
+
+        assertThat(((RuntimeCallException) error).code()).isEqualTo(RuntimeCallException.Code.UNIMPLEMENTED);
+    }
+
+    @Test
+    void streamEndsWithTheRuntime() throws Exception {
+        cri.hang(RuntimeServiceGrpc.getGetContainerEventsMethod());
+        CompletableFuture<Void> stream = runtime.events(event -> {});
+        Until.holds("it is open", () -> cri.requests().size() == 1);
+
+        cri.kill();
+
+        assertThat(((RuntimeCallException) Until.failed(stream)).code())
+                .isEqualTo(RuntimeCallException.Code.UNAVAILABLE);
+    }
+
+    @Test
+    void closedClientFailsEverythingAndStaysClosed() throws Exception {
+        cri.hang(RuntimeServiceGrpc.getStatusMethod());
+        CompletableFuture<RuntimeStatus> hung = runtime.call(new RuntimeCall.GetStatus(), LONG);
+        Until.holds("it is under way", () -> cri.requests().size() == 1);
+
+        runtime.close();
+
+        assertThat(Until.failed(hung)).hasMessageEndingWith("the client is closed");
+        assertThat(refused(new RuntimeCall.GetVersion()))
+                .hasMessage("Version: UNAVAILABLE: runtime at " + socket + ": the client is closed");
+    }
+}

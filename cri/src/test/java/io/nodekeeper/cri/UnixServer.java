@@ -1,0 +1,80 @@
+package io.nodekeeper.cri;
+
+import io.grpc.HandlerRegistry;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.Server;
+import io.grpc.okhttp.OkHttpServerBuilder;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import javax.net.ServerSocketFactory;
+
+/** A gRPC server on a unix socket. */
+final class UnixServer implements AutoCloseable {
+    /** Tells of each connection that breaks, which is what tests do all the time. */
+    private static final Logger NOISE = Logger.getLogger("io.grpc.okhttp");
+
+    private final Path path;
+    private final UnixServerSocket socket;
+    private final Server server;
+
+    /** Listens at {@code path}, where nothing may be. */
+    UnixServer(Path path, HandlerRegistry handlers) throws IOException {
+        NOISE.setLevel(Level.OFF);
+        this.path = path;
+        socket = new UnixServerSocket();
+        server = OkHttpServerBuilder.forPort(UnixDomainSocketAddress.of(path), InsecureServerCredentials.create())
+                .socketFactory(new Factory())
+                .maxInboundMessageSize(64 << 20)
+                .fallbackHandlerRegistry(handlers)
+                .build()
+                .start();
+    }
+
+    /** Breaks all connections. */
+    void disconnect() throws IOException {
+        socket.disconnect();
+    }
+
+    /** Ends like a killed process: connections break, the socket's file stays. */
+    void kill() throws IOException, InterruptedException {
+        socket.close();
+        socket.disconnect();
+        server.shutdownNow();
+        server.awaitTermination(5, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() throws IOException, InterruptedException {
+        kill();
+        Files.deleteIfExists(path);
+    }
+
+    private final class Factory extends ServerSocketFactory {
+        @Override
+        public ServerSocket createServerSocket() {
+            return socket;
+        }
+
+        @Override
+        public ServerSocket createServerSocket(int port) {
+            return socket;
+        }
+
+        @Override
+        public ServerSocket createServerSocket(int port, int backlog) {
+            return socket;
+        }
+
+        @Override
+        public ServerSocket createServerSocket(int port, int backlog, InetAddress address) {
+            return socket;
+        }
+    }
+}
