@@ -1,8 +1,8 @@
 package io.nodekeeper.it;
 
 import io.grpc.ManagedChannel;
-import io.grpc.okhttp.OkHttpChannelBuilder;
 import io.grpc.stub.AbstractStub;
+import io.nodekeeper.cri.CriChannels;
 import io.nodekeeper.cri.v1.ContainerConfig;
 import io.nodekeeper.cri.v1.ContainerMetadata;
 import io.nodekeeper.cri.v1.CreateContainerRequest;
@@ -47,11 +47,7 @@ final class Pods implements AutoCloseable {
 
     Pods(Containerd containerd) {
         this.containerd = containerd;
-        channel = OkHttpChannelBuilder.forAddress("localhost", 1)
-                .usePlaintext()
-                .socketFactory(new UnixSocketFactory(containerd.socket()))
-                .overrideAuthority("localhost")
-                .build();
+        channel = CriChannels.open(containerd.socket());
     }
 
     /** Makes one pod that does nothing, and starts it. */
