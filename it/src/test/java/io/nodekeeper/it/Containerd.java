@@ -210,6 +210,16 @@ final class Containerd implements AutoCloseable {
                 .pid();
     }
 
+    /** The runs of its CNI plugin that have not ended. */
+    List<Long> pluginRuns() {
+        String plugin = cni.path().toString();
+        return ProcessHandle.allProcesses()
+                .filter(candidate ->
+                        List.of(candidate.info().arguments().orElse(new String[0])).contains(plugin))
+                .map(ProcessHandle::pid)
+                .toList();
+    }
+
     String log() throws IOException {
         return Files.exists(log) ? Files.readString(log) : "";
     }

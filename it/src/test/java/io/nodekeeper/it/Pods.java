@@ -1,14 +1,17 @@
 package io.nodekeeper.it;
 
 import io.grpc.ManagedChannel;
-import io.grpc.okhttp.OkHttpChannelBuilder;
 import io.grpc.stub.AbstractStub;
+import io.nodekeeper.cri.CriChannels;
 import io.nodekeeper.cri.v1.ContainerConfig;
 import io.nodekeeper.cri.v1.ContainerMetadata;
 import io.nodekeeper.cri.v1.CreateContainerRequest;
 import io.nodekeeper.cri.v1.ExecSyncRequest;
+import io.nodekeeper.cri.v1.Image;
+import io.nodekeeper.cri.v1.ImageServiceGrpc;
 import io.nodekeeper.cri.v1.ImageSpec;
 import io.nodekeeper.cri.v1.LinuxPodSandboxConfig;
+import io.nodekeeper.cri.v1.ListImagesRequest;
 import io.nodekeeper.cri.v1.Mount;
 import io.nodekeeper.cri.v1.PodSandboxConfig;
 import io.nodekeeper.cri.v1.PodSandboxMetadata;
@@ -26,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 /** Makes pods and ends them, as a kubelet would, over CRI. Thread-safe. */
 final class Pods implements AutoCloseable {
@@ -43,30 +47,22 @@ final class Pods implements AutoCloseable {
 
     Pods(Containerd containerd) {
         this.containerd = containerd;
-        channel = OkHttpChannelBuilder.forAddress("localhost", 1)
-                .usePlaintext()
-                .socketFactory(new UnixSocketFactory(containerd.socket()))
-                .overrideAuthority("localhost")
-                .build();
+        channel = CriChannels.open(containerd.socket());
     }
 
     /** Makes one pod that does nothing, and starts it. */
     RealPod run(String name) {
-        return run(name, "exec sleep 1000000");
+        return run(name, "exec sleep 1000000", Map.of());
     }
 
     /** Makes one pod whose container runs a script of the shell, with these directories of the host in these places. */
     RealPod run(String name, String script, Map<Path, String> volumes) {
-        return run(name, script, volumes, sandbox(name).getPodSandboxId());
-    }
-
-    RealPod run(String name, String script) {
-        return run(name, script, Map.of());
+        return run(name, script, volumes, sandbox(name));
     }
 
     /** Makes {@code count} pods side by side, called {@code prefix-0} and so on. */
     List<RealPod> runMany(String prefix, int count) {
-        List<CompletableFuture<RealPod>> pods = java.util.stream.IntStream.range(0, count)
+        List<CompletableFuture<RealPod>> pods = IntStream.range(0, count)
                 .mapToObj(i -> CompletableFuture.supplyAsync(() -> run(prefix + "-" + i), background))
                 .toList();
         return pods.stream().map(CompletableFuture::join).toList();
@@ -96,10 +92,11 @@ final class Pods implements AutoCloseable {
         return new RealPod(name, uid(name), sandbox, container);
     }
 
-    private io.nodekeeper.cri.v1.RunPodSandboxResponse sandbox(String name) {
+    private String sandbox(String name) {
         return stub(PATIENCE)
                 .runPodSandbox(
-                        RunPodSandboxRequest.newBuilder().setConfig(config(name)).build());
+                        RunPodSandboxRequest.newBuilder().setConfig(config(name)).build())
+                .getPodSandboxId();
     }
 
     /** Begins to make a pod, which may take for ever; the future ends as the attempt does. */
@@ -153,7 +150,12 @@ final class Pods implements AutoCloseable {
         return within(RuntimeServiceGrpc.newBlockingStub(channel), deadline);
     }
 
-    ManagedChannel channel() { return channel; }
+    /** The images that the runtime has. */
+    List<Image> images() {
+        return within(ImageServiceGrpc.newBlockingStub(channel), Duration.ofSeconds(10))
+                .listImages(ListImagesRequest.getDefaultInstance())
+                .getImagesList();
+    }
 
     private static <S extends AbstractStub<S>> S within(S stub, Duration deadline) {
         return stub.withDeadlineAfter(deadline.toMillis(), TimeUnit.MILLISECONDS).withWaitForReady();

@@ -1,6 +1,7 @@
 package io.nodekeeper.it;
 
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.cri.CriRelay;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,6 +33,7 @@ final class RealNode implements AutoCloseable {
     private final List<Pods.RealPod> running;
 
     private String endpoint;
+    private @Nullable CriRelay relay;
     private @Nullable LoopDisk volume;
     private @Nullable Running agent;
     private @Nullable AgentPage page;
@@ -92,9 +94,16 @@ final class RealNode implements AutoCloseable {
         return part;
     }
 
-    /** The agent, when started, is to reach the runtime by another socket. */
-    void endpoint(String uri) {
-        endpoint = uri;
+    /** From now on a relay is on the way of every agent that is started. */
+    void relayed() throws Exception {
+        Path socket = directory.resolve("relay.sock");
+        relay = opened(new CriRelay(socket, containerd.socket()));
+        endpoint = "unix://" + socket;
+    }
+
+    /** The relay between agent and containerd. */
+    CriRelay relay() {
+        return Objects.requireNonNull(relay, "the agent is not relayed");
     }
 
     /** A disk that is mounted in a container. */

@@ -48,6 +48,14 @@ final class Running implements AutoCloseable {
         return startSmall(directory, prefix + "nodes", hollowCommand(kubeconfig, prefix, count));
     }
 
+    /** Runs the script that users run, with its flags for Java: where it matters how small and quick a process is. */
+    static Running byScript(Path directory, String name, String... arguments) throws IOException {
+        Path script = Path.of(System.getProperty("nodekeeper.script", "../nodekeeper"));
+        List<String> command = new ArrayList<>(List.of(script.toAbsolutePath().toString()));
+        command.addAll(List.of(arguments));
+        return run(directory, name, command);
+    }
+
     private static List<String> hollowCommand(Path kubeconfig, String prefix, int count, String... flags) {
         List<String> command = new ArrayList<>(List.of(
                 "hollow-nodes",
@@ -78,6 +86,10 @@ final class Running implements AutoCloseable {
         command.addAll(javaFlags);
         command.addAll(List.of("-cp", dist.resolve("lib") + "/*", "io.nodekeeper.cli.Main"));
         command.addAll(arguments);
+        return run(directory, name, command);
+    }
+
+    private static Running run(Path directory, String name, List<String> command) throws IOException {
         // A process that is started again gets files of its own, so that its ready line is not the old one's.
         Path out = Files.createTempFile(directory, name + "-", ".out");
         Path err = Path.of(out.toString().replaceFirst("out$", "err"));
@@ -140,6 +152,11 @@ final class Running implements AutoCloseable {
 
     long pid() {
         return process.pid();
+    }
+
+    /** What it wrote for whoever called it. */
+    String output() throws IOException {
+        return Files.readString(out);
     }
 
     /** Its log. */

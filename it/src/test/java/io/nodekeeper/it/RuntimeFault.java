@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import io.nodekeeper.cri.CriRelay;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -211,6 +212,61 @@ enum RuntimeFault {
         @Override
         void heal(RealNode node) throws Exception {
             node.volume().thaw();
+        }
+    },
+    /** As real dockerd does it, and incident I-4 began: whatever is asked about one container is not answered, all else is. */
+    CONTAINER_CALLS("all calls about one container hang (relay)", Expected.culprit("ContainerCallHung")) {
+        @Override
+        void prepare(RealNode node) throws Exception {
+            node.relayed();
+        }
+
+        @Override
+        void strike(RealNode node) {
+            node.relay().fault("*:" + node.victim().container(), new CriRelay.Fault.Hang());
+            node.relay().fault("*:" + node.victim().sandbox(), new CriRelay.Fault.Hang());
+        }
+
+        @Override
+        void heal(RealNode node) {
+            node.relay().heal("*:" + node.victim().container());
+            node.relay().heal("*:" + node.victim().sandbox());
+        }
+    },
+    /** A lock that one method takes: nobody knows anything new of pods, and the runtime says that it is well. */
+    LIST_CALLS("ListContainers hangs (relay)", Expected.slow("RuntimeCallHung|RuntimeHung")) {
+        @Override
+        void prepare(RealNode node) throws Exception {
+            node.relayed();
+        }
+
+        @Override
+        void strike(RealNode node) {
+            node.relay().fault("ListContainers", new CriRelay.Fault.Hang());
+        }
+
+        @Override
+        void heal(RealNode node) {
+            node.relay().heal("ListContainers");
+        }
+    },
+    /** The runtime works, but does not say so. */
+    STATUS_CALLS(
+            "Status hangs (relay)",
+            Expected.notReady(Duration.ofSeconds(45), "container runtime is down", "RuntimeCallHung|RuntimeHung")) {
+        @Override
+        void prepare(RealNode node) throws Exception {
+            node.relayed();
+        }
+
+        @Override
+        void strike(RealNode node) {
+            node.relay().fault("Status", new CriRelay.Fault.Hang());
+        }
+
+        @Override
+        void heal(RealNode node) {
+            node.relay().heal("Status");
         }
     };
 

@@ -1,0 +1,15 @@
+package io.nodekeeper.cri;
+
+import io.grpc.ManagedChannel;
+import java.nio.file.Path;
+import java.util.concurrent.Executors;
+
+/** Channels for tests that speak CRI themselves, with the generated stubs. */
+public final class CriChannels {
+    private CriChannels() {}
+
+    /** To the runtime at {@code socket}; connects when needed, and again. Thread-safe; to be shut down. */
+    public static ManagedChannel open(Path socket) {
+        return new Connection(socket, Executors.newVirtualThreadPerTaskExecutor()).channel();
+    }
+}
