@@ -1,4 +1,4 @@
-# Finds the tools that the scripts beside the root need; to be sourced. Sets JDK and, through need_maven, makes mvn work.
+# Finds the tools that the scripts beside the root need; to be sourced. Sets JDK, and installs tools.
 
 # A JDK 25 has a file "release" that says so; JAVA_HOME goes first, then what the system has installed.
 find_jdk() {
@@ -15,22 +15,38 @@ find_jdk() {
   return 1
 }
 
-# install COMMAND PACKAGE: makes sure of COMMAND, by apt-get where that can be done without asking anybody.
+# install_tool COMMAND PACKAGE: makes sure of COMMAND (a name, or a path of its own), by apt-get where that can be done
+# without asking anybody.
 install_tool() {
   command -v "$1" >/dev/null 2>&1 && return 0
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "nodekeeper: installing $2, for $1" >&2
-    if { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2"; } \
-      >/dev/null 2>&1 && command -v "$1" >/dev/null 2>&1; then
+    if apt-get update -qq >/dev/null 2>&1 && without_services apt_install "$2" >/dev/null 2>&1 \
+      && command -v "$1" >/dev/null 2>&1; then
       return 0
     fi
   fi
-  echo "nodekeeper: $1 is missing; install it, on Debian with: apt-get install $2" >&2
+  echo "nodekeeper: $1 is missing; install it, on Debian with: apt-get install --no-install-recommends $2" >&2
   return 1
 }
 
-# install_runtime: makes sure of a real container runtime, which process tests run and break.
-install_runtime() {
-  install_tool containerd containerd && install_tool runc runc && install_tool busybox busybox-static \
-    && install_tool /usr/lib/cni/bridge containernetworking-plugins
+apt_install() {
+  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "$1"
+}
+
+# without_services COMMAND...: what it installs is not started; who wants a tool did not ask for a daemon. Debian's way of
+# saying so is this file; one that is there already is somebody else's decision.
+without_services() {
+  policy=/usr/sbin/policy-rc.d
+  if [ -e "$policy" ]; then
+    "$@"
+    return
+  fi
+  printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy"
+  trap 'rm -f "$policy"; exit 1' INT TERM
+  status=0
+  "$@" || status=$?
+  trap - INT TERM
+  rm -f "$policy"
+  return "$status"
 }

@@ -31,6 +31,10 @@ public final class Agent {
     private static final Duration MISSING_FACTS = Duration.ofSeconds(1);
     /** Kubernetes' period of eviction rounds. */
     private static final Duration PRESSURE_PERIOD = Duration.ofSeconds(10);
+    /** A loop that has not run by then never will. Chosen: longer than any wait for first facts. */
+    private static final Duration LOOP_BEGINS = Duration.ofMinutes(1);
+    /** Kubernetes' least patience with its sync loop. */
+    private static final Duration LOOP_SILENCE = Duration.ofMinutes(5);
     /** Kubernetes' jitter on the status period. */
     private static final double STATUS_JITTER = 0.04;
 
@@ -42,23 +46,35 @@ public final class Agent {
     private final Registration registration;
     private final StatusReporter reporter;
     private final LeaseRenewer lease;
+    private final RuntimeView runtime;
+    private final LoopWatch.Beat statusBeat;
+    private final LoopWatch.Beat pressureBeat;
     private final CompletableFuture<Void> registered = new CompletableFuture<>();
     private final List<Periodic> loops = new ArrayList<>();
     private Set<Pressure> pressures = EnumSet.noneOf(Pressure.class);
     private boolean answering;
     private boolean stopped;
 
-    /** An agent at rest that speaks for {@code host}. */
+    /** An agent at rest that speaks for {@code host}, which has no container runtime. */
     public Agent(AgentConfig config, AgentPorts ports, Host host) {
+        this(config, ports, host, RuntimeView.NONE, new LoopWatch(ports.loop().clock()));
+    }
+
+    /** An agent at rest that speaks for {@code host} and its runtime; its loops give signs of life to {@code watch}. */
+    public Agent(AgentConfig config, AgentPorts ports, Host host, RuntimeView runtime, LoopWatch watch) {
         this.config = config;
         this.ports = ports;
         this.loop = ports.loop();
+        this.runtime = runtime;
+        statusBeat = watch.loop("syncloop", LOOP_BEGINS, loopSilence(config.nodeStatusUpdateFrequency()));
+        pressureBeat = watch.loop("pressure", LOOP_BEGINS, loopSilence(PRESSURE_PERIOD));
+        LoopWatch.Beat leaseBeat = watch.loop("lease", LOOP_BEGINS, loopSilence(config.leaseInterval()));
         this.snapshots = new HostSnapshots(config.nodeName(), host, loop);
         this.pressureRule = new PressureRule(config.thresholds(), config.evictionPressureTransitionPeriod());
         this.registration = new Registration(
                 config,
                 ports.registration(),
-                () -> InitialNode.build(inputs(false)),
+                this::initial,
                 created -> created.events().forEach(this::tell));
         this.reporter = new StatusReporter(
                 config,
@@ -68,19 +84,20 @@ public final class Agent {
                 ports.onRepeatedFailure(),
                 this::status,
                 this::tell);
-        this.lease = new LeaseRenewer(config, ports.heartbeats(), ports.random(), ports.onRepeatedFailure());
+        this.lease = new LeaseRenewer(
+                config, ports.heartbeats(), ports.random(), ports.onRepeatedFailure(), leaseBeat::beat);
     }
 
     /** Begins. */
     public void start() {
         loop.execute(() -> {
-            log.info(
-                    "Node {}: containerRuntimeVersion is {}: no container runtime is watched, Ready speaks of the node"
-                            + " alone",
-                    config.nodeName(),
-                    StatusSetters.NO_RUNTIME);
+            if (!runtime.facts().present()) {
+                log.info(
+                        "Node {}: no container runtime is watched, Ready speaks of the node alone", config.nodeName());
+            }
             tell(new NodeEvent(EventRecorder.NORMAL, "Starting", "Starting kubelet."));
-            CompletableFuture<Void> facts = snapshots.refresh().thenRunAsync(this::judgePressures, loop);
+            CompletableFuture<Void> facts = CompletableFuture.allOf(
+                    snapshots.refresh().thenRunAsync(this::judgePressures, loop), runtime.known());
             CompletableFuture<Object> known = CompletableFuture.anyOf(facts, Deadlines.sleep(loop, FIRST_FACTS));
             known.thenRun(this::begin);
         });
@@ -131,6 +148,7 @@ public final class Agent {
         repeat("status of " + config.nodeName(), config.nodeStatusUpdateFrequency(), STATUS_JITTER, this::statusTick);
         reporter.startFastPath();
         ports.nodes().listen(config.nodeName(), this::seen);
+        runtime.onNews(this::answer);
     }
 
     /** Somebody has given this node up: an agent that was frozen or cut off says at once that it is back. */
@@ -138,14 +156,21 @@ public final class Agent {
         boolean givenUp = node.ready()
                 .filter(ready -> ready.status().equals(Condition.UNKNOWN))
                 .isPresent();
-        if (givenUp && !answering && !stopped) {
+        if (givenUp) {
+            answer();
+        }
+    }
+
+    /** Something happened that the API should know before the next tick. */
+    private void answer() {
+        if (!answering && !stopped) {
             answering = true;
             statusTick().whenComplete((outcome, error) -> answering = false);
         }
     }
 
     private CompletionStage<?> statusTick() {
-        return reporter.sync().thenCompose(outcome -> {
+        return runtime.beforeReport().thenCompose(may -> reporter.sync()).thenCompose(outcome -> {
             if (outcome != StatusReporter.Outcome.GONE || !config.registerNode() || stopped) {
                 return CompletableFuture.completedFuture(outcome);
             }
@@ -162,6 +187,7 @@ public final class Agent {
     }
 
     private void judgePressures() {
+        pressureBeat.beat();
         Set<Pressure> now =
                 pressureRule.observe(snapshots.facts().signals(), loop.clock().nanoTime());
         if (!now.equals(pressures)) {
@@ -185,7 +211,17 @@ public final class Agent {
         }
     }
 
+    private StatusResult initial() {
+        statusBeat.beat();
+        return InitialNode.build(inputs(false));
+    }
+
     private StatusResult status(Node node, boolean knownUnschedulable) {
+        statusBeat.beat();
+        String cidr = String.join(",", node.json().object("spec").array("podCIDRs").strings().toList());
+        if (!cidr.isEmpty()) {
+            runtime.podCidr(cidr);
+        }
         return StatusSetters.apply(node, inputs(knownUnschedulable));
     }
 
@@ -195,9 +231,18 @@ public final class Agent {
                 ports.version(),
                 snapshots.facts(),
                 pressures,
-                ReadyErrors.NONE,
+                runtime.facts(),
+                runtime.errors(),
+                runtime.conditions(),
+                runtime.starting(),
                 loop.clock().wallTime(),
                 knownUnschedulable);
+    }
+
+    /** As Kubernetes: twice the period, but at least five minutes. */
+    private static Duration loopSilence(Duration period) {
+        Duration twice = period.multipliedBy(2);
+        return twice.compareTo(LOOP_SILENCE) < 0 ? LOOP_SILENCE : twice;
     }
 
     private void tell(NodeEvent event) {

@@ -24,7 +24,6 @@ import java.util.Map;
  * @param maxPods pods at most (110)
  * @param podsPerCore pods for each core at most; 0 for no such limit
  * @param registerNode whether the agent creates its Node
- * @param registrationGetOnExistsOnly whether a forbidden creation fails instead of looking for an existing Node
  * @param registerWithTaints taints for a new Node
  * @param enableControllerAttachDetach whether the control plane attaches volumes
  * @param localStorageCapacityIsolation whether a node without known ephemeral storage is not ready
@@ -32,6 +31,9 @@ import java.util.Map;
  * @param systemReserved resource → amount kept for the rest of the system
  * @param thresholds eviction thresholds, hard and soft
  * @param evictionPressureTransitionPeriod how long a pressure lasts after it was last seen (5 min)
+ * @param runtime how it deals with its container runtime
+ * @param serving where it serves its pages
+ * @param gates which feature gates are open
  */
 public record AgentConfig(
         String nodeName,
@@ -46,14 +48,16 @@ public record AgentConfig(
         int maxPods,
         int podsPerCore,
         boolean registerNode,
-        boolean registrationGetOnExistsOnly,
         List<Taint> registerWithTaints,
         boolean enableControllerAttachDetach,
         boolean localStorageCapacityIsolation,
         Map<String, Quantity> kubeReserved,
         Map<String, Quantity> systemReserved,
         List<Threshold> thresholds,
-        Duration evictionPressureTransitionPeriod) {
+        Duration evictionPressureTransitionPeriod,
+        RuntimeConfig runtime,
+        ServingConfig serving,
+        FeatureGates gates) {
 
     /** A configuration with every default, for the node of that name. */
     public static AgentConfigBuilder builder(String nodeName) {

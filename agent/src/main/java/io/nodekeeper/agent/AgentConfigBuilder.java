@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -30,6 +31,9 @@ public final class AgentConfigBuilder {
             "failure-domain.beta.kubernetes.io/zone",
             "failure-domain.beta.kubernetes.io/region");
 
+    /** The kubelet's. */
+    private static final int HEALTHZ_PORT = 10_248;
+
     private final String nodeName;
     private Path rootDir = Path.of("/var/lib/kubelet");
     private List<InetAddress> nodeIps = List.of();
@@ -42,7 +46,6 @@ public final class AgentConfigBuilder {
     private long maxPods = 110;
     private long podsPerCore;
     private boolean registerNode = true;
-    private boolean registrationGetOnExistsOnly;
     private List<Taint> registerWithTaints = List.of();
     private boolean enableControllerAttachDetach = true;
     private boolean localStorageCapacityIsolation = true;
@@ -53,6 +56,13 @@ public final class AgentConfigBuilder {
     private Map<String, String> evictionSoft = Map.of();
     private Map<String, String> evictionSoftGracePeriod = Map.of();
     private Duration evictionPressureTransitionPeriod = Duration.ofMinutes(5);
+    private Optional<String> runtimeEndpoint = Optional.empty();
+    private Duration runtimeRequestTimeout = Duration.ofMinutes(2);
+    private long nodeStatusMaxImages = 50;
+    private Duration networkProbeInterval = Duration.ZERO;
+    private String healthzBindAddress = "127.0.0.1";
+    private OptionalLong healthzPort = OptionalLong.empty();
+    private final Map<String, Boolean> featureGates = new LinkedHashMap<>();
 
     AgentConfigBuilder(String nodeName) {
         this.nodeName = nodeName;
@@ -124,12 +134,6 @@ public final class AgentConfigBuilder {
         return this;
     }
 
-    /** Kubernetes' gate {@code KubeletRegistrationGetOnExistsOnly}; off by default. */
-    public AgentConfigBuilder registrationGetOnExistsOnly(boolean value) {
-        registrationGetOnExistsOnly = value;
-        return this;
-    }
-
     /** {@code registerWithTaints}. */
     public AgentConfigBuilder registerWithTaints(List<Taint> value) {
         registerWithTaints = List.copyOf(value);
@@ -190,6 +194,48 @@ public final class AgentConfigBuilder {
         return this;
     }
 
+    /** {@code containerRuntimeEndpoint}: {@code unix:///PATH} or {@code none}. */
+    public AgentConfigBuilder containerRuntimeEndpoint(String value) {
+        runtimeEndpoint = Optional.of(value);
+        return this;
+    }
+
+    /** {@code runtimeRequestTimeout}. */
+    public AgentConfigBuilder runtimeRequestTimeout(Duration value) {
+        runtimeRequestTimeout = value;
+        return this;
+    }
+
+    /** {@code nodeStatusMaxImages}; -1 for all. */
+    public AgentConfigBuilder nodeStatusMaxImages(long value) {
+        nodeStatusMaxImages = value;
+        return this;
+    }
+
+    /** {@code --network-probe-interval}; zero for no probes. */
+    public AgentConfigBuilder networkProbeInterval(Duration value) {
+        networkProbeInterval = value;
+        return this;
+    }
+
+    /** {@code healthzBindAddress}. */
+    public AgentConfigBuilder healthzBindAddress(String value) {
+        healthzBindAddress = value;
+        return this;
+    }
+
+    /** {@code healthzPort}; 0 for no pages. */
+    public AgentConfigBuilder healthzPort(long value) {
+        healthzPort = OptionalLong.of(value);
+        return this;
+    }
+
+    /** {@code featureGates}: name → open or not; what was said before of others stays. */
+    public AgentConfigBuilder featureGates(Map<String, Boolean> value) {
+        featureGates.putAll(value);
+        return this;
+    }
+
     /**
      * The configuration.
      *
@@ -246,14 +292,45 @@ public final class AgentConfigBuilder {
                 (int) maxPods,
                 (int) podsPerCore,
                 registerNode,
-                registrationGetOnExistsOnly,
                 registerWithTaints,
                 enableControllerAttachDetach,
                 localStorageCapacityIsolation,
                 quantities("kubeReserved", kubeReserved, faults),
                 quantities("systemReserved", systemReserved, faults),
                 thresholds,
-                evictionPressureTransitionPeriod);
+                evictionPressureTransitionPeriod,
+                runtime(faults),
+                serving(faults),
+                FeatureGates.of(featureGates));
+    }
+
+    private RuntimeConfig runtime(List<String> faults) {
+        runtimeEndpoint
+                .filter(endpoint -> !RuntimeConfig.isEndpoint(endpoint))
+                .ifPresent(endpoint -> faults.add(
+                        "containerRuntimeEndpoint must be unix:///PATH or none, got \"" + endpoint + "\""));
+        positive("runtimeRequestTimeout", runtimeRequestTimeout, faults);
+        range("nodeStatusMaxImages", nodeStatusMaxImages, -1, faults);
+        if (!networkProbeInterval.isZero() && networkProbeInterval.compareTo(RuntimeConfig.LEAST_PROBE_INTERVAL) < 0) {
+            faults.add("network-probe-interval must be 0, or " + GoDuration.format(RuntimeConfig.LEAST_PROBE_INTERVAL)
+                    + " or more, got " + GoDuration.format(networkProbeInterval));
+        }
+        return new RuntimeConfig(
+                runtimeEndpoint, runtimeRequestTimeout, (int) nodeStatusMaxImages, networkProbeInterval);
+    }
+
+    private ServingConfig serving(List<String> faults) {
+        long port = healthzPort.orElse(HEALTHZ_PORT);
+        if (port < 0 || port > 65_535) {
+            faults.add("healthzPort must be from 0 to 65535, got " + port);
+        }
+        InetAddress address = InetAddress.getLoopbackAddress();
+        try {
+            address = InetAddress.ofLiteral(healthzBindAddress);
+        } catch (IllegalArgumentException e) {
+            faults.add("healthzBindAddress must be an IP address, got \"" + healthzBindAddress + "\"");
+        }
+        return new ServingConfig(address, (int) port, healthzPort.isEmpty());
     }
 
     private void nodeIpFaults(List<String> faults) {

@@ -38,9 +38,13 @@ final class ConditionSetters {
     static Node ready(Node node, StatusInputs inputs, List<NodeEvent> events) {
         List<String> errors = new ArrayList<>(inputs.errors().inOrder());
         missingCapacity(node, inputs.config()).ifPresent(errors::add);
-        boolean ready = errors.isEmpty();
-        String status = ready ? Condition.TRUE : Condition.FALSE;
         Optional<Condition> stored = node.ready();
+        // A restarted agent does not yet know; that is no reason to take a healthy node out of service.
+        boolean held = inputs.starting()
+                && stored.map(Condition::status).equals(Optional.of(Condition.TRUE))
+                && missingCapacity(node, inputs.config()).isEmpty();
+        boolean ready = errors.isEmpty() || held;
+        String status = ready ? Condition.TRUE : Condition.FALSE;
         boolean same = stored.isPresent() && stored.get().status().equals(status);
         Condition condition = Condition.of(
                 Condition.READY,
@@ -53,6 +57,21 @@ final class ConditionSetters {
             events.add(NodeEvent.status(inputs.config().nodeName(), ready ? "NodeReady" : "NodeNotReady"));
         }
         return with(node, condition);
+    }
+
+    /** Sets a condition that is the agent's own, if the agent has something to say about it. */
+    static Node report(Node node, ConditionReport report, StatusInputs inputs) {
+        Optional<Condition> stored = node.condition(report.type());
+        boolean same = stored.map(Condition::status).equals(Optional.of(report.status()));
+        return with(
+                node,
+                Condition.of(
+                        report.type(),
+                        report.status(),
+                        report.reason(),
+                        report.message(),
+                        inputs.now(),
+                        same ? stored.flatMap(Condition::lastTransitionTime).orElse(inputs.now()) : inputs.now()));
     }
 
     /** Several errors as one text: repeated ones once, brackets only around more than one. */

@@ -32,23 +32,23 @@ public final class ConfigFile {
             Set.of(("address allowedUnsafeSysctls authentication authorization cgroupDriver cgroupRoot cgroupsPerQOS"
                             + " clusterDNS clusterDomain configMapAndSecretChangeDetectionStrategy"
                             + " containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers"
-                            + " containerLogMonitorInterval containerRuntimeEndpoint contentType cpuCFSQuota"
+                            + " containerLogMonitorInterval contentType cpuCFSQuota"
                             + " cpuCFSQuotaPeriod cpuManagerPolicy cpuManagerPolicyOptions"
                             + " cpuManagerReconcilePeriod crashLoopBackOff enableContentionProfiling"
                             + " enableDebugFlagsHandler enableDebuggingHandlers enableProfilingHandler enableServer"
                             + " enableSystemLogHandler enableSystemLogQuery enforceNodeAllocatable eventBurst"
                             + " eventRecordQPS evictionMaxPodGracePeriod evictionMinimumReclaim failCgroupV1"
-                            + " failSwapOn featureGates fileCheckFrequency hairpinMode healthzBindAddress"
-                            + " healthzPort httpCheckFrequency imageGCHighThresholdPercent"
+                            + " failSwapOn fileCheckFrequency hairpinMode"
+                            + " httpCheckFrequency imageGCHighThresholdPercent"
                             + " imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge"
                             + " imageServiceEndpoint iptablesDropBit iptablesMasqueradeBit"
                             + " kernelMemcgNotification kubeAPIBurst kubeAPIQPS kubeReservedCgroup"
                             + " kubeletCgroups logging makeIPTablesUtilChains maxOpenFiles"
                             + " maxParallelImagePulls memoryManagerPolicy memorySwap memoryThrottlingFactor"
-                            + " nodeStatusMaxImages oomScoreAdj podCIDR podLogsDir podPidsLimit port"
+                            + " oomScoreAdj podCIDR podLogsDir podPidsLimit port"
                             + " protectKernelDefaults qosReserved readOnlyPort registryBurst registryPullQPS"
                             + " reservedMemory reservedSystemCPUs resolvConf rotateCertificates"
-                            + " runOnce runtimeRequestTimeout seccompDefault serializeImagePulls"
+                            + " runOnce seccompDefault serializeImagePulls"
                             + " serverTLSBootstrap showHiddenMetricsForVersion shutdownGracePeriod"
                             + " shutdownGracePeriodByPodPriority shutdownGracePeriodCriticalPods staticPodPath"
                             + " staticPodURL staticPodURLHeader streamingConnectionIdleTimeout syncFrequency"
@@ -135,6 +135,12 @@ public final class ConfigFile {
                 .ifPresent(builder::evictionPressureTransitionPeriod);
         take("registerWithTaints", "a list of taints with key, value, effect", ConfigFile::taints)
                 .ifPresent(builder::registerWithTaints);
+        take("containerRuntimeEndpoint", "a string", ConfigFile::text).ifPresent(builder::containerRuntimeEndpoint);
+        take("runtimeRequestTimeout", "a duration like 2m", this::duration).ifPresent(builder::runtimeRequestTimeout);
+        whole("nodeStatusMaxImages", builder::nodeStatusMaxImages);
+        whole("healthzPort", builder::healthzPort);
+        take("healthzBindAddress", "a string", ConfigFile::text).ifPresent(builder::healthzBindAddress);
+        take("featureGates", "a map of true and false", ConfigFile::gates).ifPresent(builder::featureGates);
         take("providerID", "a string", ConfigFile::text).ifPresent(builder::providerId);
         List<String> idle = fields.keySet().stream()
                 .filter(WITHOUT_EFFECT::contains)
@@ -210,6 +216,28 @@ public final class ConfigFile {
             texts.put(key, text);
         }
         return Optional.of(texts);
+    }
+
+    /** All of Kubernetes' gates may stand in a file; those that are not ours are named in the log. */
+    private static Optional<Map<String, Boolean>> gates(Object value) {
+        if (!(value instanceof Map<?, ?> map)) {
+            return Optional.empty();
+        }
+        Map<String, Boolean> gates = new LinkedHashMap<>();
+        for (var entry : map.entrySet()) {
+            if (!(entry.getKey() instanceof String name) || !(entry.getValue() instanceof Boolean open)) {
+                return Optional.empty();
+            }
+            gates.put(name, open);
+        }
+        List<String> others = gates.keySet().stream()
+                .filter(name -> !FeatureGate.names().contains(name))
+                .sorted()
+                .toList();
+        if (!others.isEmpty()) {
+            log.info("feature gates without effect here: {}", String.join(", ", others));
+        }
+        return Optional.of(gates);
     }
 
     private static Optional<List<Taint>> taints(Object value) {

@@ -12,22 +12,22 @@ import java.util.Optional;
 public record Fact<T>(Optional<T> value, long observedAt, String error) {
 
     /** Nothing is known yet. */
-    static <T> Fact<T> unknown() {
+    public static <T> Fact<T> unknown() {
         return new Fact<>(Optional.empty(), 0, "not read yet");
     }
 
     /** What was read at {@code nowNanos}. */
-    static <T> Fact<T> of(T value, long nowNanos) {
+    public static <T> Fact<T> of(T value, long nowNanos) {
         return new Fact<>(Optional.of(value), nowNanos, "");
     }
 
     /** The same knowledge, but the newest reading failed. */
-    Fact<T> failed(String why) {
+    public Fact<T> failed(String why) {
         return new Fact<>(value, observedAt, why);
     }
 
     /** The value, if the newest reading was successful. */
-    Optional<T> current() {
+    public Optional<T> current() {
         return error.isEmpty() ? value : Optional.empty();
     }
 }

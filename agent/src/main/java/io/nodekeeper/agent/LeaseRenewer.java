@@ -39,6 +39,7 @@ final class LeaseRenewer {
     private final Loop loop;
     private final RandomGenerator random;
     private final Runnable onRepeatedFailure;
+    private final Runnable beat;
     private final LeaseRule rule;
     private final Backoff ensure;
     private Optional<Lease> held = Optional.empty();
@@ -46,13 +47,24 @@ final class LeaseRenewer {
     private @Nullable Periodic periodic;
     private boolean stopped;
 
-    /** A renewer at rest; {@code onRepeatedFailure} is called after each failed try but the first of a round. */
-    LeaseRenewer(AgentConfig config, KubeClient client, RandomGenerator random, Runnable onRepeatedFailure) {
+    /**
+     * A renewer at rest.
+     *
+     * @param onRepeatedFailure is called after each failed try but the first of a round
+     * @param beat is called before each try
+     */
+    LeaseRenewer(
+            AgentConfig config,
+            KubeClient client,
+            RandomGenerator random,
+            Runnable onRepeatedFailure,
+            Runnable beat) {
         this.config = config;
         this.client = client;
         this.loop = client.loop();
         this.random = random;
         this.onRepeatedFailure = onRepeatedFailure;
+        this.beat = beat;
         this.rule = new LeaseRule(config.nodeName(), config.nodeLeaseDurationSeconds());
         // With a short lease, 7 s after an outage may be the whole grace: a look is never later than a renewal.
         Duration cap = Collections.min(List.of(ENSURE_LATE, config.leaseInterval()));
@@ -117,6 +129,7 @@ final class LeaseRenewer {
     private record Ensured(Optional<Lease> lease, boolean created) {}
 
     private CompletableFuture<Ensured> ensure(int failures) {
+        beat.run();
         if (stopped) {
             return CompletableFuture.completedFuture(new Ensured(Optional.empty(), false));
         }
@@ -162,6 +175,7 @@ final class LeaseRenewer {
     }
 
     private CompletableFuture<Boolean> update(Lease base, int index) {
+        beat.run();
         if (stopped) {
             return CompletableFuture.completedFuture(false);
         }

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /** There is no container runtime, and so nothing to say about it. Stateless. */
 final class NoRuntime implements RuntimeView {
@@ -15,13 +16,32 @@ final class NoRuntime implements RuntimeView {
     }
 
     @Override
+    public boolean starting() {
+        return false;
+    }
+
+    @Override
+    public CompletableFuture<Void> known() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public CompletableFuture<Void> beforeReport() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
     public List<ConditionReport> conditions() {
         return List.of();
     }
 
     @Override
-    public void podCidr(String cidr) {}
+    public void podCidr(String cidr) {
+        // Nobody wants to know.
+    }
 
     @Override
-    public void onNews(Runnable listener) {}
+    public void onNews(Runnable listener) {
+        // There will be none.
+    }
 }

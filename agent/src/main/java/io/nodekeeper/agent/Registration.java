@@ -100,7 +100,8 @@ final class Registration {
                         return CompletableFuture.completedFuture(Outcome.CREATED);
                     }
                     boolean exists = Failures.isReason(error.get(), 409, "AlreadyExists");
-                    boolean forbidden = Failures.isCode(error.get(), 403) && !config.registrationGetOnExistsOnly();
+                    boolean forbidden = Failures.isCode(error.get(), 403)
+                            && !config.gates().has(FeatureGate.KUBELET_REGISTRATION_GET_ON_EXISTS_ONLY);
                     return exists || forbidden
                             ? reconcile(initial.node())
                             : CompletableFuture.failedFuture(Failures.cause(error.get()));

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * What the status says about the container runtime. Every answer comes from memory, so that no hung call can delay a
@@ -15,6 +16,15 @@ public interface RuntimeView {
 
     /** Why the node is not ready as far as the runtime is concerned. */
     ReadyErrors errors();
+
+    /** Whether the errors only say that the process is too young to know. */
+    boolean starting();
+
+    /** Completes once the first questions have been answered, or have failed. */
+    CompletableFuture<Void> known();
+
+    /** Completes when a report may be made: at once, unless the reference's way is asked for. */
+    CompletableFuture<Void> beforeReport();
 
     /** Conditions of the node besides Kubernetes' own. */
     List<ConditionReport> conditions();

@@ -1,12 +1,16 @@
 package io.nodekeeper.agent;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 
 /**
  * All that a node's status follows from.
  *
  * @param version the agent's version, for {@code kubeletVersion}
+ * @param runtime what is known of the container runtime
+ * @param conditions further conditions, as they should be
+ * @param starting whether the runtime's errors only say that the process is too young to know
  * @param now the wall time, as it is written
  * @param knownUnschedulable what the last event said about {@code spec.unschedulable}
  */
@@ -15,6 +19,9 @@ record StatusInputs(
         String version,
         HostFacts facts,
         Set<Pressure> pressures,
+        RuntimeFacts runtime,
         ReadyErrors errors,
+        List<ConditionReport> conditions,
+        boolean starting,
         Instant now,
         boolean knownUnschedulable) {}

@@ -10,9 +10,6 @@ import java.util.Optional;
 
 /** Makes a node's status from facts, part after part in Kubernetes' order. Each part may fail alone. Stateless. */
 final class StatusSetters {
-    /** What stands in for a container runtime where there is none. */
-    static final String NO_RUNTIME = "none";
-
     private StatusSetters() {}
 
     /** {@code node} with the status that follows from {@code inputs}; what others wrote into it stays. */
@@ -22,9 +19,12 @@ final class StatusSetters {
         Node result = AddressSetter.set(platformLabels(node, inputs), inputs, errors);
         rebooted(result, inputs).ifPresent(events::add);
         result = MachineSetter.set(result, inputs);
-        result = versions(result, inputs, errors);
+        result = RuntimeSetter.set(versions(result, inputs, errors), inputs, errors);
         for (Pressure pressure : Pressure.values()) {
             result = ConditionSetters.pressure(result, pressure, inputs, events);
+        }
+        for (ConditionReport report : inputs.conditions()) {
+            result = ConditionSetters.report(result, report, inputs);
         }
         result = ConditionSetters.ready(result, inputs, events);
         if (node.unschedulable() != inputs.knownUnschedulable()) {
@@ -83,7 +83,9 @@ final class StatusSetters {
                                 nodeInfo -> nodeInfo.toBuilder()
                                         .put("kernelVersion", info.kernelVersion())
                                         .put("osImage", info.osImage())
-                                        .put("containerRuntimeVersion", NO_RUNTIME)
+                                        .put(
+                                                "containerRuntimeVersion",
+                                                inputs.runtime().version())
                                         .put("kubeletVersion", inputs.version())
                                         .put("kubeProxyVersion", "")
                                         .put("operatingSystem", "linux")

@@ -7,6 +7,7 @@ import io.nodekeeper.api.Quantity;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -78,6 +79,43 @@ class ConfigFileTest {
                           nodeLeaseDurationSeconds must be from 1 to 2147483647, got 0
                           unsupported eviction signal disk.available
                           kubeReserved: cpu: "lots" is not a quantity; expected a number with an optional suffix, like 100m, 4, 16Gi or 1e3""");
+    }
+
+    @Test
+    void readsWhatIsAboutTheRuntimeThePortAndTheGates() {
+        AgentConfig config = parse("""
+                containerRuntimeEndpoint: unix:///run/a.sock
+                runtimeRequestTimeout: 30s
+                nodeStatusMaxImages: -1
+                healthzPort: 0
+                featureGates: {RuntimeSnapshots: false, GracefulNodeShutdown: true}
+                """);
+
+        assertThat(config.runtime())
+                .isEqualTo(new RuntimeConfig(
+                        Optional.of("unix:///run/a.sock"), Duration.ofSeconds(30), -1, Duration.ZERO));
+        assertThat(config.serving().address()).isEmpty();
+        assertThat(config.gates().has(FeatureGate.RUNTIME_SNAPSHOTS)).isFalse();
+        assertThat(config.gates().has(FeatureGate.PARALLEL_PLEG)).isTrue();
+    }
+
+    @Test
+    void listsAllFaultsOfRuntimePortAndGatesAtOnce() {
+        assertThatThrownBy(() -> parse("""
+                        containerRuntimeEndpoint: tcp://1.2.3.4:5
+                        runtimeRequestTimeout: 0s
+                        nodeStatusMaxImages: -2
+                        healthzPort: 70000
+                        healthzBindAddress: localhost
+                        featureGates: {ParallelPLEG: maybe}
+                        """)).isInstanceOf(ConfigException.class).hasMessage("""
+                        invalid configuration:
+                          featureGates must be a map of true and false, got {ParallelPLEG=maybe}
+                          containerRuntimeEndpoint must be unix:///PATH or none, got "tcp://1.2.3.4:5"
+                          runtimeRequestTimeout must be greater than 0, got 0s
+                          nodeStatusMaxImages must be from -1 to 2147483647, got -2
+                          healthzPort must be from 0 to 65535, got 70000
+                          healthzBindAddress must be an IP address, got "localhost\"""");
     }
 
     @Test

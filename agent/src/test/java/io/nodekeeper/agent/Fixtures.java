@@ -43,11 +43,31 @@ final class Fixtures {
     }
 
     static StatusInputs inputs(AgentConfig config, HostFacts facts) {
-        return new StatusInputs(config, "v1", facts, Set.of(), ReadyErrors.NONE, NOW, false);
+        return inputs(config, facts, false);
+    }
+
+    static StatusInputs inputs(AgentConfig config, HostFacts facts, boolean knownUnschedulable) {
+        return new StatusInputs(
+                config,
+                "v1",
+                facts,
+                Set.of(),
+                RuntimeFacts.NONE,
+                ReadyErrors.NONE,
+                List.of(),
+                false,
+                NOW,
+                knownUnschedulable);
     }
 
     static StatusInputs inputs(Set<Pressure> pressures, ReadyErrors errors, Instant now) {
-        return new StatusInputs(config(), "v1", facts(), pressures, errors, now, false);
+        return new StatusInputs(
+                config(), "v1", facts(), pressures, RuntimeFacts.NONE, errors, List.of(), false, now, false);
+    }
+
+    static StatusInputs inputs(RuntimeFacts runtime) {
+        return new StatusInputs(
+                config(), "v1", facts(), Set.of(), runtime, ReadyErrors.NONE, List.of(), false, NOW, false);
     }
 
     static Node bare() {

@@ -29,7 +29,7 @@ class LeaseRenewerTest {
 
     private LeaseRenewer start(AgentConfig config) {
         LeaseRenewer renewer =
-                new LeaseRenewer(config, cluster.client, cluster.random, () -> cluster.repeatedFailures++);
+                new LeaseRenewer(config, cluster.client, cluster.random, () -> cluster.repeatedFailures++, () -> {});
         renewer.start();
         return renewer;
     }

@@ -113,7 +113,9 @@ class RegistrationTest {
         cluster.refuse("POST " + NODES, 403);
 
         var outcome = register(
-                AgentConfig.builder("n1").registrationGetOnExistsOnly(true).build());
+                AgentConfig.builder("n1")
+                        .featureGates(Map.of("KubeletRegistrationGetOnExistsOnly", true))
+                        .build());
         cluster.advance(Duration.ofMillis(100));
 
         assertThat(cluster.log()).containsExactly("POST " + NODES);

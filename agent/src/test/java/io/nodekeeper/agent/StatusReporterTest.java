@@ -56,7 +56,10 @@ class StatusReporterTest {
                                 "v1",
                                 facts,
                                 pressures,
+                                RuntimeFacts.NONE,
                                 ReadyErrors.NONE,
+                                List.of(),
+                                false,
                                 cluster.loop.wallTime(),
                                 known)),
                 event -> cluster.events.add(event.reason()));

@@ -242,8 +242,7 @@ class StatusSettersTest {
                 .update(
                         "spec",
                         spec -> spec.toBuilder().put("unschedulable", true).build()));
-        StatusInputs known = new StatusInputs(
-                Fixtures.config(), "v1", Fixtures.facts(), Set.of(), ReadyErrors.NONE, Fixtures.NOW, true);
+        StatusInputs known = Fixtures.inputs(Fixtures.config(), Fixtures.facts(), true);
 
         assertThat(StatusSetters.apply(cordoned, Fixtures.inputs()).events())
                 .containsExactly(

@@ -1,7 +1,9 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.agent.FeatureGate;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** An agent, as flags say. */
 @Command(
@@ -21,6 +23,16 @@ final class AgentCommand extends NodekeeperCommand {
     AgentOptions agent = new AgentOptions();
 
     private final Launcher<AgentCommand> launcher;
+
+    @Option(
+            names = "--feature-gates",
+            paramLabel = "NAME=BOOL,...",
+            defaultValue = "",
+            completionCandidates = AgentOptions.Gates.class,
+            description = "Switches what the agent does otherwise than the kubelet: ${COMPLETION-CANDIDATES}.")
+    void featureGates(String text) {
+        agent.gates = new GateOptions(text, FeatureGate.names());
+    }
 
     AgentCommand(Launcher<AgentCommand> launcher) {
         this.launcher = launcher;

@@ -1,7 +1,13 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.agent.AgentConfigBuilder;
+import io.nodekeeper.agent.FeatureGate;
+import io.nodekeeper.agent.RuntimeConfig;
+import io.nodekeeper.time.GoDuration;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +21,17 @@ final class AgentOptions implements Checked {
     /** A DNS subdomain (RFC 1123), as the API demands of node names. */
     static final Pattern NODE_NAME =
             Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
+
+    /** The gates and what each is good for, for the help. */
+    static final class Gates extends ArrayList<String> {
+        private static final long serialVersionUID = 1;
+
+        Gates() {
+            super(Arrays.stream(FeatureGate.values())
+                    .map(gate -> gate.text() + (gate.byDefault() ? " (on: " : " (off: ") + gate.purpose() + ")")
+                    .toList());
+        }
+    }
 
     private static final Pattern TAINT = Pattern.compile("[^=:]+(=[^:]*)?:(NoSchedule|PreferNoSchedule|NoExecute)");
 
@@ -39,6 +56,32 @@ final class AgentOptions implements Checked {
             paramLabel = "unix://SOCKET|none",
             description = "The container runtime's socket. Default: containerd's usual one if it is there, else none.")
     Optional<String> runtimeEndpoint = Optional.empty();
+
+    @Option(
+            names = "--network-probe-interval",
+            paramLabel = "DURATION",
+            defaultValue = "0s",
+            converter = DurationConverter.class,
+            description = "How long after a probe of the pod network the next one begins: a sandbox is set up and taken"
+                    + " down, and the node's condition PodNetworkUnavailable says how that went. At least 10s; 0 for"
+                    + " none. Default: ${DEFAULT-VALUE}.")
+    Duration networkProbeInterval = Duration.ZERO;
+
+    @Option(
+            names = "--healthz-port",
+            paramLabel = "PORT",
+            description = "Where to serve /healthz, /readyz, /metrics and /debug over plain HTTP; 0 for nowhere."
+                    + " Default: 10248, or any free port if that is taken.")
+    Optional<Integer> healthzPort = Optional.empty();
+
+    @Option(
+            names = "--healthz-bind-address",
+            paramLabel = "ADDRESS",
+            description = "The address of that port. Default: 127.0.0.1.")
+    Optional<String> healthzBindAddress = Optional.empty();
+
+    /** Set by the command. */
+    GateOptions gates = new GateOptions("", FeatureGate.names());
 
     @Option(
             names = "--node-ip",
@@ -86,13 +129,30 @@ final class AgentOptions implements Checked {
         faults.readable("--config", config);
         heartbeat.check(faults);
         runtimeEndpoint.ifPresent(endpoint -> faults.require(
-                endpoint.equals("none") || endpoint.startsWith("unix:///"),
+                RuntimeConfig.isEndpoint(endpoint),
                 "--container-runtime-endpoint is \"" + endpoint + "\"; expected unix:///PATH or none"));
+        faults.require(
+                networkProbeInterval.isZero() || networkProbeInterval.compareTo(RuntimeConfig.LEAST_PROBE_INTERVAL) >= 0,
+                "--network-probe-interval is " + GoDuration.format(networkProbeInterval) + "; expected 0s for none, or "
+                        + GoDuration.format(RuntimeConfig.LEAST_PROBE_INTERVAL) + " or more");
+        healthzPort.ifPresent(port -> faults.within("--healthz-port", port, 0, 65_535));
+        healthzBindAddress.ifPresent(address -> faults.require(
+                Issuer.isAddress(address),
+                "--healthz-bind-address is \"" + address + "\"; expected an IP address"));
+        gates.check(faults);
         for (String taint : taints) {
             faults.require(
                     TAINT.matcher(taint).matches(),
                     "--register-with-taints has \"" + taint
                             + "\"; expected KEY=VALUE:EFFECT with NoSchedule, PreferNoSchedule or NoExecute");
         }
+    }
+
+    /** Hands over what is about the runtime, the pages and the gates; what was not given stays as it is. */
+    void configure(AgentConfigBuilder builder) {
+        runtimeEndpoint.ifPresent(builder::containerRuntimeEndpoint);
+        healthzPort.ifPresent(builder::healthzPort);
+        healthzBindAddress.ifPresent(builder::healthzBindAddress);
+        builder.networkProbeInterval(networkProbeInterval).featureGates(gates.switches());
     }
 }

@@ -108,6 +108,7 @@ final class AgentProcess {
                     options.taints.stream().map(AgentProcess::taint).toList());
         }
         checkRuntime(options);
+        options.configure(builder);
         return builder.registerNode(options.registerNode)
                 .rootDir(existing(options.rootDir))
                 .build();

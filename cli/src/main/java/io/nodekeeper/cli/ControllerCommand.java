@@ -1,7 +1,9 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.controller.FeatureGate;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** A controller, as flags say. */
 @Command(
@@ -24,6 +26,17 @@ final class ControllerCommand extends NodekeeperCommand {
     ControllerOptions controller = new ControllerOptions();
 
     private final Launcher<ControllerCommand> launcher;
+
+    @Option(
+            names = "--feature-gates",
+            paramLabel = "NAME=BOOL,...",
+            defaultValue = "",
+            completionCandidates = ControllerOptions.Gates.class,
+            description = "Switches improvements over Kubernetes' controller, all of which are on:"
+                    + " ${COMPLETION-CANDIDATES}.")
+    void featureGates(String text) {
+        controller.gates = new GateOptions(text, FeatureGate.names());
+    }
 
     ControllerCommand(Launcher<ControllerCommand> launcher) {
         this.launcher = launcher;

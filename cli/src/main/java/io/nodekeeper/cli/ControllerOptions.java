@@ -8,7 +8,6 @@ import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -72,14 +71,8 @@ final class ControllerOptions implements Checked {
                     + " what the cluster's own controller did. Default: ${DEFAULT-VALUE}.")
     Mode mode = Mode.enforce;
 
-    @Option(
-            names = "--feature-gates",
-            paramLabel = "NAME=BOOL,...",
-            defaultValue = "",
-            completionCandidates = Gates.class,
-            description = "Switches improvements over Kubernetes' controller, all of which are on:"
-                    + " ${COMPLETION-CANDIDATES}.")
-    String featureGates = "";
+    /** Set by the command. */
+    GateOptions gates = new GateOptions("", FeatureGate.names());
 
     @Mixin
     ZoneOptions zones = new ZoneOptions();
@@ -104,7 +97,7 @@ final class ControllerOptions implements Checked {
                 .with(detector.detector())
                 .with(detector.flaps())
                 .withTerminatedPodGcThreshold(zones.terminatedPodThreshold)
-                .with(FeatureGates.parse(featureGates, new ArrayList<>()));
+                .with(FeatureGates.of(gates.switches()));
         return mode == Mode.observe ? config.observing() : config;
     }
 
@@ -123,9 +116,7 @@ final class ControllerOptions implements Checked {
                 gracePeriod.compareTo(period()) >= 0 || !gracePeriod.isPositive(),
                 "--node-monitor-grace-period is " + GoDuration.format(gracePeriod)
                         + "; expected at least --node-monitor-period, which is " + GoDuration.format(period()));
-        List<String> gateFaults = new ArrayList<>();
-        FeatureGates.parse(featureGates, gateFaults);
-        gateFaults.forEach(fault -> faults.require(false, fault));
+        gates.check(faults);
         zones.check(faults);
         detector.check(faults);
         election.check(faults);

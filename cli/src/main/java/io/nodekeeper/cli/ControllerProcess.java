@@ -134,7 +134,7 @@ final class ControllerProcess {
         ProcessView view = new ProcessView(loop, () -> controller, election);
         DebugPages shown = new DebugPages(view, history, metrics, loop, timer);
         observation.ifPresent(observed -> shown.with("/debug/observe", observed::json));
-        pages = Optional.of(DebugServer.start(address, orElseAny, shown));
+        pages = Optional.of(DebugServer.start("controller", "--controller-bind-address", address, orElseAny, shown));
     }
 
     private void stand(Election candidate) {

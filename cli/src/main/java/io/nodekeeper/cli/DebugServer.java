@@ -2,8 +2,8 @@ package io.nodekeeper.cli;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.nodekeeper.controller.debug.DebugPages;
-import io.nodekeeper.controller.debug.Page;
+import io.nodekeeper.client.pages.Page;
+import io.nodekeeper.client.pages.Pages;
 import io.nodekeeper.time.ThreadPool;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -13,7 +13,10 @@ import java.net.URI;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Serves a controller's pages over plain HTTP, to anybody who reaches the address: on the loopback one unless told otherwise. */
+/**
+ * Serves the pages of a controller or an agent over plain HTTP, to anybody who reaches the address: on the loopback one
+ * unless told otherwise.
+ */
 final class DebugServer {
     private static final Logger log = LoggerFactory.getLogger(DebugServer.class);
     /** Enough for a scrape, a probe and a few people. Chosen. */
@@ -22,35 +25,39 @@ final class DebugServer {
     private static final String CLIENT_SECONDS = "10";
 
     private final HttpServer server;
-    private final ThreadPool threads = new ThreadPool("controller-http", THREADS);
-    private final DebugPages pages;
+    private final ThreadPool threads;
+    private final Pages pages;
 
-    private DebugServer(HttpServer server, DebugPages pages) {
+    private DebugServer(String who, HttpServer server, Pages pages) {
         this.server = server;
         this.pages = pages;
+        threads = new ThreadPool(who + "-http", THREADS);
     }
 
     /**
      * Starts to serve.
      *
+     * @param who whose pages these are: controller or agent
+     * @param flag which flag said where, for the error
      * @param orElseAny whether any free port will do if this one is taken
      * @throws IOException naming the address if that cannot be had
      */
-    static DebugServer start(InetSocketAddress address, boolean orElseAny, DebugPages pages) throws IOException {
+    static DebugServer start(String who, String flag, InetSocketAddress address, boolean orElseAny, Pages pages)
+            throws IOException {
         System.setProperty("sun.net.httpserver.maxReqTime", CLIENT_SECONDS);
         System.setProperty("sun.net.httpserver.maxRspTime", CLIENT_SECONDS);
-        DebugServer debug = new DebugServer(bind(address, orElseAny), pages);
+        DebugServer debug = new DebugServer(who, bind(flag, address, orElseAny), pages);
         debug.server.createContext("/", debug::handle);
         debug.server.setExecutor(debug.threads);
         debug.server.start();
-        log.info("The controller's pages are at {}", debug.url());
+        log.info("The {}'s pages are at {}", who, debug.url());
         if (!address.getAddress().isLoopbackAddress()) {
-            log.warn("Anybody who reaches {} can read what the controller knows of nodes", debug.url());
+            log.warn("Anybody who reaches {} can read what the {} knows", debug.url(), who);
         }
         return debug;
     }
 
-    private static HttpServer bind(InetSocketAddress address, boolean orElseAny) throws IOException {
+    private static HttpServer bind(String flag, InetSocketAddress address, boolean orElseAny) throws IOException {
         try {
             return HttpServer.create(address, 0);
         } catch (BindException e) {
@@ -58,7 +65,7 @@ final class DebugServer {
                 log.info("{} is taken; any free port will do", address);
                 return HttpServer.create(new InetSocketAddress(address.getAddress(), 0), 0);
             }
-            throw new IOException("--controller-bind-address " + address + ": " + e.getMessage(), e);
+            throw new IOException(flag + " " + address + ": " + e.getMessage(), e);
         }
     }
 
@@ -84,7 +91,7 @@ final class DebugServer {
         URI uri = exchange.getRequestURI();
         String path = uri.getRawPath() == null ? "/" : uri.getRawPath();
         String query = uri.getRawQuery() == null ? "" : uri.getRawQuery();
-        // Not where the page is made: that may be the controller's loop, which must not wait for a client.
+        // Not where the page is made: that may be the process's loop, which must not wait for a client.
         pages.get(path, query).thenAcceptAsync(page -> answer(exchange, page), threads);
     }
 

@@ -4,20 +4,21 @@ import io.nodekeeper.time.GoDuration;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** Collects everything that is wrong with the flags of a command, for one message. Not thread-safe. */
 final class Faults {
-    private final List<String> faults = new ArrayList<>();
+    private final Set<String> faults = new LinkedHashSet<>();
 
     /** What was found so far. */
     List<String> list() {
         return List.copyOf(faults);
     }
 
-    /** Adds {@code fault} unless {@code good}. */
+    /** Adds {@code fault} unless {@code good}, or known already: two parts of a command may share a flag. */
     void require(boolean good, String fault) {
         if (!good) {
             faults.add(fault);

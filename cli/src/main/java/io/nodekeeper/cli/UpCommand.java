@@ -1,7 +1,11 @@
 package io.nodekeeper.cli;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** API server, controller and agent in one process, as flags say. */
 @Command(
@@ -15,6 +19,16 @@ import picocli.CommandLine.Mixin;
             "      On any free port; the line \"ready ...\" says what to type next."
         })
 final class UpCommand extends NodekeeperCommand {
+    /** The gates of both, for the help. */
+    static final class Gates extends ArrayList<String> {
+        private static final long serialVersionUID = 1;
+
+        Gates() {
+            addAll(new ControllerOptions.Gates());
+            addAll(new AgentOptions.Gates());
+        }
+    }
+
     @Mixin
     ApiServerOptions server = new ApiServerOptions();
 
@@ -25,6 +39,21 @@ final class UpCommand extends NodekeeperCommand {
     AgentOptions agent = new AgentOptions();
 
     private final Launcher<UpCommand> launcher;
+
+    @Option(
+            names = "--feature-gates",
+            paramLabel = "NAME=BOOL,...",
+            defaultValue = "",
+            completionCandidates = Gates.class,
+            description = "Switches what controller and agent do otherwise than Kubernetes': ${COMPLETION-CANDIDATES}.")
+    void featureGates(String text) {
+        List<String> known = Stream.concat(
+                        io.nodekeeper.controller.FeatureGate.names().stream(),
+                        io.nodekeeper.agent.FeatureGate.names().stream())
+                .toList();
+        controller.gates = new GateOptions(text, known);
+        agent.gates = controller.gates;
+    }
 
     UpCommand(Launcher<UpCommand> launcher) {
         this.launcher = launcher;

@@ -126,6 +126,8 @@ class WhyTest {
         history.add(RETURNED);
         ThreadLoop timer = new ThreadLoop("timer");
         DebugServer server = DebugServer.start(
+                "controller",
+                "--controller-bind-address",
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 false,
                 new DebugPages(new View(), history, new ControllerMetrics(), loop, timer));

@@ -1,5 +1,8 @@
 package io.nodekeeper.controller;
 
+import java.util.Arrays;
+import java.util.List;
+
 /**
  * What this controller does better than Kubernetes' reference, each to be switched off alone with
  * {@code --feature-gates=NAME=false}: the reference's behaviour returns then. All are on by default.
@@ -52,5 +55,10 @@ public enum FeatureGate {
     /** What it is good for, for people. */
     public String purpose() {
         return purpose;
+    }
+
+    /** The names of all. */
+    public static List<String> names() {
+        return Arrays.stream(values()).map(FeatureGate::text).toList();
     }
 }

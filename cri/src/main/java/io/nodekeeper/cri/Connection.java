@@ -11,6 +11,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import javax.net.SocketFactory;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +26,7 @@ import org.slf4j.LoggerFactory;
 final class Connection {
     /** The largest message that CRI allows. Kubernetes default. */
     static final int MAX_MESSAGE = 16 << 20;
-    /** Calls in a row that went unanswered while nothing at all came from the peer, after which it counts as dead. Chosen. */
+    /** Calls in a row during which nothing at all came from the peer, after which it counts as dead. Chosen. */
     static final int MISSES = 16;
 
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
@@ -35,10 +36,9 @@ final class Connection {
     private @Nullable UnixSocket socket;
     private @Nullable String end;
     private int misses;
-    private long receivedBefore;
 
-    /** To {@code path}; {@code pool} must have three threads for it: one reads, one writes, one is needed to begin. */
-    Connection(Path path, Executor pool) {
+    /** To {@code path}; of {@code pool}'s threads it needs one to read and one to write. */
+    Connection(Path path, Executor pool, ScheduledExecutorService timer) {
         this.path = path;
         // The address is a literal, so that nothing is looked up; the socket factory ignores it.
         channel = OkHttpChannelBuilder.forTarget("dns:///127.0.0.1:1")
@@ -47,6 +47,7 @@ final class Connection {
                 .socketFactory(new Factory())
                 .transportExecutor(pool)
                 .offloadExecutor(pool)
+                .scheduledExecutorService(timer)
                 .directExecutor()
                 .proxyDetector(address -> null)
                 .disableServiceConfigLookUp()
@@ -68,12 +69,19 @@ final class Connection {
         return state != ConnectivityState.TRANSIENT_FAILURE && state != ConnectivityState.SHUTDOWN;
     }
 
-    /** A call was not answered within its deadline. Ends the connection if that is one too many. */
-    void missed() {
+    /** How many bytes have come on it so far. */
+    synchronized long received() {
+        return socket == null ? 0 : socket.received();
+    }
+
+    /**
+     * A call was not answered within its deadline; {@code receivedBefore} is what had been {@link #received} when it was
+     * made. Ends the connection if that is one too many. A runtime that hangs in some calls only answers others meanwhile,
+     * and its connection stays.
+     */
+    void missed(long receivedBefore) {
         synchronized (this) {
-            long received = socket == null ? 0 : socket.received();
-            misses = received == receivedBefore ? misses + 1 : 1;
-            receivedBefore = received;
+            misses = received() == receivedBefore ? misses + 1 : 0;
             if (misses < MISSES || end != null) {
                 return;
             }
@@ -132,7 +140,6 @@ final class Connection {
                 }
                 last = socket;
                 socket = next;
-                receivedBefore = 0;
             }
             close(last);
             // Not under the lock: this blocks while the peer's queue of new connections is full.

@@ -2,8 +2,10 @@ package io.nodekeeper.cri;
 
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.ThreadPool;
+import io.nodekeeper.time.TimerThread;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +19,10 @@ final class Connections implements AutoCloseable {
 
     private final Path path;
     private final Clock clock;
+    /** A third thread for the moment in which one connection follows another. */
     private final ThreadPool pool = new ThreadPool("runtime", 3);
+
+    private final ScheduledExecutorService timer = TimerThread.named("runtime-timer");
     private @Nullable Connection current;
     private long madeAt;
     private boolean closed;
@@ -35,7 +40,7 @@ final class Connections implements AutoCloseable {
         if (old != null && (closed || old.usable() || now - madeAt < GAP.toNanos())) {
             return old;
         }
-        Connection next = new Connection(path, pool);
+        Connection next = new Connection(path, pool, timer);
         if (closed) {
             next.end("the client is closed");
         }
@@ -60,5 +65,6 @@ final class Connections implements AutoCloseable {
             last.awaitEnd();
         }
         pool.close();
+        timer.shutdownNow();
     }
 }

@@ -56,6 +56,7 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
     private <Q, A, T> CompletableFuture<T> send(String method, Exchange<Q, A, T> exchange, Duration deadline) {
         long start = loop.clock().nanoTime();
         Connection connection = connections.current();
+        long received = connection.received();
         ClientCall<Q, A> call = connection
                 .channel()
                 .newCall(
@@ -96,7 +97,7 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
         // Only now: a call that was cancelled must not be used further.
         result.whenComplete((value, error) -> {
             if (error instanceof DeadlineExceededException) {
-                connection.missed();
+                connection.missed(received);
             }
             if (error != null) {
                 call.cancel("the caller gave up", null);

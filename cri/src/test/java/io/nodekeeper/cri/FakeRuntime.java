@@ -191,16 +191,16 @@ public final class FakeRuntime implements ContainerRuntime {
                 containers.values().stream()
                         .filter(container -> uid.isEmpty() || container.podUid().equals(uid.get()))
                         .toList();
-            case RuntimeCall.GetSandbox(String id) ->
-                new PodSandboxStatus(
-                        found(call, sandboxes.get(id)),
-                        sandboxes.get(id).ready() ? ips.getOrDefault(id, List.of()) : List.of());
+            case RuntimeCall.GetSandbox(String id) -> {
+                PodSandbox sandbox = found(call, sandboxes, id);
+                yield new PodSandboxStatus(sandbox, sandbox.ready() ? ips.getOrDefault(id, List.of()) : List.of());
+            }
             case RuntimeCall.GetContainer(String id) -> {
-                Container container = found(call, containers.get(id));
+                Container container = found(call, containers, id);
                 yield new ContainerStatus(id, container.name(), container.state(), 1, 0, 0, "");
             }
             case RuntimeCall.GetContainerStats(String id) ->
-                new ContainerUsage(found(call, containers.get(id)).id(), 1, 1);
+                new ContainerUsage(found(call, containers, id).id(), 1, 1);
             case RuntimeCall.SetPodCidr cidr -> RuntimeCall.Done.DONE;
             case RuntimeCall.ListImages list -> images;
             case RuntimeCall.GetImageFilesystems list -> filesystems;
@@ -233,9 +233,10 @@ public final class FakeRuntime implements ContainerRuntime {
         };
     }
 
-    private static <V> V found(RuntimeCall<?> call, V value) {
+    private static <V> V found(RuntimeCall<?> call, Map<String, V> all, String id) {
+        V value = all.get(id);
         if (value == null) {
-            throw new RuntimeCallException(call.method(), RuntimeCallException.Code.NOT_FOUND, "no such thing");
+            throw new RuntimeCallException(call.method(), RuntimeCallException.Code.NOT_FOUND, "no " + id);
         }
         return value;
     }

@@ -56,6 +56,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -470,7 +471,7 @@ class GrpcRuntimeTest {
 
     @Test
     void messagesMayHave16MiBAndNoMore() throws Exception {
-        AtomicReference<Integer> size = new AtomicReference<>((16 << 20) - 1024);
+        AtomicInteger size = new AtomicInteger((16 << 20) - 1024);
         cri.answer(ImageServiceGrpc.getListImagesMethod(), request -> ListImagesResponse.newBuilder()
                 .addImages(io.nodekeeper.cri.v1.Image.newBuilder().setId("x".repeat(size.get())))
                 .build());

@@ -101,8 +101,8 @@ class HungRuntimeTest {
                 }
                 room.release();
             });
-            if (i % 100 == 0) {
-                runtime.call(new RuntimeCall.GetVersion(), DEADLINE);
+            if (i % 10 == 0) {
+                runtime.call(new RuntimeCall.GetVersion(), Duration.ofSeconds(1));
             }
             if (refused.getAndSet(0) > 0) {
                 Thread.sleep(5);
@@ -131,7 +131,8 @@ class HungRuntimeTest {
             int late = hang(runtime, CALLS);
 
             cri.requests().clear();
-            Footprint.now().assertNoMoreThan(before, CALLS + " hung calls, " + late + " ended at their deadline");
+            Footprint.now().assertNoMoreThan(before, "a living runtime, " + late + " of " + CALLS + " at their deadline");
+            assertThat(late).isGreaterThan(CALLS / 2);
             assertThat(Until.done(runtime.call(new RuntimeCall.GetVersion(), Duration.ofSeconds(5)))
                             .name())
                     .isEqualTo("a");
@@ -203,7 +204,7 @@ class HungRuntimeTest {
             }
 
             assertThat(stream).isNotDone();
-            assertThat(cri.requests()).hasSize(1 + 6 * Connection.MISSES);
+            assertThat(cri.requests()).hasSizeGreaterThan(5 * Connection.MISSES);
         }
     }
 

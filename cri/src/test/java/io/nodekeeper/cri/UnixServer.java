@@ -4,6 +4,7 @@ import io.grpc.HandlerRegistry;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Server;
 import io.grpc.okhttp.OkHttpServerBuilder;
+import io.nodekeeper.time.ThreadPool;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -23,6 +24,7 @@ final class UnixServer implements AutoCloseable {
     private final Path path;
     private final UnixServerSocket socket;
     private final Server server;
+    private final ThreadPool threads = new ThreadPool("server", 2);
 
     /** Listens at {@code path}, where nothing may be. */
     UnixServer(Path path, HandlerRegistry handlers) throws IOException {
@@ -31,6 +33,7 @@ final class UnixServer implements AutoCloseable {
         socket = new UnixServerSocket();
         server = OkHttpServerBuilder.forPort(UnixDomainSocketAddress.of(path), InsecureServerCredentials.create())
                 .socketFactory(new Factory())
+                .executor(threads)
                 .maxInboundMessageSize(64 << 20)
                 .fallbackHandlerRegistry(handlers)
                 .build()
@@ -48,6 +51,7 @@ final class UnixServer implements AutoCloseable {
         socket.disconnect();
         server.shutdownNow();
         server.awaitTermination(5, TimeUnit.SECONDS);
+        threads.close();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.nodekeeper.cri;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +30,7 @@ final class Until {
             Object value = future.get(10, TimeUnit.SECONDS);
             throw new AssertionError("a failure was expected, got " + value);
         } catch (ExecutionException e) {
-            return e.getCause();
+            return Objects.requireNonNull(e.getCause());
         }
     }
 }

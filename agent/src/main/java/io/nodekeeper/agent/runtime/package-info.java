@@ -1,4 +1,4 @@
-/** What the agent knows of its container runtime: whether it is up, what it runs, and which calls are under way. */
+/** What the agent knows of its container runtime: whether it is up, what it is, and what the status says about it. */
 @NullMarked
 package io.nodekeeper.agent.runtime;
 

@@ -5,6 +5,8 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.pages.Page;
+import io.nodekeeper.client.pages.Pages;
 import io.nodekeeper.controller.ControllerView;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.DecisionQuery;
@@ -30,7 +32,7 @@ import java.util.function.Supplier;
  * {@code /debug/nodes}, {@code /debug/nodes/NAME}, {@code /debug/sight}, {@code /debug/lag} and, when it only
  * observes, {@code /debug/observe}. Reads only. Thread-safe.
  */
-public final class DebugPages {
+public final class DebugPages implements Pages {
     /** How long the controller may take to answer; a loop that takes longer stands still. Chosen. */
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
     /** How long a page with decisions may take, as they may come from a disk. Chosen. */
@@ -72,7 +74,7 @@ public final class DebugPages {
         return this;
     }
 
-    /** The page at {@code path} with the raw {@code query}, which may be empty; never fails. */
+    @Override
     public CompletableFuture<Page> get(String path, String query) {
         try {
             return route(path, query).exceptionally(DebugPages::failure);

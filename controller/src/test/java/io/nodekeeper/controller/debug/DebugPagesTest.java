@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.controller.ControllerView;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.MemoryHistory;

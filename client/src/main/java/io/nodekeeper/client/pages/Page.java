@@ -1,4 +1,4 @@
-package io.nodekeeper.controller.debug;
+package io.nodekeeper.client.pages;
 
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
@@ -19,7 +19,7 @@ public record Page(int status, String type, byte[] body) {
     }
 
     /** JSON for people and programs, with status 200. */
-    static Page json(JsonObject json) {
+    public static Page json(JsonObject json) {
         return new Page(200, "application/json", (Json.writePretty(json) + "\n").getBytes(StandardCharsets.UTF_8));
     }
 }

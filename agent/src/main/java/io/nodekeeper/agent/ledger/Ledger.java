@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.runtime;
+package io.nodekeeper.agent.ledger;
 
 import io.nodekeeper.cri.ContainerEvent;
 import io.nodekeeper.cri.ContainerRuntime;
@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The book of all calls to the runtime: which are under way, and which questions do not get their answers. A question is a
@@ -79,7 +80,7 @@ public final class Ledger implements ContainerRuntime {
                         || call.sandboxId().filter(id::equals).isPresent());
     }
 
-    private void settle(RuntimeCall<?> call, long start, Throwable error) {
+    private void settle(RuntimeCall<?> call, long start, @Nullable Throwable error) {
         if (isTimeout(error)) {
             Trouble before = timedOut.getOrDefault(call, new Trouble(call, start, 0));
             timedOut.put(call, new Trouble(call, before.since(), before.tries() + 1));
@@ -88,7 +89,7 @@ public final class Ledger implements ContainerRuntime {
         }
     }
 
-    private static boolean isTimeout(Throwable error) {
+    private static boolean isTimeout(@Nullable Throwable error) {
         Throwable cause = error instanceof CompletionException wrapped && wrapped.getCause() != null
                 ? wrapped.getCause()
                 : error;

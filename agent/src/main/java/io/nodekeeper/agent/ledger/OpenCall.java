@@ -1,4 +1,4 @@
-package io.nodekeeper.agent.runtime;
+package io.nodekeeper.agent.ledger;
 
 import io.nodekeeper.cri.RuntimeCall;
 import java.time.Duration;

@@ -1,0 +1,88 @@
+package io.nodekeeper.agent;
+
+import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.GoDuration;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Watches the agent's own loops: each has to give a sign of life now and then, and a first one soon after it was
+ * announced. Kubernetes' kubelet calls a loop healthy that never ran; here it is not. Thread-safe.
+ */
+public final class LoopWatch {
+    private final Clock clock;
+    private final Map<String, Beat> beats = new ConcurrentHashMap<>();
+
+    /** Watches nothing yet. */
+    public LoopWatch(Clock clock) {
+        this.clock = clock;
+    }
+
+    /**
+     * Announces a loop.
+     *
+     * @param name one word, as it stands in {@code /healthz/NAME}
+     * @param first how long its first sign of life may take
+     * @param silence how long it may be silent afterwards
+     */
+    public Beat loop(String name, Duration first, Duration silence) {
+        Beat beat = new Beat(first, silence);
+        beats.put(name, beat);
+        return beat;
+    }
+
+    /** The loops that were announced, and how long each has been silent. */
+    public Map<String, Duration> silences() {
+        Map<String, Duration> silences = new LinkedHashMap<>();
+        beats.forEach((name, beat) -> silences.put(name, beat.silent()));
+        return silences;
+    }
+
+    /** What is wrong with that loop; empty if it is well, or unknown. */
+    public Optional<String> failure(String name) {
+        return Optional.ofNullable(beats.get(name)).flatMap(Beat::failure);
+    }
+
+    /** One loop's signs of life. Thread-safe. */
+    public final class Beat {
+        private final long announced = clock.nanoTime();
+        private final Duration first;
+        private final Duration silence;
+        private final AtomicLong last = new AtomicLong(announced);
+        private volatile boolean begun;
+
+        private Beat(Duration first, Duration silence) {
+            this.first = first;
+            this.silence = silence;
+        }
+
+        /** The loop is alive. */
+        public void beat() {
+            last.set(clock.nanoTime());
+            begun = true;
+        }
+
+        private Duration silent() {
+            return Duration.ofNanos(clock.nanoTime() - last.get());
+        }
+
+        private Optional<String> failure() {
+            Duration silent = silent();
+            if (!begun) {
+                return silent.compareTo(first) <= 0
+                        ? Optional.empty()
+                        : Optional.of("has not started within " + GoDuration.format(first));
+            }
+            // Kubernetes' words, for its loop and ours.
+            return silent.compareTo(silence) <= 0
+                    ? Optional.empty()
+                    : Optional.of("sync Loop took longer than expected: silent for "
+                            + GoDuration.format(Duration.ofSeconds(silent.toSeconds())) + ", expected a sign of life within "
+                            + GoDuration.format(silence));
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.nodekeeper.agent.culprit;
+
+import io.nodekeeper.agent.ledger.Trouble;
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.RuntimeCallException;
+import io.nodekeeper.time.DeadlineExceededException;
+import java.time.Duration;
+
+/**
+ * What came of a question to the runtime. Immutable.
+ *
+ * @param askedAt when, by the monotonic clock in ns; for a late one, the begin of the first late try
+ * @param took until the answer; for a late one, what has passed
+ * @param error the runtime's own words if it refused or was not reached
+ */
+public record Answer(RuntimeCall<?> call, long askedAt, Duration took, Kind kind, String error) {
+
+    /** How it ended. */
+    public enum Kind {
+        /** Answered. */
+        ANSWERED,
+        /** Answered with an error. */
+        REFUSED,
+        /** Not answered yet, or not within its deadline. */
+        LATE,
+        /** There was nobody to answer. */
+        UNREACHABLE
+    }
+
+    /** A call that was answered. */
+    public static Answer of(RuntimeCall<?> call, long askedAt, Duration took) {
+        return new Answer(call, askedAt, took, Kind.ANSWERED, "");
+    }
+
+    /** A call that failed. */
+    public static Answer failed(RuntimeCall<?> call, long askedAt, Duration took, Throwable error) {
+        Kind kind =
+                switch (Failures.cause(error)) {
+                    case DeadlineExceededException late -> Kind.LATE;
+                    case RuntimeCallException refused ->
+                        switch (refused.code()) {
+                            case DEADLINE_EXCEEDED -> Kind.LATE;
+                            case UNAVAILABLE -> Kind.UNREACHABLE;
+                            default -> Kind.REFUSED;
+                        };
+                    default -> Kind.REFUSED;
+                };
+        return new Answer(call, askedAt, took, kind, Failures.text(error));
+    }
+
+    /** A question that the ledger knows to wait. */
+    static Answer of(Trouble trouble, long now) {
+        return new Answer(
+                trouble.call(), trouble.since(), Duration.ofNanos(now - trouble.since()), Kind.LATE, "");
+    }
+
+    /** Whether the runtime answered, with an error or not. */
+    public boolean answered() {
+        return kind == Kind.ANSWERED || kind == Kind.REFUSED;
+    }
+}

@@ -1,0 +1,262 @@
+package io.nodekeeper.agent.culprit;
+
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.time.GoDuration;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * The second half of the diagnosis: what the questions tell that the runtime does not answer. Those that a process explains
+ * become evidence against it. Of the others it matters who is answered meanwhile: nobody, then the runtime itself is to
+ * blame; all but one pod, then it holds the lock of that pod. Pure.
+ */
+final class CallDiagnosis {
+    /** An answer from memory takes a millisecond; a runtime that takes so long is slow. Chosen. */
+    private static final Duration SLOW = Duration.ofMillis(100);
+    /** The share of cut periods from which a quota hurts. Chosen. */
+    private static final double THROTTLED = 0.5;
+
+    private final Facts facts;
+    private final List<Culprit> culprits;
+    private final List<Answer> late;
+    private final Patience patience;
+
+    CallDiagnosis(Facts facts, Patience patience, List<Culprit> processes) {
+        this.facts = facts;
+        this.patience = patience;
+        this.culprits = new ArrayList<>(processes);
+        this.late = facts.answers().stream()
+                .filter(answer -> answer.kind() == Answer.Kind.LATE
+                        && answer.took().compareTo(changes(answer.call()) ? patience.slowCall() : patience.call())
+                                >= 0)
+                .toList();
+    }
+
+    /** The given culprits, with the calls that they delay, and those that the calls tell of by themselves. */
+    List<Culprit> culprits() {
+        if (culprits.stream().noneMatch(known -> known.layer() == Layer.RUNTIME)) {
+            runtime().ifPresent(culprits::add);
+        }
+        Map<String, List<Answer>> pods = new LinkedHashMap<>();
+        List<Answer> ofTheNode = new ArrayList<>();
+        for (Answer answer : late) {
+            Subject subject = Subject.of(answer.call(), facts.workload());
+            if (attribute(answer, subject)) {
+                continue;
+            }
+            if (subject.isNode()) {
+                ofTheNode.add(answer);
+            } else {
+                pods.computeIfAbsent(subject.key(), key -> new ArrayList<>()).add(answer);
+            }
+        }
+        if (pods.size() > 1 && answeredNeighbours().isEmpty()) {
+            culprits.add(nobodyAnswered(pods));
+        } else {
+            pods.values().forEach(waiting -> culprits.add(alone(waiting)));
+        }
+        ofTheNode.forEach(answer -> culprits.add(hungCall(answer)));
+        return culprits;
+    }
+
+    /** What is to be said of the runtime as a whole. */
+    private Optional<Culprit> runtime() {
+        Optional<ProcessInfo> process = facts.processes().stream()
+                .map(Sighting::info)
+                .filter(info -> info.role() == Role.RUNTIME)
+                .findFirst();
+        Optional<Answer> version = facts.answers().stream()
+                .filter(answer -> answer.call() instanceof RuntimeCall.GetVersion)
+                .findFirst();
+        Optional<Culprit> found = unreachable(version, process).or(() -> throttled(version));
+        boolean diskHangs = culprits.stream().anyMatch(known -> known.layer() == Layer.DISK);
+        if (found.isEmpty() && !diskHangs && version.filter(late::contains).isPresent()) {
+            found = version.map(answer -> silent(answer, process));
+        }
+        return found.map(culprit -> process.map(info -> culprit.by(info.ref())).orElse(culprit));
+    }
+
+    private Optional<Culprit> unreachable(Optional<Answer> version, Optional<ProcessInfo> process) {
+        return version.filter(answer -> answer.kind() == Answer.Kind.UNREACHABLE
+                        && answer.took().compareTo(patience.stopped()) >= 0)
+                .map(answer -> {
+                    Instant since = since(answer);
+                    return Culprit.of(
+                                    Layer.RUNTIME,
+                                    "RuntimeUnreachable",
+                                    process.isPresent()
+                                            ? "the container runtime at " + facts.socket()
+                                                    + " does not take connections since " + Diagnosis.time(since)
+                                            : "no process listens at the container runtime's socket " + facts.socket()
+                                                    + " since " + Diagnosis.time(since),
+                                    since,
+                                    process.isPresent()
+                                            ? Diagnosis.restartRuntime()
+                                            : new Remedy.Advice(
+                                                    "start the container runtime, e.g. systemctl start containerd"))
+                            .shownBy(List.of(answer.error()));
+                });
+    }
+
+    private Optional<Culprit> throttled(Optional<Answer> version) {
+        if (version.filter(answer -> answer.took().compareTo(SLOW) >= 0).isEmpty() && late.isEmpty()) {
+            // A quota that nobody feels is what somebody wanted.
+            return Optional.empty();
+        }
+        return facts.processes().stream()
+                .filter(process -> process.throttled().filter(share -> share >= THROTTLED).isPresent())
+                .findFirst()
+                .map(process -> {
+                    List<String> evidence = new ArrayList<>();
+                    evidence.add(String.format(
+                            Locale.ROOT,
+                            "%.0f %% of its cgroup's periods since the last look were cut short (cpu.stat)",
+                            100 * process.throttled().orElse(0.0)));
+                    version.ifPresent(answer -> evidence.add("Version took " + text(answer.took())));
+                    return Culprit.of(
+                                    Layer.RUNTIME,
+                                    "RuntimeThrottled",
+                                    "the container runtime (pid "
+                                            + process.info().ref().pid()
+                                            + ") is slow because its cgroup's processor quota is used up",
+                                    facts.wall(),
+                                    new Remedy.Advice("raise the processor quota (cpu.max, cpu.cfs_quota_us or"
+                                            + " CPUQuota) of the container runtime's cgroup"))
+                            .shownBy(evidence);
+                });
+    }
+
+    private Culprit silent(Answer answer, Optional<ProcessInfo> process) {
+        Instant since = since(answer);
+        return Culprit.of(
+                        Layer.RUNTIME,
+                        "RuntimeHung",
+                        "the container runtime at " + facts.socket() + " takes connections but answers nothing since "
+                                + Diagnosis.time(since),
+                        since,
+                        Diagnosis.restartRuntime())
+                .delays(answer.call().method())
+                .shownBy(process.map(info -> "pid " + info.ref().pid() + ", state " + info.state() + ": "
+                                + info.ref().command()).stream()
+                        .toList());
+    }
+
+    /** Puts a late call to the account of a culprit that explains it. */
+    private boolean attribute(Answer answer, Subject subject) {
+        for (int i = 0; i < culprits.size(); i++) {
+            Culprit known = culprits.get(i);
+            Subject about = Diagnosis.about(known);
+            boolean explains = known.layer() == Layer.RUNTIME
+                    || known.layer() == Layer.DISK && (about.isNode() || subject.isNode())
+                    || !subject.isNode() && about.samePod(subject);
+            if (explains) {
+                String waits = answer.call().method() + (subject.isNode() ? "" : " of " + subject.text())
+                        + " waits since " + Diagnosis.time(since(answer));
+                culprits.set(i, known.delays(answer.call().method()).shownBy(List.of(waits)));
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Culprit alone(List<Answer> waiting) {
+        Answer first = waiting.getFirst();
+        Subject subject = Subject.of(first.call(), facts.workload());
+        Instant since = since(first);
+        String methods = waiting.stream()
+                .map(answer -> answer.call().method())
+                .distinct()
+                .collect(Collectors.joining(", "));
+        List<Answer> neighbours = answeredNeighbours();
+        String others = neighbours.isEmpty()
+                ? "; nothing is known of its neighbours"
+                : "; it answers for " + neighbours.size() + " others";
+        Remedy remedy = subject.sandboxId()
+                .<Remedy>map(Remedy.RemoveSandbox::new)
+                .orElseGet(() -> first.call() instanceof RuntimeCall.RunSandbox
+                        ? new Remedy.Advice("look at the runtime's log for pod " + subject.text())
+                        : Diagnosis.restartRuntime());
+        List<String> evidence = new ArrayList<>();
+        waiting.forEach(answer -> evidence.add(answer.call().method()
+                + answer.call().containerId().map(id -> " of container " + Subject.brief(id)).orElse("")
+                + " waits since " + Diagnosis.time(since(answer))));
+        neighbours.stream()
+                .max((a, b) -> a.took().compareTo(b.took()))
+                .ifPresent(slowest -> evidence.add(neighbours.size() + " others were answered meanwhile, the slowest in "
+                        + text(slowest.took())));
+        evidence.add("no process was seen to hang for it: the runtime itself holds its lock");
+        String container = subject.containerId()
+                .filter(id -> waiting.stream().allMatch(answer -> answer.call().containerId().equals(Optional.of(id))))
+                .map(id -> "container " + facts.workload()
+                                .container(id)
+                                .map(known -> known.name())
+                                .orElse(Subject.brief(id)) + " of ")
+                .orElse("");
+        return Culprit.of(
+                        Layer.CONTAINER,
+                        "ContainerCallHung",
+                        "the container runtime does not answer " + methods + " for " + container + subject.text()
+                                + " since " + Diagnosis.time(since) + others,
+                        since,
+                        remedy)
+                .about(subject)
+                .delays(first.call().method())
+                .shownBy(evidence);
+    }
+
+    private Culprit nobodyAnswered(Map<String, List<Answer>> pods) {
+        Answer first = pods.values().iterator().next().getFirst();
+        Instant since = since(first);
+        return Culprit.of(
+                        Layer.RUNTIME,
+                        "RuntimeHung",
+                        "the container runtime answers " + first.call().method() + " for no pod since "
+                                + Diagnosis.time(since),
+                        since,
+                        Diagnosis.restartRuntime())
+                .delays(first.call().method())
+                .shownBy(List.of(pods.size() + " pods wait, no pod is answered"));
+    }
+
+    private Culprit hungCall(Answer answer) {
+        Instant since = since(answer);
+        return Culprit.of(
+                        Layer.RUNTIME,
+                        "RuntimeCallHung",
+                        "the container runtime does not answer " + answer.call().method() + " since "
+                                + Diagnosis.time(since),
+                        since,
+                        Diagnosis.restartRuntime())
+                .delays(answer.call().method());
+    }
+
+    /** Calls about single containers or sandboxes that were answered lately. */
+    private List<Answer> answeredNeighbours() {
+        return facts.answers().stream()
+                .filter(answer -> answer.answered()
+                        && (answer.call().containerId().isPresent()
+                                || answer.call().sandboxId().isPresent()))
+                .toList();
+    }
+
+    private Instant since(Answer answer) {
+        return facts.ago(Duration.ofNanos(facts.now() - answer.askedAt()));
+    }
+
+    private static boolean changes(RuntimeCall<?> call) {
+        return call instanceof RuntimeCall.RunSandbox
+                || call instanceof RuntimeCall.StopSandbox
+                || call instanceof RuntimeCall.RemoveSandbox;
+    }
+
+    private static String text(Duration took) {
+        return GoDuration.format(Duration.ofMillis(took.toMillis()));
+    }
+}

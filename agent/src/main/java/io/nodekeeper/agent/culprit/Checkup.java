@@ -1,0 +1,187 @@
+package io.nodekeeper.agent.culprit;
+
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.cri.Container;
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.PodSandbox;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.RuntimeStatus;
+import io.nodekeeper.cri.RuntimeVersion;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/**
+ * Examines a runtime once, for somebody who waits: asks it everything, looks at its processes twice, and names what hangs.
+ * Changes nothing. One checkup is for one use, on its loop.
+ */
+public final class Checkup {
+    /** Between the two looks at the processes. Chosen: what stands still for so long does not just pause. */
+    private static final Duration BETWEEN = Duration.ofSeconds(4);
+    /** Questions under way at once. Chosen. */
+    private static final int PARALLEL = 8;
+
+    private final ContainerRuntime runtime;
+    private final ProcessTable processes;
+    private final String socket;
+    private final Loop loop;
+    private final Duration timeout;
+    private final Consumer<String> progress;
+    private final Sightings sightings = new Sightings();
+    private final List<Answer> answers = new ArrayList<>();
+    private final ArrayDeque<RuntimeCall<?>> waiting = new ArrayDeque<>();
+    private final CompletableFuture<Void> asked = new CompletableFuture<>();
+    private List<PodSandbox> sandboxes = List.of();
+    private List<Container> containers = List.of();
+    private Optional<RuntimeVersion> version = Optional.empty();
+    private Optional<RuntimeStatus> status = Optional.empty();
+    private List<ProcessInfo> last = List.of();
+    private List<Sighting> seen = List.of();
+    private String processError = "";
+    private int underWay;
+
+    /**
+     * A checkup.
+     *
+     * @param socket where the runtime is, for people
+     * @param timeout of each question
+     * @param progress hears what is being done
+     */
+    public Checkup(
+            ContainerRuntime runtime,
+            ProcessTable processes,
+            String socket,
+            Loop loop,
+            Duration timeout,
+            Consumer<String> progress) {
+        this.runtime = runtime;
+        this.processes = processes;
+        this.socket = socket;
+        this.loop = loop;
+        this.timeout = timeout;
+        this.progress = progress;
+    }
+
+    /** Does it; never fails, since whatever fails is a finding. To be called on the loop. */
+    public CompletableFuture<Findings> run() {
+        progress.accept("asking the container runtime at " + socket);
+        return CompletableFuture.allOf(
+                        ask(new RuntimeCall.GetVersion(), value -> version = Optional.of(value)),
+                        ask(new RuntimeCall.GetStatus(), value -> status = Optional.of(value)),
+                        ask(new RuntimeCall.ListSandboxes(Optional.empty()), value -> sandboxes = value),
+                        ask(new RuntimeCall.ListContainers(Optional.empty()), value -> containers = value))
+                .thenCompose(done -> each());
+    }
+
+    private CompletableFuture<Findings> each() {
+        Workload workload = Workload.of(sandboxes, containers);
+        progress.accept("asking for each of " + sandboxes.size() + " sandboxes and " + containers.size()
+                + " containers, and looking at the processes");
+        sandboxes.forEach(sandbox -> waiting.add(new RuntimeCall.GetSandbox(sandbox.id())));
+        containers.forEach(container -> waiting.add(new RuntimeCall.GetContainer(container.id())));
+        workload.running().forEach(id -> waiting.add(new RuntimeCall.GetContainerStats(id)));
+        CompletableFuture<Void> looked = look(workload.ids());
+        CompletableFuture<Void> pause = Deadlines.sleep(loop, BETWEEN);
+        for (int i = 0; i < PARALLEL; i++) {
+            next();
+        }
+        return CompletableFuture.allOf(looked, pause, asked)
+                .thenCompose(done -> {
+                    progress.accept("looking again");
+                    return CompletableFuture.allOf(
+                            look(workload.ids()),
+                            ask(new RuntimeCall.GetVersion(), value -> version = Optional.of(value)));
+                })
+                .thenApply(done -> findings(workload));
+    }
+
+    private void next() {
+        RuntimeCall<?> call = waiting.poll();
+        if (call != null) {
+            underWay++;
+            ask(call, value -> {}).thenRun(() -> {
+                underWay--;
+                next();
+            });
+        } else if (underWay == 0) {
+            asked.complete(null);
+        }
+    }
+
+    private <T> CompletableFuture<Void> ask(RuntimeCall<T> call, Consumer<T> use) {
+        long start = loop.clock().nanoTime();
+        CompletableFuture<Void> settled = new CompletableFuture<>();
+        runtime.call(call, timeout).whenComplete((value, error) -> {
+            Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
+            if (error == null) {
+                use.accept(value);
+                note(Answer.of(call, start, took));
+            } else {
+                note(Answer.failed(call, start, took, error));
+            }
+            settled.complete(null);
+        });
+        return settled;
+    }
+
+    /** What was asked twice, and failed in the same way, has failed since the first time. */
+    private void note(Answer answer) {
+        Optional<Answer> before = answers.stream()
+                .filter(old -> old.call().equals(answer.call()))
+                .findFirst();
+        if (before.isEmpty()) {
+            answers.add(answer);
+            return;
+        }
+        boolean again = !answer.answered() && before.get().kind() == answer.kind();
+        answers.set(
+                answers.indexOf(before.get()),
+                again
+                        ? new Answer(
+                                answer.call(),
+                                before.get().askedAt(),
+                                Duration.ofNanos(
+                                        loop.clock().nanoTime() - before.get().askedAt()),
+                                answer.kind(),
+                                answer.error())
+                        : answer);
+    }
+
+    private CompletableFuture<Void> look(Set<String> ids) {
+        CompletableFuture<Void> settled = new CompletableFuture<>();
+        processes.scan(ids, true).whenComplete((found, error) -> loop.execute(() -> {
+            if (error == null) {
+                last = found;
+                seen = sightings.look(found, ids, loop.clock().nanoTime());
+                processError = "";
+            } else {
+                processError = Failures.text(error);
+            }
+            settled.complete(null);
+        }));
+        return settled;
+    }
+
+    private Findings findings(Workload workload) {
+        List<Culprit> culprits =
+                Diagnosis.of(Facts.of(seen, answers, workload, socket, loop.clock()), Patience.DOCTOR);
+        return new Findings(
+                socket,
+                version,
+                status,
+                workload,
+                List.copyOf(answers),
+                last.stream()
+                        .filter(info -> seen.stream().anyMatch(own -> own.info() == info))
+                        .toList(),
+                processError,
+                culprits);
+    }
+}

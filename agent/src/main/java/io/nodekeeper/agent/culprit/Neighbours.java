@@ -1,0 +1,107 @@
+package io.nodekeeper.agent.culprit;
+
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Asks the runtime the same question about each of its containers: one that hangs shows best beside others that answer.
+ * The question is the cheapest one that reaches down to the shim. Confined to its loop.
+ */
+final class Neighbours {
+    /** Ten times what a busy runtime needs. Chosen. */
+    private static final Duration DEADLINE = Duration.ofSeconds(5);
+    /** So that a node full of hung containers does not hold many calls in its runtime. Chosen. */
+    private static final int PARALLEL = 4;
+
+    private final ContainerRuntime runtime;
+    private final Loop loop;
+    private final Runnable onLate;
+    private final Map<String, Answer> answers = new LinkedHashMap<>();
+    private final ArrayDeque<String> waiting = new ArrayDeque<>();
+    private long validFrom;
+    private int asking;
+
+    /** {@code onLate} runs when a container that was answered for is so no longer. */
+    Neighbours(ContainerRuntime runtime, Loop loop, Runnable onLate) {
+        this.runtime = runtime;
+        this.loop = loop;
+        this.onLate = onLate;
+        this.validFrom = loop.clock().nanoTime();
+    }
+
+    /** Asks about these containers, unless an earlier round is still under way; what is known of others is forgotten. */
+    void ask(List<String> containers) {
+        if (asking > 0) {
+            return;
+        }
+        answers.keySet().retainAll(containers);
+        waiting.addAll(containers);
+        for (int i = 0; i < PARALLEL; i++) {
+            next();
+        }
+    }
+
+    /** Nobody is asked any more in this round. */
+    void stop() {
+        waiting.clear();
+    }
+
+    /** What they waited for is over: only what they say from now on counts. */
+    void forgetLate() {
+        answers.values().removeIf(answer -> answer.kind() == Answer.Kind.LATE);
+        validFrom = loop.clock().nanoTime();
+    }
+
+    /** What came of the newest question about each. */
+    List<Answer> answers() {
+        return new ArrayList<>(answers.values());
+    }
+
+    private void next() {
+        String container = waiting.poll();
+        if (container == null) {
+            return;
+        }
+        asking++;
+        RuntimeCall<?> call = new RuntimeCall.GetContainerStats(container);
+        long start = loop.clock().nanoTime();
+        CompletableFuture<?> asked = runtime.call(call, DEADLINE);
+        asked.whenComplete((usage, error) -> {
+            asking--;
+            Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
+            Answer answer =
+                    error == null ? Answer.of(call, start, took) : Answer.failed(call, start, took, error);
+            put(container, answer);
+            next();
+        });
+    }
+
+    private void put(String container, Answer answer) {
+        if (answer.kind() == Answer.Kind.LATE && answer.askedAt() - validFrom < 0) {
+            return;
+        }
+        Answer before = answers.get(container);
+        boolean wasLate = before != null && before.kind() == Answer.Kind.LATE;
+        if (answer.kind() == Answer.Kind.LATE && wasLate) {
+            // It has waited since the first try.
+            long waited = answer.askedAt() - before.askedAt() + answer.took().toNanos();
+            answers.put(
+                    container,
+                    new Answer(
+                            answer.call(), before.askedAt(), Duration.ofNanos(waited), answer.kind(), answer.error()));
+        } else {
+            answers.put(container, answer);
+        }
+        if (answer.kind() == Answer.Kind.LATE && !wasLate) {
+            onLate.run();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package io.nodekeeper.agent.culprit;
+
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.RuntimeCall;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+
+/** Applies remedies: exactly what they name, and only to a process that still is the one that was named. */
+public final class Remedies {
+    /** For the removal of a sandbox: containerd waits up to 10 s for each of its tasks. Chosen. */
+    private static final Duration REMOVAL = Duration.ofSeconds(30);
+
+    /** How a signal reaches a process: {@link Signals#send}, except in tests. */
+    @FunctionalInterface
+    public interface Signaller {
+        /** Sends {@code signal} to one process. */
+        void send(int pid, int signal) throws IOException;
+    }
+
+    private final ContainerRuntime runtime;
+    private final Predicate<ProcessRef> lives;
+    private final Signaller signaller;
+
+    /** {@code lives} tells whether exactly this process still lives, and blocks shortly at most. */
+    public Remedies(ContainerRuntime runtime, Predicate<ProcessRef> lives, Signaller signaller) {
+        this.runtime = runtime;
+        this.lives = lives;
+        this.signaller = signaller;
+    }
+
+    /** Applies {@code remedy}; tells what was done, a line each. Never fails: a failure is a line too. */
+    public CompletableFuture<List<String>> apply(Remedy remedy) {
+        return switch (remedy) {
+            case Remedy.KillProcesses(List<ProcessRef> processes) -> {
+                List<String> done = new ArrayList<>();
+                processes.forEach(process -> done.add(signal(process, Signals.KILL, "killed")));
+                yield CompletableFuture.completedFuture(done);
+            }
+            case Remedy.ContinueProcess(ProcessRef process) ->
+                CompletableFuture.completedFuture(List.of(signal(process, Signals.CONT, "continued")));
+            case Remedy.RemoveSandbox(String id) ->
+                runtime.call(new RuntimeCall.RemoveSandbox(id), REMOVAL)
+                        .handle((done, error) -> List.of(
+                                error == null
+                                        ? "removed sandbox " + id
+                                        : "could not remove sandbox " + id + ": " + Failures.text(error)));
+            case Remedy.Advice(String text) ->
+                CompletableFuture.completedFuture(List.of("left to you: " + text));
+        };
+    }
+
+    private String signal(ProcessRef process, int signal, String done) {
+        String who = "pid " + process.pid() + " (" + process.command() + ")";
+        if (!lives.test(process)) {
+            return "nothing to do: " + who + " is gone";
+        }
+        try {
+            signaller.send(process.pid(), signal);
+            return done + " " + who;
+        } catch (IOException e) {
+            return "could not reach " + who + ": " + e.getMessage();
+        }
+    }
+}

@@ -1,0 +1,214 @@
+package io.nodekeeper.agent.metrics;
+
+import io.nodekeeper.agent.LoopWatch;
+import io.nodekeeper.agent.ledger.OperationListener;
+import io.nodekeeper.agent.pleg.PlegMetrics;
+import io.nodekeeper.cri.ContainerState;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+
+/**
+ * What the agent tells Prometheus: under the kubelet's names where it has one, as {@code nodekeeper_agent_*} otherwise.
+ * Times are seconds. Thread-safe.
+ */
+public final class AgentMetrics implements PlegMetrics, OperationListener {
+    /** Prometheus' default buckets, and on to ten minutes: in the kubelet's, which end at 10 s, a stuck relist is unseen. */
+    private static final double[] RELISTS = {
+        0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 180, 240, 300, 600
+    };
+    /** The kubelet's: 5 ms to 12 min. */
+    private static final double[] OPERATIONS = {
+        0.005, 0.0125, 0.03125, 0.078125, 0.1953125, 0.48828125, 1.220703125, 3.0517578125, 7.62939453125,
+        19.073486328125, 47.6837158203125, 119.20928955078125, 298.0232238769531, 745.0580596923828
+    };
+
+    private final PrometheusRegistry registry = new PrometheusRegistry();
+    private final Instruments make = new Instruments(registry);
+
+    private final Histogram relists = make.histogram(
+            "kubelet_pleg_relist_duration_seconds", "Time that a relist took, failed ones included.", RELISTS);
+    private final Histogram relistIntervals = make.histogram(
+            "kubelet_pleg_relist_interval_seconds", "Time from the start of a relist to the start of the next.", RELISTS);
+    private final Histogram podRelists = make.histogram(
+            "kubelet_pleg_pod_relist_duration_seconds", "Time that a relist of one pod took, out of its turn.", RELISTS);
+    // The kubelet's counter of this name lacks the suffix that a counter must have here.
+    private final Gauge discarded =
+            make.gauge("kubelet_pleg_discard_events", "Pod events that were lost as nobody took them in time.");
+    private final Gauge runningPods = make.gauge("kubelet_running_pods", "Pods with a sandbox that is ready.");
+    private final Gauge runningContainers =
+            make.gauge("kubelet_running_containers", "Containers by their state.", "container_state");
+    private final Counter operations = make.counter(
+            "kubelet_runtime_operations_total", "Calls to the container runtime that ended.", "operation_type");
+    private final Counter operationErrors = make.counter(
+            "kubelet_runtime_operations_errors_total", "Those that failed or ran out of time.", "operation_type");
+    private final Histogram operationDurations = make.histogram(
+            "kubelet_runtime_operations_duration_seconds",
+            "Time that a call to the container runtime took.",
+            OPERATIONS,
+            "operation_type");
+    private final Gauge nodeName = make.gauge("kubelet_node_name", "1, with the node's name.", "node");
+    private final Gauge stuckPods =
+            make.gauge("nodekeeper_agent_stuck_pods", "Pods whose state the runtime does not tell in time.");
+    private final Gauge probeDurations = make.gauge(
+            "nodekeeper_agent_network_probe_duration_seconds",
+            "Time that this step of the last probe of the pod network took.",
+            "step");
+
+    private volatile OptionalDouble lastSeen = OptionalDouble.empty();
+    private volatile OptionalDouble probeSuccess = OptionalDouble.empty();
+    private volatile OptionalDouble cgroupVersion = OptionalDouble.empty();
+    private volatile StartupTimes startup = StartupTimes.NONE;
+    private volatile Map<CulpritKey, Integer> culprits = Map.of();
+
+    /**
+     * Metrics of one agent.
+     *
+     * @param loops the agent's own loops
+     * @param processStart when the process started
+     */
+    public AgentMetrics(LoopWatch loops, Instant processStart) {
+        make.gauge("process_start_time_seconds", "When the process started, in seconds since 1970.")
+                .set(seconds(processStart));
+        make.lateGauge(
+                "kubelet_pleg_last_seen_seconds",
+                "When the runtime last listed its pods, in seconds since 1970.",
+                () -> lastSeen);
+        make.lateGauge("kubelet_cgroup_version", "1 or 2.", () -> cgroupVersion);
+        startup("pre_kubelet_duration", "Boot of the kernel to start of the process.", StartupTimes::preKubelet);
+        startup(
+                "pre_registration_duration",
+                "Start of the process to the first try to register.",
+                StartupTimes::preRegistration);
+        startup("registration_duration", "First try to register to the new Node.", StartupTimes::registration);
+        startup("post_registration_duration", "New Node to Ready.", StartupTimes::postRegistration);
+        startup("duration", "Boot of the kernel to Ready, for a new Node.", StartupTimes::total);
+        make.gauge(
+                "nodekeeper_agent_runtime_culprits",
+                "What hangs below the container runtime, by layer and reason.",
+                callback -> culprits.forEach((key, count) -> callback.call(count, key.layer(), key.reason())),
+                "layer",
+                "reason");
+        make.lateGauge(
+                "nodekeeper_agent_network_probe_success",
+                "1 if the last probe of the pod network succeeded, else 0.",
+                () -> probeSuccess);
+        make.gauge(
+                "nodekeeper_agent_loop_last_beat_seconds",
+                "Time since this loop of the agent last went round, or since it should have begun.",
+                callback -> loops.silences().forEach((loop, silence) -> callback.call(seconds(silence), loop)),
+                "loop");
+    }
+
+    @Override
+    public void relistInterval(Duration interval) {
+        relistIntervals.observe(seconds(interval));
+    }
+
+    @Override
+    public void relistEnded(Duration duration) {
+        relists.observe(seconds(duration));
+    }
+
+    @Override
+    public void lastSeen(Instant time) {
+        lastSeen = OptionalDouble.of(seconds(time));
+    }
+
+    @Override
+    public void podRelistEnded(Duration duration) {
+        podRelists.observe(seconds(duration));
+    }
+
+    @Override
+    public void discarded() {
+        discarded.inc();
+    }
+
+    @Override
+    public void running(int pods, Map<ContainerState, Integer> containers) {
+        runningPods.set(pods);
+        containers.forEach((state, count) ->
+                runningContainers.labelValues(state.name().toLowerCase(Locale.ROOT)).set(count));
+    }
+
+    @Override
+    public void ended(String method, Duration duration, boolean failed) {
+        String type = OperationType.of(method);
+        operations.labelValues(type).inc();
+        operationErrors.labelValues(type).inc(failed ? 1 : 0);
+        operationDurations.labelValues(type).observe(seconds(duration));
+    }
+
+    /** How the start goes. */
+    public void startup(StartupTimes times) {
+        startup = times;
+    }
+
+    /** Whose metrics these are. */
+    public void nodeName(String name) {
+        nodeName.labelValues(name).set(1);
+    }
+
+    /** The version of cgroups that the machine has. */
+    public void cgroupVersion(int version) {
+        cgroupVersion = OptionalDouble.of(version);
+    }
+
+    /** All that hangs now; what is not named any more is gone. */
+    public void culprits(Map<CulpritKey, Integer> counts) {
+        culprits = Map.copyOf(counts);
+    }
+
+    @Override
+    public void stuck(int pods) {
+        stuckPods.set(pods);
+    }
+
+    /** One step of a probe of the pod network ended, well or not. */
+    public void networkProbeStep(String step, Duration duration) {
+        probeDurations.labelValues(step).set(seconds(duration));
+    }
+
+    /** A probe of the pod network ended. */
+    public void networkProbeEnded(boolean success) {
+        probeSuccess = OptionalDouble.of(success ? 1 : 0);
+    }
+
+    /** Everything in Prometheus' text format, UTF-8. */
+    public byte[] scrape() {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(16_384);
+        try {
+            PrometheusTextFormatWriter.create().write(out, registry.scrape());
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing metrics to memory", e);
+        }
+        return out.toByteArray();
+    }
+
+    private void startup(String part, String help, Function<StartupTimes, Optional<Duration>> time) {
+        make.lateGauge("kubelet_node_startup_" + part + "_seconds", help, () -> time.apply(startup)
+                .map(duration -> OptionalDouble.of(seconds(duration)))
+                .orElse(OptionalDouble.empty()));
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toNanos() / 1e9;
+    }
+
+    private static double seconds(Instant time) {
+        return time.getEpochSecond() + time.getNano() / 1e9;
+    }
+}

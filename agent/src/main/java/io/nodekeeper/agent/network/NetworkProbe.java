@@ -1,0 +1,181 @@
+package io.nodekeeper.agent.network;
+
+import io.nodekeeper.agent.ConditionReport;
+import io.nodekeeper.agent.metrics.AgentMetrics;
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.PodSandbox;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.SandboxConfig;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.Periodic;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tests the pod network by using it: has the runtime set a sandbox up, looks whether it got an address, has it taken down,
+ * and reports how that went as a condition of the node. A probe first removes what earlier ones left, be it in an earlier
+ * life of the agent; as long as that cannot be done no sandbox is added, so there is never more than one. Probes never
+ * overlap. Confined to the loop.
+ */
+public final class NetworkProbe {
+    private static final Logger log = LoggerFactory.getLogger(NetworkProbe.class);
+    /** Where and how the probe's pods are called; there is no such Pod in the API. */
+    private static final String NAMESPACE = "kube-system";
+    /** See {@link #NAMESPACE}. */
+    private static final String PREFIX = "nodekeeper-network-probe-";
+    /** Spreads the probes of a fleet that was started at once. Chosen. */
+    private static final double JITTER = 0.1;
+
+    private final String podName;
+    private final String podUid;
+    private final String logDirectory;
+    private final Duration interval;
+    private final ContainerRuntime runtime;
+    private final Loop loop;
+    private final RandomGenerator random;
+    private final AgentMetrics metrics;
+    private final Runnable onNews;
+    private @Nullable Periodic rounds;
+    private ConditionReport condition = ProbeFinding.PENDING;
+    private Optional<ProbeFinding> last = Optional.empty();
+    /** A failed try keeps its name reserved. */
+    private int attempts;
+    private boolean stopped;
+
+    /**
+     * A probe that is not started yet.
+     *
+     * @param logDirectory absolute; the runtime makes it for the sandbox, whose it stays
+     * @param interval from the end of a probe to the begin of the next
+     * @param runtime answers on {@code loop}
+     * @param onNews runs when {@link #condition} has changed
+     */
+    public NetworkProbe(
+            String nodeName,
+            String logDirectory,
+            Duration interval,
+            ContainerRuntime runtime,
+            Loop loop,
+            RandomGenerator random,
+            AgentMetrics metrics,
+            Runnable onNews) {
+        podName = PREFIX + nodeName;
+        podUid = new UUID(random.nextLong(), random.nextLong()).toString();
+        this.logDirectory = logDirectory;
+        this.interval = interval;
+        this.runtime = runtime;
+        this.loop = loop;
+        this.random = random;
+        this.metrics = metrics;
+        this.onNews = onNews;
+    }
+
+    /** Whether {@code sandbox} is a probe's, of this or another life of an agent, and no pod's. */
+    public static boolean isProbe(PodSandbox sandbox) {
+        return sandbox.podNamespace().equals(NAMESPACE) && sandbox.podName().startsWith(PREFIX);
+    }
+
+    /** Begins to probe, at once. */
+    public void start() {
+        rounds = Periodic.start("network probe", loop, interval, JITTER, random, this::round);
+    }
+
+    /** Begins no further probe and takes down what the one under way has set up; what remains is the next life's to remove. */
+    public void stop() {
+        stopped = true;
+        if (rounds != null) {
+            rounds.stop();
+        }
+    }
+
+    /** What the last probe found; Unknown before the first has ended. */
+    public ConditionReport condition() {
+        return condition;
+    }
+
+    private CompletableFuture<Void> round() {
+        return call(ProbeStep.LIST, new RuntimeCall.ListSandboxes(Optional.empty()), this::removeLeftOvers)
+                .thenCompose(wrong -> wrong.isPresent() || stopped ? done(wrong) : probe())
+                .thenAccept(wrong -> conclude(wrong.orElse(ProbeFinding.GOOD)));
+    }
+
+    private CompletableFuture<Optional<ProbeFinding>> removeLeftOvers(List<PodSandbox> sandboxes) {
+        CompletableFuture<Optional<ProbeFinding>> removed = done(Optional.empty());
+        for (PodSandbox sandbox : sandboxes) {
+            if (isProbe(sandbox)) {
+                log.info("Removing what an earlier network probe left: sandbox {}", sandbox.id());
+                removed = removed.thenCompose(wrong -> wrong.isPresent() ? done(wrong) : remove(sandbox.id()));
+            }
+        }
+        return removed;
+    }
+
+    private CompletableFuture<Optional<ProbeFinding>> probe() {
+        SandboxConfig config = new SandboxConfig(podUid, podName, NAMESPACE, attempts++, logDirectory);
+        return call(ProbeStep.SETUP, new RuntimeCall.RunSandbox(config), id -> lookAt(id)
+                .thenCompose(wrong -> remove(id).thenApply(wrongEnd -> wrong.or(() -> wrongEnd))));
+    }
+
+    private CompletableFuture<Optional<ProbeFinding>> lookAt(String id) {
+        return stopped
+                ? done(Optional.empty())
+                : call(
+                        ProbeStep.ADDRESS,
+                        new RuntimeCall.GetSandbox(id),
+                        status -> done(
+                                status.ips().isEmpty() ? Optional.of(ProbeFinding.NO_ADDRESS) : Optional.empty()));
+    }
+
+    private CompletableFuture<Optional<ProbeFinding>> remove(String id) {
+        return call(ProbeStep.TEARDOWN, new RuntimeCall.StopSandbox(id), stop -> done(Optional.empty()))
+                .thenCompose(wrong -> wrong.isPresent()
+                        ? done(wrong)
+                        : call(
+                                ProbeStep.REMOVAL,
+                                new RuntimeCall.RemoveSandbox(id),
+                                removal -> done(Optional.empty())));
+    }
+
+    /** Asks, and goes on with the answer; an error is what the result tells. */
+    private <T> CompletableFuture<Optional<ProbeFinding>> call(
+            ProbeStep step, RuntimeCall<T> question, Function<T, CompletableFuture<Optional<ProbeFinding>>> then) {
+        long start = loop.clock().nanoTime();
+        return runtime.call(question, step.deadline())
+                .handle((answer, error) -> {
+                    metrics.networkProbeStep(
+                            step.text(), Duration.ofNanos(loop.clock().nanoTime() - start));
+                    return error == null ? then.apply(answer) : done(ProbeFinding.of(step, error));
+                })
+                .thenCompose(Function.identity());
+    }
+
+    private void conclude(ProbeFinding finding) {
+        if (stopped) {
+            return;
+        }
+        metrics.networkProbeEnded(finding.good());
+        if (last.equals(Optional.of(finding))) {
+            return;
+        }
+        last = Optional.of(finding);
+        condition = finding.report(loop.clock().wallTime());
+        if (finding.good()) {
+            log.info("Network probe: {}", condition.message());
+        } else {
+            log.warn("Network probe: {}: {}", condition.reason(), condition.message());
+        }
+        onNews.run();
+    }
+
+    private static CompletableFuture<Optional<ProbeFinding>> done(Optional<ProbeFinding> finding) {
+        return CompletableFuture.completedFuture(finding);
+    }
+}

@@ -1,0 +1,115 @@
+package io.nodekeeper.agent.pages;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.pages.Page;
+import io.nodekeeper.client.pages.Pages;
+import io.nodekeeper.time.DeadlineExceededException;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/**
+ * The agent's pages, whatever serves them: {@code /healthz} and {@code /readyz}, each alone, with {@code ?verbose} or
+ * with the name of a check below it, {@code /metrics}, and pages of JSON that are added. Checks and added pages are made on
+ * the agent's loop; a loop that does not answer is itself a failed check. Reads only. Thread-safe once it serves.
+ */
+public final class AgentPages implements Pages {
+    /** How long the agent may take to answer; a loop that takes longer stands still. Chosen. */
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
+
+    private final Supplier<byte[]> metrics;
+    private final Loop loop;
+    private final Loop timer;
+    private final HealthChecks health;
+    private final HealthChecks readiness;
+    private final Map<String, Supplier<JsonObject>> more = new LinkedHashMap<>();
+
+    /**
+     * Pages of one agent.
+     *
+     * @param healthChecks name → what is wrong, empty if nothing is; asked on {@code loop}
+     * @param readinessChecks the same, for {@code /readyz}
+     * @param metrics the text for Prometheus; asked on any thread
+     * @param loop the agent's
+     * @param timer another loop, which times answers out even while the agent's stands still
+     */
+    public AgentPages(
+            Map<String, Supplier<Optional<String>>> healthChecks,
+            Map<String, Supplier<Optional<String>>> readinessChecks,
+            Supplier<byte[]> metrics,
+            Loop loop,
+            Loop timer) {
+        this.health = new HealthChecks("healthz", healthChecks);
+        this.readiness = new HealthChecks("readyz", readinessChecks);
+        this.metrics = metrics;
+        this.loop = loop;
+        this.timer = timer;
+    }
+
+    /** Adds a page at {@code path}, made on the agent's loop; to be called before any is served. */
+    public AgentPages with(String path, Supplier<JsonObject> page) {
+        more.put(path, page);
+        return this;
+    }
+
+    @Override
+    public CompletableFuture<Page> get(String path, String query) {
+        return route(path, query).exceptionally(AgentPages::failure);
+    }
+
+    private CompletableFuture<Page> route(String path, String query) {
+        if (path.equals("/") || path.equals("/debug")) {
+            return now(Page.text(200, String.join("\n", paths())));
+        }
+        if (path.equals("/metrics")) {
+            return now(new Page(200, "text/plain; version=0.0.4; charset=utf-8", metrics.get()));
+        }
+        for (HealthChecks checks : List.of(health, readiness)) {
+            String root = "/" + checks.endpoint();
+            if (path.equals(root)) {
+                boolean verbose = Arrays.stream(query.split("&")).anyMatch(flag -> flag.split("=", 2)[0].equals("verbose"));
+                return onLoop(() -> checks.all(checks.run(), verbose));
+            }
+            if (path.startsWith(root + "/")) {
+                return onLoop(() -> checks.one(path.substring(root.length() + 1)));
+            }
+        }
+        Supplier<JsonObject> page = more.get(path);
+        return page == null
+                ? now(Page.text(404, "404 page not found; there are " + String.join(", ", paths())))
+                : onLoop(() -> Page.json(page.get()));
+    }
+
+    private List<String> paths() {
+        List<String> paths = new ArrayList<>();
+        for (HealthChecks checks : List.of(health, readiness)) {
+            paths.add("/" + checks.endpoint());
+            checks.checks().keySet().forEach(name -> paths.add("/" + checks.endpoint() + "/" + name));
+        }
+        paths.add("/metrics");
+        paths.addAll(more.keySet());
+        return paths;
+    }
+
+    private CompletableFuture<Page> onLoop(Supplier<Page> page) {
+        return Deadlines.within(timer, ANSWER_LIMIT, "the agent", CompletableFuture.supplyAsync(page, loop));
+    }
+
+    private static CompletableFuture<Page> now(Page page) {
+        return CompletableFuture.completedFuture(page);
+    }
+
+    private static Page failure(Throwable error) {
+        boolean stuck = Failures.cause(error) instanceof DeadlineExceededException;
+        return Page.text(500, stuck ? "[-]loop failed: " + Failures.text(error) : Failures.text(error));
+    }
+}

@@ -1,0 +1,252 @@
+package io.nodekeeper.agent.pleg;
+
+import io.nodekeeper.cri.ContainerEvent;
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The pod lifecycle event generator: lists all sandboxes and containers every second, inspects the pods that changed, keeps
+ * their status in a cache and tells what became of them. See {@link ParallelInspector} and {@link SerialInspector} for the
+ * two ways of inspecting. Confined to its loop.
+ */
+public final class Pleg {
+    private static final Logger log = LoggerFactory.getLogger(Pleg.class);
+
+    private final ContainerRuntime runtime;
+    private final Loop loop;
+    private final PlegConfig config;
+    private final PlegMetrics metrics;
+    private final PodCache cache = new PodCache();
+    private final PodRecords records = new PodRecords(cache, this::tell);
+    private final Quarantine quarantine;
+    private final PlegHealth health;
+    private final Inspector inspector;
+    private final Optional<SinglePodLists> singles;
+    private final List<EventChannel> channels = new ArrayList<>();
+    private final CompletableFuture<Void> firstRelist = new CompletableFuture<>();
+    private Inventory inventory = Inventory.EMPTY;
+    private @Nullable LastList lastList;
+    private @Nullable Listing listing;
+    private Loop.@Nullable Timer timer;
+    private @Nullable Long relistBegan;
+    private long startedAt;
+    private long lastBeat;
+    private boolean relisting;
+    private boolean hurry;
+    private boolean failing;
+    private boolean stopped;
+
+    /** The begin of the last list that succeeded, by both clocks. */
+    private record LastList(long began, Instant time) {}
+
+    /** A generator over {@code runtime}, whose answers come on {@code loop}. */
+    public Pleg(ContainerRuntime runtime, Loop loop, PlegConfig config, PlegMetrics metrics) {
+        this.runtime = runtime;
+        this.loop = loop;
+        this.config = config;
+        this.metrics = metrics;
+        this.quarantine = new Quarantine(config.quarantine());
+        this.health = new PlegHealth(config);
+        this.startedAt = loop.clock().nanoTime();
+        this.lastBeat = startedAt;
+        if (config.mode() == PlegConfig.Mode.PARALLEL) {
+            ParallelInspector parallel =
+                    new ParallelInspector(runtime, loop, config, records, cache, quarantine, this::turn);
+            this.inspector = parallel;
+            this.singles =
+                    Optional.of(new SinglePodLists(runtime, loop.clock(), config, records, parallel, metrics));
+        } else {
+            this.inspector = new SerialInspector(runtime, loop.clock(), config, records, cache, this::turn);
+            this.singles = Optional.empty();
+        }
+    }
+
+    /** Begins with the first relist. Once only. */
+    public void start() {
+        startedAt = loop.clock().nanoTime();
+        loop.execute(this::relist);
+    }
+
+    /** Ends for good; calls under way are taken back. */
+    public void stop() {
+        stopped = true;
+        if (timer != null) {
+            timer.cancel();
+        }
+        if (listing != null) {
+            listing.cancel();
+        }
+        singles.ifPresent(SinglePodLists::hold);
+        inspector.stop();
+    }
+
+    /** Completes once the first list has succeeded; pods need not have been inspected by then. */
+    public CompletableFuture<Void> firstRelist() {
+        return firstRelist;
+    }
+
+    /** Why the PLEG is unhealthy, as in {@code pleg has yet to be successful}; empty if it is not. */
+    public Optional<String> unhealthy() {
+        if (lastList != null) {
+            metrics.lastSeen(lastList.time);
+        }
+        return health.check(facts(), loop.clock().nanoTime());
+    }
+
+    /** What is known of each pod. */
+    public PodCache cache() {
+        return cache;
+    }
+
+    /**
+     * The runtime says that something happened, which may not be true: its pod is listed soon, or all are if it is not
+     * known whose it is. The serial modes take no hints, as in Kubernetes.
+     */
+    public void hint(ContainerEvent event) {
+        if (singles.isEmpty()) {
+            return;
+        }
+        Optional<String> uid = Optional.of(event.podUid())
+                .filter(given -> !given.isEmpty())
+                .or(() -> inventory.podOf(event.id()).map(PodRef::uid));
+        uid.ifPresentOrElse(this::listSoon, this::relistSoon);
+    }
+
+    /** Lists this pod now, and inspects it if it changed; a pod in quarantine is tried again. Not in the serial modes. */
+    public void relistPod(String podUid) {
+        quarantine.hasten(podUid, loop.clock().nanoTime());
+        listSoon(podUid);
+    }
+
+    /** The pods whose inspection runs out of time. */
+    public List<StuckPod> stuck() {
+        return quarantine.stuck();
+    }
+
+    /** What the last list showed. */
+    public Inventory inventory() {
+        return inventory;
+    }
+
+    /** {@code listener} hears all further events, each in a turn of the loop of its own. */
+    public void listen(Consumer<PodEvent> listener) {
+        channels.add(new EventChannel(loop, listener, metrics::discarded));
+    }
+
+    /**
+     * When this last did something, by the monotonic clock in ns. In parallel mode that is never longer ago than period and
+     * call deadline together; a serial one is silent for as long as the calls of one pod take.
+     */
+    public long lastBeat() {
+        return lastBeat;
+    }
+
+    /** How long ago the last list that succeeded began; since the start if there was none. */
+    public Duration lastListAge() {
+        long since = lastList != null ? lastList.began : startedAt;
+        return Duration.ofNanos(loop.clock().nanoTime() - since);
+    }
+
+    private void relist() {
+        if (stopped) {
+            return;
+        }
+        long began = loop.clock().nanoTime();
+        Instant time = loop.clock().wallTime();
+        turn();
+        if (relistBegan != null) {
+            metrics.relistInterval(Duration.ofNanos(began - relistBegan));
+        }
+        relistBegan = began;
+        relisting = true;
+        hurry = false;
+        singles.ifPresent(SinglePodLists::hold);
+        listing = Listing.start(runtime, Optional.empty(), config.callDeadline());
+        listing.inventory()
+                .thenCompose(listed -> take(listed, new LastList(began, time)))
+                .whenComplete((done, error) -> ended(began, error));
+    }
+
+    private CompletableFuture<Void> take(Inventory listed, LastList list) {
+        inventory = listed;
+        lastList = list;
+        if (failing) {
+            failing = false;
+            log.info("GenericPLEG: pods can be retrieved again");
+        }
+        metrics.running(listed.runningPods(), listed.containersByState());
+        turn();
+        CompletableFuture<Void> inspected = inspector.listed(records.listed(listed), list.began);
+        singles.ifPresent(single -> single.listed(list.began));
+        firstRelist.complete(null);
+        return inspected;
+    }
+
+    private void ended(long began, @Nullable Throwable error) {
+        relisting = false;
+        if (stopped) {
+            return;
+        }
+        turn();
+        long now = loop.clock().nanoTime();
+        metrics.relistEnded(Duration.ofNanos(now - began));
+        if (error != null) {
+            if (!failing) {
+                log.error(
+                        "GenericPLEG: Unable to retrieve pods: {}",
+                        CallErrors.cause(error).getMessage());
+            }
+            failing = true;
+        }
+        timer = loop.schedule(hurry ? hintedDelay() : config.relistPeriod(), this::relist);
+        singles.ifPresent(SinglePodLists::resume);
+    }
+
+    private void listSoon(String podUid) {
+        if (!singles.map(single -> single.request(podUid)).orElse(true)) {
+            relistSoon();
+        }
+    }
+
+    private void relistSoon() {
+        if (hurry) {
+            return;
+        }
+        hurry = true;
+        if (!relisting && timer != null) {
+            timer.cancel();
+            timer = loop.schedule(hintedDelay(), this::relist);
+        }
+    }
+
+    private Duration hintedDelay() {
+        long since = relistBegan == null ? 0 : loop.clock().nanoTime() - relistBegan;
+        return PlegConfig.HINTED_LIST_SPACING.minusNanos(since);
+    }
+
+    private void turn() {
+        long now = loop.clock().nanoTime();
+        lastBeat = now;
+        health.note(facts(), now);
+        metrics.stuck(quarantine.size());
+    }
+
+    private PlegHealth.Facts facts() {
+        Optional<Duration> age = lastList == null ? Optional.empty() : Optional.of(lastListAge());
+        return new PlegHealth.Facts(age, quarantine.size(), records.size());
+    }
+
+    private void tell(PodEvent event) {
+        channels.forEach(channel -> channel.offer(event));
+    }
+}

@@ -1,0 +1,75 @@
+package io.nodekeeper.agent.pleg;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What is known of a pod from lists: the state up to which events were told, and the newest one. Events are told only once
+ * an inspection has succeeded, so that who hears one finds a status at least as new in the cache.
+ */
+final class PodRecord {
+    private PodRef ref;
+    private ListedPod told;
+    private ListedPod current;
+    private boolean reinspect;
+
+    PodRecord(PodRef ref) {
+        this.ref = ref;
+        this.told = new ListedPod(ref);
+        this.current = told;
+    }
+
+    PodRef ref() {
+        return ref;
+    }
+
+    String uid() {
+        return ref.uid();
+    }
+
+    ListedPod current() {
+        return current;
+    }
+
+    void current(ListedPod listed) {
+        current = listed;
+        if (!listed.ref().name().isEmpty()) {
+            ref = listed.ref();
+        }
+    }
+
+    /** Whether an inspection is called for. */
+    boolean isDue() {
+        return reinspect || !told.isSame(current);
+    }
+
+    /** An inspection failed: there must be another one, even if the pod goes back to what it was. */
+    void failed() {
+        reinspect = true;
+    }
+
+    /** Now told up to {@code upTo}, which was current when an inspection that succeeded began: tells this. */
+    List<PodEvent> tell(ListedPod upTo) {
+        Map<String, PlegState> before = told.states();
+        Map<String, PlegState> after = upTo.states();
+        Set<String> ids = new LinkedHashSet<>(before.keySet());
+        ids.addAll(after.keySet());
+        List<PodEvent> events = new ArrayList<>();
+        for (String id : ids) {
+            PlegState old = before.getOrDefault(id, PlegState.NON_EXISTENT);
+            PlegState next = after.getOrDefault(id, PlegState.NON_EXISTENT);
+            for (PodEvent.Type type : old.eventsTo(next)) {
+                events.add(new PodEvent(uid(), type, id));
+            }
+        }
+        if (reinspect && events.isEmpty() && !upTo.isGone()) {
+            events.add(new PodEvent(uid(), PodEvent.Type.POD_SYNC, uid()));
+        }
+        told = upTo;
+        reinspect = false;
+        return events;
+    }
+}

@@ -1,0 +1,79 @@
+package io.nodekeeper.agent.pleg;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** The records of all pods: takes what lists and inspections found, keeps the cache, and tells events. Confined to its loop. */
+final class PodRecords {
+    private final Map<String, PodRecord> records = new LinkedHashMap<>();
+    private final PodCache cache;
+    private final Consumer<PodEvent> sink;
+
+    PodRecords(PodCache cache, Consumer<PodEvent> sink) {
+        this.cache = cache;
+        this.sink = sink;
+    }
+
+    /** In the order in which they appeared. */
+    Collection<PodRecord> all() {
+        return records.values();
+    }
+
+    Optional<PodRecord> get(String uid) {
+        return Optional.ofNullable(records.get(uid));
+    }
+
+    int size() {
+        return records.size();
+    }
+
+    /** Takes a list of all pods; answers the UIDs of those that are gone, which are already dealt with. */
+    List<String> listed(Inventory inventory) {
+        inventory.listed().values().forEach(this::put);
+        if (records.size() == inventory.listed().size()) {
+            return List.of();
+        }
+        List<String> gone = new ArrayList<>(records.keySet());
+        gone.removeIf(inventory.listed()::containsKey);
+        gone.forEach(this::gone);
+        return gone;
+    }
+
+    /** Takes a list that shows one pod. */
+    PodRecord put(ListedPod pod) {
+        PodRecord record = records.computeIfAbsent(pod.ref().uid(), uid -> {
+            cache.appeared(uid);
+            return new PodRecord(pod.ref());
+        });
+        record.current(pod);
+        return record;
+    }
+
+    /** A list no longer shows the pod: there is nothing to inspect. */
+    void gone(String uid) {
+        PodRecord record = records.remove(uid);
+        if (record != null) {
+            cache.remove(uid);
+            record.tell(new ListedPod(record.ref())).forEach(sink);
+        }
+    }
+
+    /** An inspection that began at {@code began}, when {@code listed} was current, succeeded. */
+    void inspected(PodRecord record, ListedPod listed, PodStatus status, long began) {
+        PodStatus before = cache.get(record.uid()).status();
+        cache.set(record.uid(), new PodCache.Entry(status.keepingAddressesOf(before), Optional.empty()), began);
+        record.tell(listed).forEach(sink);
+    }
+
+    /** It failed: the cache says so, and nothing is told before one succeeds. */
+    void failed(PodRecord record, Throwable error, long began) {
+        PodStatus before = cache.get(record.uid()).status();
+        cache.set(record.uid(), new PodCache.Entry(before, Optional.of(error)), began);
+        record.failed();
+    }
+}

@@ -1,0 +1,60 @@
+package io.nodekeeper.agent.runtime;
+
+import io.nodekeeper.agent.culprit.Culprit;
+import io.nodekeeper.agent.culprit.CulpritListener;
+import io.nodekeeper.agent.metrics.AgentMetrics;
+import io.nodekeeper.agent.metrics.CulpritKey;
+import io.nodekeeper.client.EventRecorder;
+import io.nodekeeper.client.ObjectRef;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Tells of culprits: as events on the node and on the pod that suffers, and as a metric. Confined to its loop. */
+public final class CulpritNews implements CulpritListener {
+    private final String nodeName;
+    private final EventRecorder events;
+    private final AgentMetrics metrics;
+    private final Map<CulpritKey, Integer> counts = new HashMap<>();
+
+    /** News of the culprits on that node. */
+    public CulpritNews(String nodeName, EventRecorder events, AgentMetrics metrics) {
+        this.nodeName = nodeName;
+        this.events = events;
+        this.metrics = metrics;
+    }
+
+    @Override
+    public void found(Culprit culprit) {
+        String message = culprit.summary() + "; remedy: " + culprit.remedy().text();
+        record(node(), EventRecorder.WARNING, culprit.reason(), message);
+        culprit.pod()
+                .filter(pod -> !pod.name().isEmpty())
+                .ifPresent(pod -> record(
+                        new ObjectRef("v1", "Pod", pod.namespace(), pod.name(), pod.uid()),
+                        EventRecorder.WARNING,
+                        culprit.reason(),
+                        message));
+        count(culprit, 1);
+    }
+
+    @Override
+    public void cleared(Culprit culprit) {
+        record(node(), EventRecorder.NORMAL, culprit.reason() + "Cleared", "no longer: " + culprit.summary());
+        count(culprit, -1);
+    }
+
+    private void record(ObjectRef about, String type, String reason, String message) {
+        events.record(about, type, reason, message);
+    }
+
+    /** As {@code kubectl describe node} looks for it: the name in place of the UID. */
+    private ObjectRef node() {
+        return new ObjectRef("", "Node", "", nodeName, nodeName);
+    }
+
+    private void count(Culprit culprit, int change) {
+        counts.merge(new CulpritKey(culprit.layer().name(), culprit.reason()), change, Integer::sum);
+        counts.values().removeIf(count -> count <= 0);
+        metrics.culprits(counts);
+    }
+}

@@ -1,0 +1,73 @@
+package io.nodekeeper.agent.runtime;
+
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.cri.ContainerEvent;
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.RuntimeCallException;
+import io.nodekeeper.time.Backoff;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Listens to the runtime's events for as long as it has any, and begins anew when the stream ends. Nothing rests on them:
+ * they only make a look at a pod come sooner. Confined to its loop.
+ */
+final class EventHints {
+    private static final Logger log = LoggerFactory.getLogger(EventHints.class);
+    /** A runtime that restarts is back within a second; one that is gone is not worth more. Chosen. */
+    private static final Backoff AGAIN = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
+
+    private final ContainerRuntime runtime;
+    private final Loop loop;
+    private final Consumer<ContainerEvent> listener;
+    private CompletableFuture<Void> stream = CompletableFuture.completedFuture(null);
+    private Loop.@Nullable Timer timer;
+    private int failures;
+    private boolean stopped;
+
+    EventHints(ContainerRuntime runtime, Loop loop, Consumer<ContainerEvent> listener) {
+        this.runtime = runtime;
+        this.loop = loop;
+        this.listener = listener;
+    }
+
+    void start() {
+        if (stopped) {
+            return;
+        }
+        stream = runtime.events(this::heard);
+        stream.whenComplete((end, error) -> loop.execute(() -> ended(error)));
+    }
+
+    void stop() {
+        stopped = true;
+        stream.cancel(true);
+        if (timer != null) {
+            timer.cancel();
+        }
+    }
+
+    private void heard(ContainerEvent event) {
+        failures = 0;
+        listener.accept(event);
+    }
+
+    private void ended(@Nullable Throwable error) {
+        if (stopped) {
+            return;
+        }
+        if (error != null
+                && Failures.cause(error) instanceof RuntimeCallException refused
+                && refused.code() == RuntimeCallException.Code.UNIMPLEMENTED) {
+            log.info("The runtime tells of no events; each pod is looked at every second all the same");
+            return;
+        }
+        log.debug("The runtime's events ended: {}", error == null ? "end of stream" : Failures.text(error));
+        timer = loop.schedule(AGAIN.delay(failures++), this::start);
+    }
+}

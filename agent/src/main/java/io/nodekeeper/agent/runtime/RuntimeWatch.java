@@ -1,0 +1,251 @@
+package io.nodekeeper.agent.runtime;
+
+import io.nodekeeper.agent.ConditionReport;
+import io.nodekeeper.agent.LoopWatch;
+import io.nodekeeper.agent.ReadyErrors;
+import io.nodekeeper.agent.RuntimeFacts;
+import io.nodekeeper.agent.RuntimeView;
+import io.nodekeeper.agent.culprit.Culprit;
+import io.nodekeeper.agent.culprit.CulpritWatch;
+import io.nodekeeper.agent.network.NetworkProbe;
+import io.nodekeeper.agent.pleg.Pleg;
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.Image;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.RuntimeStatus;
+import io.nodekeeper.cri.RuntimeVersion;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.Periodic;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All that watches the container runtime, put together: questions about itself, its pods, culprits, and the network. Each
+ * part asks on its own and waits for no other; what the status says is read from what they know. Confined to its loop.
+ */
+public final class RuntimeWatch implements RuntimeView {
+    private static final Logger log = LoggerFactory.getLogger(RuntimeWatch.class);
+    /** Kubernetes' period of runtime checks. */
+    private static final Duration STATUS_PERIOD = Duration.ofSeconds(5);
+    /** A healthy runtime answers such questions in milliseconds. Chosen: six tries fit into the 30 s rule. */
+    private static final Duration STATUS_DEADLINE = Duration.ofSeconds(5);
+    /** A runtime that was replaced shows itself by then. Chosen. */
+    private static final Duration VERSION_PERIOD = Duration.ofSeconds(60);
+    /** Kubernetes' period of image lists. */
+    private static final Duration IMAGES_PERIOD = Duration.ofSeconds(30);
+    /** A list of some hundred images on a busy disk. Chosen. */
+    private static final Duration IMAGES_DEADLINE = Duration.ofSeconds(10);
+    /** Time makes errors, too: this often the status is compared with what was last said. Chosen. */
+    private static final Duration PULSE = Duration.ofSeconds(1);
+    /** A process that does not know yet may leave its node Ready for that long. Chosen. */
+    private static final Duration HOLD = Duration.ofSeconds(10);
+    /** A loop that has not run by then never will. Chosen. */
+    private static final Duration BEGIN = Duration.ofMinutes(1);
+    /** Kubernetes' patience with its sync loop; longer than any turn, also with the reference's deadlines of 2 min. */
+    private static final Duration SILENCE = Duration.ofMinutes(5);
+
+    private final Loop loop;
+    private final ContainerRuntime runtime;
+    private final Pleg pleg;
+    private final Optional<CulpritWatch> culprits;
+    private final Optional<EventHints> events;
+    private final Optional<Duration> liveVersion;
+    private final Optional<NetworkProbe> network;
+    private final RandomGenerator random;
+    private final Question<RuntimeStatus> status;
+    private final Question<RuntimeVersion> version;
+    private final Question<List<Image>> images;
+    private final StartupSteps steps;
+    private final PodCidr podCidr;
+    private final LoopWatch.Beat pulseBeat;
+    private final LoopWatch.Beat plegBeat;
+    private long plegSeen;
+    private final List<Periodic> loops = new ArrayList<>();
+    private final long createdAt;
+    private RuntimeState state = RuntimeState.UNKNOWN;
+    private Runnable onNews = () -> {};
+    private Optional<Shown> shown = Optional.empty();
+
+    /** What makes a report worth sending before its time. */
+    private record Shown(boolean ready, String version, List<ConditionReport> conditions) {}
+
+    /**
+     * What a watch is put together from.
+     *
+     * @param culprits empty where nobody looks for them
+     * @param network empty where the network is not probed
+     * @param events whether the runtime's events are listened to
+     * @param liveVersion the deadline of a question for the version that each status waits for, as Kubernetes' does
+     */
+    public record Parts(
+            ContainerRuntime runtime,
+            Pleg pleg,
+            Optional<CulpritWatch> culprits,
+            Optional<NetworkProbe> network,
+            boolean events,
+            Optional<Duration> liveVersion) {}
+
+    /** A watch that has not begun. */
+    public RuntimeWatch(Loop loop, Parts parts, LoopWatch watch, RandomGenerator random) {
+        this.loop = loop;
+        this.random = random;
+        runtime = parts.runtime();
+        pleg = parts.pleg();
+        culprits = parts.culprits();
+        network = parts.network();
+        liveVersion = parts.liveVersion();
+        events = parts.events() ? Optional.of(new EventHints(runtime, loop, pleg::hint)) : Optional.empty();
+        createdAt = loop.clock().nanoTime();
+        LoopWatch.Beat statusBeat = watch.loop("runtime", BEGIN, SILENCE);
+        pulseBeat = watch.loop("runtime-pulse", BEGIN, SILENCE);
+        plegBeat = watch.loop("pleg", BEGIN, SILENCE);
+        plegSeen = pleg.lastBeat();
+        status = new Question<>(
+                "runtime status",
+                runtime,
+                new RuntimeCall.GetStatus(),
+                STATUS_DEADLINE,
+                STATUS_PERIOD,
+                loop,
+                answer -> state = state.answered(answer, loop.clock().nanoTime()),
+                statusBeat::beat);
+        version = new Question<>(
+                "runtime version",
+                runtime,
+                new RuntimeCall.GetVersion(),
+                STATUS_DEADLINE,
+                VERSION_PERIOD,
+                loop,
+                answer -> {},
+                () -> {});
+        images = new Question<>(
+                "image list",
+                runtime,
+                new RuntimeCall.ListImages(),
+                IMAGES_DEADLINE,
+                IMAGES_PERIOD,
+                loop,
+                answer -> {},
+                () -> {});
+        steps = new StartupSteps(loop.clock())
+                .add(status)
+                .add(version)
+                .add("pod list", pleg.firstRelist());
+        podCidr = new PodCidr(runtime);
+    }
+
+    /** Begins to ask. */
+    public void start() {
+        loop.execute(() -> {
+            status.ask();
+            version.ask();
+            images.ask();
+            pleg.start();
+            culprits.ifPresent(CulpritWatch::start);
+            events.ifPresent(EventHints::start);
+            network.ifPresent(NetworkProbe::start);
+            loops.add(Periodic.start("runtime pulse", loop, PULSE, 0, random, this::pulse));
+        });
+    }
+
+    /** Asks no more. */
+    public void stop() {
+        loop.execute(() -> {
+            status.stop();
+            version.stop();
+            images.stop();
+            pleg.stop();
+            culprits.ifPresent(CulpritWatch::stop);
+            events.ifPresent(EventHints::stop);
+            network.ifPresent(NetworkProbe::stop);
+            loops.forEach(Periodic::stop);
+        });
+    }
+
+    @Override
+    public RuntimeFacts facts() {
+        return new RuntimeFacts(
+                versionText(),
+                images.fact(),
+                status.fact().value().map(RuntimeStatus::handlers).orElse(List.of()),
+                status.fact().value().flatMap(RuntimeStatus::supplementalGroupsPolicy));
+    }
+
+    @Override
+    public ReadyErrors errors() {
+        List<String> errors = state.runtimeErrors(loop.clock().nanoTime(), pleg.unhealthy());
+        steps.late(culprits().stream().map(Culprit::summary).findFirst()).forEach(errors::add);
+        return new ReadyErrors(
+                errors, state.networkError().map(List::of).orElse(List.of()), List.of(), List.of());
+    }
+
+    @Override
+    public boolean starting() {
+        boolean nothingBad = state.runtimeError().isEmpty()
+                && (state.networkError().isEmpty() || state.lastSync().isEmpty());
+        return nothingBad && loop.clock().nanoTime() - createdAt < HOLD.toNanos();
+    }
+
+    @Override
+    public CompletableFuture<Void> known() {
+        return CompletableFuture.allOf(status.tried(), version.tried(), images.tried(), pleg.firstRelist());
+    }
+
+    @Override
+    public List<ConditionReport> conditions() {
+        List<ConditionReport> conditions = new ArrayList<>();
+        culprits.ifPresent(watch -> conditions.add(watch.condition()));
+        network.ifPresent(probe -> conditions.add(probe.condition()));
+        return conditions;
+    }
+
+    @Override
+    public CompletableFuture<Void> beforeReport() {
+        return liveVersion
+                .map(deadline -> runtime.call(new RuntimeCall.GetVersion(), deadline)
+                        .<Void>handle((answer, error) -> null))
+                .orElseGet(() -> CompletableFuture.completedFuture(null));
+    }
+
+    /** What hangs now. */
+    public List<Culprit> culprits() {
+        return culprits.map(CulpritWatch::culprits).orElse(List.of());
+    }
+
+    @Override
+    public void podCidr(String cidr) {
+        podCidr.set(cidr);
+    }
+
+    @Override
+    public void onNews(Runnable listener) {
+        onNews = listener;
+    }
+
+    /** Kubernetes' form; a runtime that does not answer has an unknown version. */
+    private String versionText() {
+        String name = version.fact().value().map(RuntimeVersion::name).orElse("unknown");
+        return name + "://" + version.fact().current().map(RuntimeVersion::version).orElse("Unknown");
+    }
+
+    private CompletableFuture<Void> pulse() {
+        pulseBeat.beat();
+        if (pleg.lastBeat() != plegSeen) {
+            plegSeen = pleg.lastBeat();
+            plegBeat.beat();
+        }
+        Shown now = new Shown(errors().inOrder().isEmpty(), versionText(), conditions());
+        if (shown.isPresent() && !shown.get().equals(now)) {
+            log.debug("news about the runtime: {}", now);
+            onNews.run();
+        }
+        shown = Optional.of(now);
+        return CompletableFuture.completedFuture(null);
+    }
+}

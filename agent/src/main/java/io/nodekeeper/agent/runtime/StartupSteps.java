@@ -1,0 +1,55 @@
+package io.nodekeeper.agent.runtime;
+
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * What must have worked once before the node is ready. Each step goes on trying by itself, so that none holds up another
+ * or a report; one that takes long is named. Confined to its loop.
+ */
+final class StartupSteps {
+    /** A step of a healthy runtime takes milliseconds, that of a busy one seconds. Chosen. */
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+    private final Clock clock;
+    private final long startedAt;
+    private final Instant since;
+    private final List<Step> steps = new ArrayList<>();
+
+    private record Step(String name, CompletableFuture<Void> done) {}
+
+    StartupSteps(Clock clock) {
+        this.clock = clock;
+        startedAt = clock.nanoTime();
+        since = clock.wallTime();
+    }
+
+    /** A step that is done once the question was answered. */
+    StartupSteps add(Question<?> question) {
+        return add(question.what(), question.known());
+    }
+
+    /** A step that is done once {@code done} has completed. */
+    StartupSteps add(String name, CompletableFuture<Void> done) {
+        steps.add(new Step(name, done));
+        return this;
+    }
+
+    /** What to say of the steps that are late; {@code culprit} is what hangs on this node, if that is known. */
+    List<String> late(Optional<String> culprit) {
+        if (clock.nanoTime() - startedAt < PATIENCE.toNanos()) {
+            return List.of();
+        }
+        return steps.stream()
+                .filter(step -> !step.done().isDone())
+                .map(step -> "start-up step \"" + step.name() + "\" waits since " + KubeTime.format(since)
+                        + culprit.map(summary -> ": " + summary).orElse(""))
+                .toList();
+    }
+}

@@ -1,0 +1,245 @@
+package io.nodekeeper.agent.culprit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.ConditionReport;
+import io.nodekeeper.agent.ledger.Ledger;
+import io.nodekeeper.agent.ledger.OperationListener;
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.FakeRuntime;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.RuntimeCallException;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** The watch in virtual time: named in time, cleared in time, never flapping, bounded. */
+class CulpritWatchTest {
+    private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T18:00:00Z"));
+    private final VirtualTime.VirtualLoop loop = time.loop("agent");
+    private final FakeRuntime runtime = new FakeRuntime(loop);
+    private final Ledger ledger = new Ledger(runtime, loop, OperationListener.NONE);
+    private final List<String> heard = new ArrayList<>();
+    private CompletableFuture<List<ProcessInfo>> scan = CompletableFuture.completedFuture(Zoo.healthy());
+    private final CulpritWatch watch = new CulpritWatch(
+            ledger,
+            ledger,
+            () -> Zoo.WORKLOAD,
+            (ids, deep) -> scan,
+            "/run/c.sock",
+            loop,
+            Randoms.seeded(1),
+            new CulpritListener() {
+                @Override
+                public void found(Culprit culprit) {
+                    heard.add(time.elapsed().toSeconds() + " found " + culprit.reason());
+                }
+
+                @Override
+                public void cleared(Culprit culprit) {
+                    heard.add(time.elapsed().toSeconds() + " cleared " + culprit.reason());
+                }
+            });
+
+    CulpritWatchTest() {
+        runtime.sandbox(Zoo.WEB, "w1", true);
+        runtime.sandbox(Zoo.DB, "d1", true);
+        runtime.container(Zoo.WEB_APP, "w1", "app", ContainerState.RUNNING);
+        runtime.container(Zoo.DB_APP, "d1", "postgres", ContainerState.RUNNING);
+    }
+
+    @Test
+    void runtimeThatAnswersIsNotDegraded() {
+        assertThat(watch.condition().status()).isEqualTo("Unknown");
+        watch.start();
+        pass(60);
+
+        assertThat(watch.condition())
+                .isEqualTo(new ConditionReport(
+                        "RuntimeDegraded",
+                        "False",
+                        "RuntimeResponsive",
+                        "the container runtime answers and none of its processes hangs"));
+        assertThat(heard).isEmpty();
+        assertThat(loop.nanoTime() - watch.lastBeat()).isLessThan(Duration.ofSeconds(6).toNanos());
+    }
+
+    @Test
+    void stoppedShimIsNamedWithinTwentySecondsAndClearedWithoutASecondCulprit() {
+        watch.start();
+        pass(60);
+
+        processes(Zoo.healthyBut(Zoo.shim(200, Zoo.WEB, 'T')));
+        runtime.hang("ContainerStats:" + Zoo.WEB_APP);
+        pass(20);
+        ConditionReport named = watch.condition();
+        pass(100);
+
+        assertThat(named.status()).isEqualTo("True");
+        assertThat(named.reason()).isEqualTo("ShimStopped");
+        assertThat(named.message())
+                .startsWith("the shim containerd-shim-runc-v2 (pid 200) of pod shop/web is stopped (state T) since"
+                        + " 2026-11-21T18:01:");
+        assertThat(watch.condition()).isEqualTo(named);
+
+        processes(Zoo.healthy());
+        runtime.heal("ContainerStats:" + Zoo.WEB_APP);
+        pass(20);
+
+        assertThat(watch.condition().status()).isEqualTo("False");
+        assertThat(heard).hasSize(2);
+        assertThat(heard.get(0)).endsWith("found ShimStopped");
+        assertThat(heard.get(1)).endsWith("cleared ShimStopped");
+    }
+
+    @Test
+    void questionThatNobodyAsksAgainDoesNotOutliveItsCause() {
+        watch.start();
+        processes(Zoo.healthyBut(Zoo.shim(200, Zoo.WEB, 'T')));
+        runtime.hang("StopPodSandbox:" + Zoo.WEB);
+        ledger.call(new RuntimeCall.StopSandbox(Zoo.WEB), Duration.ofSeconds(30)).exceptionally(late -> null);
+        pass(40);
+        processes(Zoo.healthy());
+        pass(300);
+
+        assertThat(ledger.troubles(Duration.ZERO)).hasSize(1);
+        assertThat(watch.culprits()).isEmpty();
+        assertThat(heard).hasSize(2);
+    }
+
+    @Test
+    void containerWhoseCallsHangIsNamedThoughNobodyElseAsks() {
+        watch.start();
+        pass(60);
+        runtime.hang("ContainerStats:" + Zoo.WEB_APP);
+        pass(20);
+
+        assertThat(watch.culprits().stream().map(Culprit::reason)).containsExactly("ContainerCallHung");
+        assertThat(watch.culprits().getFirst().pod()).contains(Zoo.WEB_POD);
+
+        pass(600);
+        assertThat(heard).hasSize(1);
+        runtime.heal("ContainerStats:" + Zoo.WEB_APP);
+        pass(25);
+        assertThat(watch.culprits()).isEmpty();
+        assertThat(heard).hasSize(2);
+    }
+
+    @Test
+    void hungStatusOfOneContainerIsNamedFromTheLedger() {
+        watch.start();
+        pass(60);
+        runtime.hang("ContainerStatus:" + Zoo.WEB_APP);
+        ledger.call(new RuntimeCall.GetContainer(Zoo.WEB_APP), Duration.ofSeconds(10)).exceptionally(late -> null);
+        pass(12);
+
+        assertThat(watch.culprits().stream().map(Culprit::reason)).containsExactly("ContainerCallHung");
+        assertThat(watch.culprits().getFirst().containerId()).contains(Zoo.WEB_APP);
+    }
+
+    @Test
+    void frozenRuntimeIsNamedOnceAndItsContainersAreLeftAlone() {
+        watch.start();
+        pass(60);
+        processes(Zoo.healthyBut(Zoo.runtime('T')));
+        runtime.hang("*");
+        pass(20);
+        assertThat(watch.condition().reason()).isEqualTo("RuntimeFrozen");
+        long asked = runtime.calls("ContainerStats");
+        pass(600);
+
+        assertThat(heard).hasSize(1);
+        assertThat(runtime.calls("ContainerStats")).isEqualTo(asked);
+
+        processes(Zoo.healthy());
+        runtime.heal("*");
+        pass(25);
+        assertThat(watch.culprits()).isEmpty();
+        assertThat(heard).hasSize(2);
+    }
+
+    @Test
+    void runtimeThatIsRestartedQuicklyIsNoCulpritOneThatStaysAwayIs() {
+        RuntimeException refused =
+                new RuntimeCallException("Version", RuntimeCallException.Code.UNAVAILABLE, "connection refused");
+        watch.start();
+        pass(61);
+        runtime.fail("Version", refused);
+        pass(3);
+        runtime.heal("Version");
+        pass(30);
+        assertThat(heard).isEmpty();
+
+        runtime.fail("Version", refused);
+        pass(20);
+        assertThat(watch.condition().reason()).isEqualTo("RuntimeUnreachable");
+    }
+
+    @Test
+    void failedLookClearsNobodyAndHungLooksDoNotPileUp() {
+        watch.start();
+        processes(Zoo.healthyBut(Zoo.shim(200, Zoo.WEB, 'T')));
+        pass(20);
+        scan = CompletableFuture.failedFuture(new IOException("2 earlier scans of /proc have not returned yet"));
+        pass(60);
+        assertThat(watch.condition().reason()).isEqualTo("ShimStopped");
+
+        scan = new CompletableFuture<>();
+        pass(600);
+        assertThat(watch.condition().reason()).isEqualTo("ShimStopped");
+        assertThat(heard).hasSize(1);
+        assertThat(loop.nanoTime() - watch.lastBeat()).isLessThan(Duration.ofSeconds(10).toNanos());
+    }
+
+    @Test
+    void culpritThatOneLookMissesIsHeld() {
+        ProcessInfo stopped = Zoo.shim(200, Zoo.WEB, 'T');
+        processes(Zoo.healthyBut(stopped));
+        watch.start();
+        pass(20);
+        for (int i = 0; i < 20; i++) {
+            processes(Zoo.healthy());
+            pass(2);
+            processes(Zoo.healthyBut(stopped));
+            pass(10);
+        }
+
+        assertThat(heard).hasSize(1);
+    }
+
+    @Test
+    void dayWithAHungContainerHoldsNoMoreThanFourCalls() {
+        watch.start();
+        runtime.hang("ContainerStats");
+        pass(86_400);
+
+        assertThat(ledger.open().size()).isLessThanOrEqualTo(5);
+        assertThat(heard).hasSize(1);
+    }
+
+    @Test
+    void stoppedWatchAsksNothingMore() {
+        watch.start();
+        pass(30);
+        watch.stop();
+        pass(10);
+        int calls = runtime.calls().size();
+        pass(60);
+
+        assertThat(runtime.calls()).hasSize(calls);
+    }
+
+    private void processes(List<ProcessInfo> now) {
+        scan = CompletableFuture.completedFuture(now);
+    }
+
+    private void pass(int seconds) {
+        time.advance(Duration.ofSeconds(seconds));
+    }
+}

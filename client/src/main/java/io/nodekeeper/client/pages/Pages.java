@@ -1,0 +1,11 @@
+package io.nodekeeper.client.pages;
+
+import java.util.concurrent.CompletableFuture;
+
+/** Pages that can be asked for by their paths. Implementations are thread-safe. */
+@FunctionalInterface
+public interface Pages {
+
+    /** The page at {@code path} with the raw {@code query}, which may be empty; never fails. */
+    CompletableFuture<Page> get(String path, String query);
+}
