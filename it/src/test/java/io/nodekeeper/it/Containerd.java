@@ -3,6 +3,7 @@ package io.nodekeeper.it;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -55,8 +56,9 @@ final class Containerd implements AutoCloseable {
         network = Files.createDirectories(this.directory.resolve("net.d")).resolve("10-bridge.conflist");
         leftovers = new Leftovers(this.directory, name);
         Path bin = Files.createDirectories(this.directory.resolve("bin"));
-        Files.createSymbolicLink(bin.resolve("host-local"), PLUGINS.resolve("host-local"));
-        Files.createSymbolicLink(bin.resolve("loopback"), PLUGINS.resolve("loopback"));
+        for (String plugin : List.of("host-local", "loopback")) {
+            Files.copy(PLUGINS.resolve(plugin), bin.resolve(plugin), StandardCopyOption.COPY_ATTRIBUTES);
+        }
         cni = Gate.cni(bin.resolve("bridge"), PLUGINS.resolve("bridge"));
         runc = Gate.runc(bin.resolve("runc"), Command.find("runc", "runc"));
         Files.writeString(this.directory.resolve("config.toml"), config());

@@ -11,7 +11,7 @@ import java.util.Optional;
 /**
  * What was seen of one fault: a line of the table. Times are seconds; empty for what did not happen.
  *
- * @param ready what Ready said from the fault until it was healed, changes only
+ * @param ready how Ready changed from the fault on: until the end, or until the restart if that changes what is to be said
  * @param othersAge how old the agent's knowledge of other pods was at most, before it was restarted; empty if it told nothing
  * @param named who was named: reason or message, and after how long
  * @param restarted when, after its restart, the agent said of Ready what it should, and knew what it should
@@ -28,7 +28,7 @@ record FaultRow(
         long waiting) {
     /** Knowledge of other pods is at most so old, seconds. */
     static final double FRESH = 2;
-    /** The agent is itself again so soon after a restart while one pod is hit, and while all are. */
+    /** The agent is itself again so soon after a restart while other pods are well, and while none is. */
     static final Duration RESTARTED_POD = Duration.ofSeconds(10);
     /** See {@link #RESTARTED_POD}. */
     static final Duration RESTARTED_NODE = Duration.ofSeconds(60);
@@ -46,8 +46,8 @@ record FaultRow(
     }
 
     /** How soon after its restart the agent is to be itself again. */
-    Duration restartLimit() {
-        return expected().ready() ? RESTARTED_POD : RESTARTED_NODE;
+    static Duration restartLimit(RuntimeFault.Expected expected) {
+        return expected.othersFresh() ? RESTARTED_POD : RESTARTED_NODE;
     }
 
     /** Fails unless all of it is as it should be. */
@@ -73,7 +73,7 @@ record FaultRow(
                     .as("named after")
                     .isLessThanOrEqualTo(expected().namedWithin().toSeconds());
         }
-        assertThat(restarted).as("itself again within %s of a restart", restartLimit()).isPresent();
+        assertThat(restarted).as("itself again within %s of a restart", restartLimit(expected())).isPresent();
         assertThat(healed).as("well within %s of the fault's end", HEALED).isPresent();
         assertThat(waiting).as("calls that still hang").isZero();
     }
@@ -107,7 +107,7 @@ record FaultRow(
                 expected().othersFresh() ? seconds(othersAge) : "(" + seconds(othersAge) + ")",
                 named.map(who -> brief(who.reason() + ": " + who.message())).orElse("–"),
                 named.map(who -> seconds(who.after())).orElse("–"),
-                expected().ready() ? Condition.TRUE : Condition.FALSE,
+                expected().restartedStatus(),
                 seconds(restarted),
                 seconds(healed));
     }

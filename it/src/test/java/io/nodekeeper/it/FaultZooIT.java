@@ -115,15 +115,15 @@ class FaultZooIT {
             nothing happens until somebody asks, the test makes or ends a pod, as a kubelet would. Calls to single containers
             or of single methods hang in a relay in front of containerd's socket.
 
-            Times count from the fault, from the agent's start, or from the fault's end. A fault lasts for a minute; then the
-            agent is killed and started again, and when it has said what it should, the fault ends.
+            Times count from the fault, from the agent's start, or from the fault's end. After 50 s of a fault the agent is
+            killed and started again, and when it has said what it should, the fault ends.
 
-            * **Ready**: what the API said of the node until the fault ended; one word if that never changed.
+            * **Ready**: what the API said of the node; one word if that never changed.
             * **Other pods**: how old the agent's knowledge of a pod that was not hit was at most, before the restart; at most
               2 s, except (in brackets) where nobody can know better.
             * **Named**: reason and message of the first `RuntimeDegraded` (or `PodNetworkUnavailable`) in the API that fits.
-            * **After a restart**: when the new agent had said the right Ready and knew the other pods; within 10 s if a single
-              pod is hit.
+            * **After a restart**: when the new agent had said the right Ready and knew the other pods; within 10 s unless
+              nobody can know them.
             * **After the end**: when Ready was True, nobody was named any more, and everything that hung had ended.
 
             | fault | Ready | other pods | named | after | after a restart | after the end |

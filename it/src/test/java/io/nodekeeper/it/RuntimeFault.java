@@ -1,5 +1,6 @@
 package io.nodekeeper.it;
 
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.cri.CriRelay;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -106,7 +107,8 @@ enum RuntimeFault {
     /** The runtime itself says that it has no network. */
     NETWORK_REMOVED(
             "network configuration removed",
-            Expected.notReady(Duration.ofSeconds(20), "reason:NetworkPluginNotReady", "")) {
+            Expected.notReady(
+                    Duration.ofSeconds(20), "reason:NetworkPluginNotReady", "reason:NetworkPluginNotReady", "")) {
         @Override
         void strike(RealNode node) throws Exception {
             node.containerd().removeNetwork();
@@ -120,7 +122,7 @@ enum RuntimeFault {
     /** It takes connections and answers none. */
     RUNTIME_FROZEN(
             "containerd frozen (SIGSTOP)",
-            Expected.notReady(Duration.ofSeconds(45), "container runtime is down", "RuntimeFrozen|RuntimeHung")) {
+            Expected.down(Duration.ofSeconds(45), "RuntimeFrozen|RuntimeHung")) {
         @Override
         void strike(RealNode node) throws Exception {
             node.containerd().signal("STOP");
@@ -134,7 +136,7 @@ enum RuntimeFault {
     /** The socket's file stays: connections are refused. */
     RUNTIME_KILLED(
             "containerd killed (SIGKILL)",
-            Expected.notReady(Duration.ofSeconds(35), "container runtime is down", "RuntimeUnreachable")) {
+            Expected.down(Duration.ofSeconds(35), "RuntimeUnreachable")) {
         @Override
         void strike(RealNode node) throws Exception {
             node.containerd().kill();
@@ -148,7 +150,7 @@ enum RuntimeFault {
     /** The socket's file goes, too. */
     RUNTIME_ENDED(
             "containerd ended (SIGTERM)",
-            Expected.notReady(Duration.ofSeconds(35), "container runtime is down", "RuntimeUnreachable")) {
+            Expected.down(Duration.ofSeconds(35), "RuntimeUnreachable")) {
         @Override
         void strike(RealNode node) throws Exception {
             node.containerd().terminate();
@@ -160,7 +162,7 @@ enum RuntimeFault {
         }
     },
     /** Each answer takes 100 to 500 ms. */
-    RUNTIME_SLOW("containerd with 1 % of a processor", Expected.slow("RuntimeThrottled")) {
+    RUNTIME_SLOW("containerd with 1 % of a processor", Expected.stale("RuntimeThrottled", "")) {
         @Override
         void strike(RealNode node) throws Exception {
             node.containerd().slow(1_000);
@@ -234,7 +236,7 @@ enum RuntimeFault {
         }
     },
     /** A lock that one method takes: nobody knows anything new of pods, and the runtime says that it is well. */
-    LIST_CALLS("ListContainers hangs (relay)", Expected.slow("RuntimeCallHung|RuntimeHung")) {
+    LIST_CALLS("ListContainers hangs (relay)", Expected.stale("RuntimeCallHung|RuntimeHung", "PLEG is not healthy: pleg has yet to be successful")) {
         @Override
         void prepare(RealNode node) throws Exception {
             node.relayed();
@@ -253,7 +255,7 @@ enum RuntimeFault {
     /** The runtime works, but does not say so. */
     STATUS_CALLS(
             "Status hangs (relay)",
-            Expected.notReady(Duration.ofSeconds(45), "container runtime is down", "RuntimeCallHung|RuntimeHung")) {
+            Expected.down(Duration.ofSeconds(45), "RuntimeCallHung|RuntimeHung")) {
         @Override
         void prepare(RealNode node) throws Exception {
             node.relayed();
@@ -270,37 +272,64 @@ enum RuntimeFault {
         }
     };
 
-    /** What an agent should make of it. */
+    /**
+     * What an agent should make of it.
+     *
+     * @param ready whether the node stays Ready
+     * @param notReadyWithin if not, how soon that must be seen
+     * @param readyMessage what Ready says then
+     * @param restartedMessage what Ready says if the agent is started meanwhile; empty if the node stays Ready even then
+     * @param othersFresh whether the agent can and must know all of the other pods
+     * @param condition which condition names somebody or something
+     * @param named its reason or a part of its message, a pattern; empty if nobody is to be named
+     * @param namedWithin how soon
+     */
     record Expected(
             boolean ready,
             Duration notReadyWithin,
             String readyMessage,
+            String restartedMessage,
             boolean othersFresh,
             String condition,
             String named,
             Duration namedWithin) {
         private static final Duration SOON = Duration.ofSeconds(20);
+        private static final Duration LATER = Duration.ofSeconds(45);
         private static final Duration NEVER = Duration.ZERO;
         private static final String DEGRADED = "RuntimeDegraded";
 
         /** The node stays Ready, and one of these reasons is named. */
         static Expected culprit(String reasons) {
-            return new Expected(true, NEVER, "", true, DEGRADED, reasons, SOON);
+            return new Expected(true, NEVER, "", "", true, DEGRADED, reasons, SOON);
         }
 
         /** It stays Ready, and a condition tells what is wrong. */
         static Expected told(String condition, String message) {
-            return new Expected(true, NEVER, "", true, condition, message, Duration.ofSeconds(30));
+            return new Expected(true, NEVER, "", "", true, condition, message, Duration.ofSeconds(30));
         }
 
-        /** It stays Ready, and nobody is up to date. */
-        static Expected slow(String reasons) {
-            return new Expected(true, NEVER, "", false, DEGRADED, reasons, Duration.ofSeconds(60));
+        /** It stays Ready, but nobody can be up to date. */
+        static Expected stale(String reasons, String restartedMessage) {
+            return new Expected(true, NEVER, "", restartedMessage, false, DEGRADED, reasons, LATER);
         }
 
-        /** It becomes NotReady; nobody is up to date; perhaps one of these reasons is named, too. */
-        static Expected notReady(Duration within, String message, String reasons) {
-            return new Expected(false, within, message, false, DEGRADED, reasons, Duration.ofSeconds(45));
+        /** It becomes NotReady; perhaps one of these reasons is named, too. */
+        static Expected notReady(Duration within, String message, String restartedMessage, String reasons) {
+            return new Expected(false, within, message, restartedMessage, false, DEGRADED, reasons, LATER);
+        }
+
+        /** The runtime is gone, or as good as gone. */
+        static Expected down(Duration within, String reasons) {
+            return notReady(
+                    within,
+                    "container runtime is down",
+                    "container runtime status check may not have completed yet",
+                    reasons);
+        }
+
+        /** What Ready should be once the agent was started anew. */
+        String restartedStatus() {
+            return restartedMessage.isEmpty() ? Condition.TRUE : Condition.FALSE;
         }
 
         /** Whether somebody should be named. */
