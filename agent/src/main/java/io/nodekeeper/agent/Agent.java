@@ -80,11 +80,7 @@ public final class Agent {
         LoopWatch.Beat leaseBeat = watch.loop("lease", LOOP_BEGINS, loopSilence(config.leaseInterval()));
         this.snapshots = new HostSnapshots(config.nodeName(), host, loop);
         this.pressureRule = new PressureRule(config.thresholds(), config.evictionPressureTransitionPeriod());
-        this.registration = new Registration(
-                config,
-                ports.registration(),
-                this::initial,
-                this::created);
+        this.registration = new Registration(config, ports.registration(), this::initial, this::created);
         this.reporter = new StatusReporter(
                 config,
                 ports.heartbeats(),
@@ -101,8 +97,7 @@ public final class Agent {
     public void start() {
         loop.execute(() -> {
             if (!runtime.facts().present()) {
-                log.info(
-                        "Node {}: no container runtime is watched, Ready speaks of the node alone", config.nodeName());
+                log.info("Node {}: no container runtime is watched, Ready speaks of the node alone", config.nodeName());
             }
             tell(new NodeEvent(EventRecorder.NORMAL, "Starting", "Starting kubelet."));
             CompletableFuture<Void> facts = CompletableFuture.allOf(
@@ -240,7 +235,8 @@ public final class Agent {
 
     private StatusResult status(Node node, boolean knownUnschedulable) {
         statusBeat.beat();
-        String cidr = String.join(",", node.json().object("spec").array("podCIDRs").strings().toList());
+        String cidr = String.join(
+                ",", node.json().object("spec").array("podCIDRs").strings().toList());
         if (!cidr.isEmpty()) {
             runtime.podCidr(cidr);
         }

@@ -307,8 +307,8 @@ public final class AgentConfigBuilder {
     private RuntimeConfig runtime(List<String> faults) {
         runtimeEndpoint
                 .filter(endpoint -> !RuntimeConfig.isEndpoint(endpoint))
-                .ifPresent(endpoint -> faults.add(
-                        "containerRuntimeEndpoint must be unix:///PATH or none, got \"" + endpoint + "\""));
+                .ifPresent(endpoint ->
+                        faults.add("containerRuntimeEndpoint must be unix:///PATH or none, got \"" + endpoint + "\""));
         positive("runtimeRequestTimeout", runtimeRequestTimeout, faults);
         range("nodeStatusMaxImages", nodeStatusMaxImages, -1, faults);
         if (!networkProbeInterval.isZero() && networkProbeInterval.compareTo(RuntimeConfig.LEAST_PROBE_INTERVAL) < 0) {

@@ -15,7 +15,8 @@ public enum FeatureGate {
     /** What hangs is looked for and named. Off: nothing but the log. */
     RUNTIME_CULPRITS("RuntimeCulprits", "the process or plugin that makes the runtime hang is named", true),
     /** The runtime's events ask for a look at their pod. Off: each pod waits for the next relist. */
-    EVENTED_PLEG("EventedPLEG", "what the runtime tells of a container is looked at without waiting for a relist", true),
+    EVENTED_PLEG(
+            "EventedPLEG", "what the runtime tells of a container is looked at without waiting for a relist", true),
     /** Kubernetes' gate of that name: a creation that is forbidden fails. Off: an existing Node is looked for. */
     KUBELET_REGISTRATION_GET_ON_EXISTS_ONLY(
             "KubeletRegistrationGetOnExistsOnly", "registering fails where creating Nodes is forbidden", false);

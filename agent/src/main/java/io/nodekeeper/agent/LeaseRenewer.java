@@ -54,11 +54,7 @@ final class LeaseRenewer {
      * @param beat is called before each try
      */
     LeaseRenewer(
-            AgentConfig config,
-            KubeClient client,
-            RandomGenerator random,
-            Runnable onRepeatedFailure,
-            Runnable beat) {
+            AgentConfig config, KubeClient client, RandomGenerator random, Runnable onRepeatedFailure, Runnable beat) {
         this.config = config;
         this.client = client;
         this.loop = client.loop();

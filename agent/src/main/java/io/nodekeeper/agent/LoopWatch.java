@@ -81,7 +81,8 @@ public final class LoopWatch {
             return silent.compareTo(silence) <= 0
                     ? Optional.empty()
                     : Optional.of("sync Loop took longer than expected: silent for "
-                            + GoDuration.format(Duration.ofSeconds(silent.toSeconds())) + ", expected a sign of life within "
+                            + GoDuration.format(Duration.ofSeconds(silent.toSeconds()))
+                            + ", expected a sign of life within "
                             + GoDuration.format(silence));
         }
     }

@@ -28,8 +28,8 @@ final class RuntimeSetter {
             return node;
         }
         JsonArray images = images(runtime, inputs.config().runtime().maxImages(), errors);
-        return new Node(node.json().update("status", status -> features(
-                        handlers(status.with("images", images), runtime), runtime)));
+        return new Node(node.json()
+                .update("status", status -> features(handlers(status.with("images", images), runtime), runtime)));
     }
 
     private static JsonArray images(RuntimeFacts runtime, int most, List<String> errors) {

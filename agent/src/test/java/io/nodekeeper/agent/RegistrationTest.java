@@ -112,10 +112,9 @@ class RegistrationTest {
         cluster.store(initial(Fixtures.config()));
         cluster.refuse("POST " + NODES, 403);
 
-        var outcome = register(
-                AgentConfig.builder("n1")
-                        .featureGates(Map.of("KubeletRegistrationGetOnExistsOnly", true))
-                        .build());
+        var outcome = register(AgentConfig.builder("n1")
+                .featureGates(Map.of("KubeletRegistrationGetOnExistsOnly", true))
+                .build());
         cluster.advance(Duration.ofMillis(100));
 
         assertThat(cluster.log()).containsExactly("POST " + NODES);

@@ -64,13 +64,11 @@ class RuntimeIncidentTest {
                 CulpritListener.NONE);
         RuntimeWatch watch = new RuntimeWatch(
                 cluster.loop,
-                new RuntimeWatch.Parts(
-                        ledger, generator, Optional.of(culprits), Optional.empty(), true, liveVersion),
+                new RuntimeWatch.Parts(ledger, generator, Optional.of(culprits), Optional.empty(), true, liveVersion),
                 loops,
                 Randoms.seeded(2));
-        Agent agent =
-                new Agent(
-                        Fixtures.config(), cluster.ports(), new HollowHost("n1", 1), watch, loops, StartListener.NONE);
+        Agent agent = new Agent(
+                Fixtures.config(), cluster.ports(), new HollowHost("n1", 1), watch, loops, StartListener.NONE);
         watch.start();
         agent.start();
         return agent;
@@ -85,7 +83,8 @@ class RuntimeIncidentTest {
         long begin = cluster.time.elapsed().toSeconds();
         for (long second = 0; second < duration.toSeconds(); second++) {
             cluster.advance(Duration.ofSeconds(1));
-            String now = cluster.node.flatMap(Node::ready).map(Condition::status).orElse("");
+            String now =
+                    cluster.node.flatMap(Node::ready).map(Condition::status).orElse("");
             String last = ready.isEmpty() ? "" : ready.getLast().split(" ")[1];
             if (!now.equals(last)) {
                 ready.add((cluster.time.elapsed().toSeconds() - begin) + "s " + now);
@@ -103,7 +102,8 @@ class RuntimeIncidentTest {
         assertThat(readyCondition().status()).isEqualTo("True");
         JsonObject info = cluster.node.orElseThrow().status().object("nodeInfo");
         assertThat(info.text("containerRuntimeVersion")).isEqualTo("docker://1.2.3");
-        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "RuntimeDegraded").status())
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "RuntimeDegraded")
+                        .status())
                 .isEqualTo("False");
     }
 
@@ -178,8 +178,9 @@ class RuntimeIncidentTest {
         cluster.advance(Duration.ofSeconds(8));
 
         assertThat(readyCondition().message())
-                .isEqualTo("[container runtime status check may not have completed yet, PLEG is not healthy: pleg has yet"
-                        + " to be successful, network state unknown]");
+                .isEqualTo(
+                        "[container runtime status check may not have completed yet, PLEG is not healthy: pleg has yet"
+                                + " to be successful, network state unknown]");
     }
 
     @Test
@@ -319,14 +320,13 @@ class RuntimeIncidentTest {
         cluster.advance(Duration.ofMinutes(30));
 
         assertThat(loops.silences().keySet()).contains("syncloop", "lease", "pressure", "runtime");
-        assertThat(loops.silences().keySet()).allSatisfy(name -> assertThat(loops.failure(name)).isEmpty());
+        assertThat(loops.silences().keySet())
+                .allSatisfy(name -> assertThat(loops.failure(name)).isEmpty());
     }
 
     private void give(String... cidrs) {
         Node node = cluster.node.orElseThrow();
         cluster.store(new Node(node.json()
-                .update(
-                        "spec",
-                        spec -> spec.with("podCIDRs", io.nodekeeper.api.JsonArray.ofStrings(List.of(cidrs))))));
+                .update("spec", spec -> spec.with("podCIDRs", io.nodekeeper.api.JsonArray.ofStrings(List.of(cidrs))))));
     }
 }

@@ -65,7 +65,8 @@ class RuntimeSetterTest {
     private static List<Image> sixty() {
         List<Image> images = new ArrayList<>();
         for (int i = 1; i <= 60; i++) {
-            images.add(new Image("sha256:" + i, List.of("r/i" + i + "@sha256:" + i), List.of("r/i" + i + ":1"), i * 1000L));
+            images.add(new Image(
+                    "sha256:" + i, List.of("r/i" + i + "@sha256:" + i), List.of("r/i" + i + ":1"), i * 1000L));
         }
         return images;
     }
@@ -84,7 +85,8 @@ class RuntimeSetterTest {
     @Test
     @Tag("A43")
     void allImagesOrNoneAreReportedIfSoConfigured() {
-        assertThat(set(containerd(sixty()), -1).status().array("images").items()).hasSize(60);
+        assertThat(set(containerd(sixty()), -1).status().array("images").items())
+                .hasSize(60);
         assertThat(set(containerd(sixty()), 0).status().array("images").items()).isEmpty();
     }
 
@@ -95,7 +97,13 @@ class RuntimeSetterTest {
 
         Node node = set(containerd(List.of(image)));
 
-        assertThat(node.status().array("images").objects().findFirst().orElseThrow().array("names").strings())
+        assertThat(node.status()
+                        .array("images")
+                        .objects()
+                        .findFirst()
+                        .orElseThrow()
+                        .array("names")
+                        .strings())
                 .containsExactly("d1", "d2", "t1", "t2", "t3");
     }
 
@@ -186,7 +194,8 @@ class RuntimeSetterTest {
                         Fixtures.facts(),
                         Set.of(),
                         containerd(List.of()),
-                        new ReadyErrors(List.of("pleg was last seen active 3m14s ago"), List.of(), List.of(), List.of()),
+                        new ReadyErrors(
+                                List.of("pleg was last seen active 3m14s ago"), List.of(), List.of(), List.of()),
                         List.of(),
                         false,
                         LATER.plusSeconds(10),
@@ -201,8 +210,10 @@ class RuntimeSetterTest {
     void aHealthyNodeStaysReadyWhileItsNewAgentDoesNotKnowYet() {
         Node stored = judged(Fixtures.bare(), List.of(), List.of(), false);
 
-        Node held = judged(stored, List.of("container runtime status check may not have completed yet"), List.of(), true);
-        Node judged = judged(stored, List.of("container runtime status check may not have completed yet"), List.of(), false);
+        Node held =
+                judged(stored, List.of("container runtime status check may not have completed yet"), List.of(), true);
+        Node judged =
+                judged(stored, List.of("container runtime status check may not have completed yet"), List.of(), false);
 
         assertThat(held.ready().orElseThrow().status()).isEqualTo(Condition.TRUE);
         assertThat(judged.ready().orElseThrow().status()).isEqualTo(Condition.FALSE);
@@ -212,7 +223,8 @@ class RuntimeSetterTest {
     void aNodeThatWasNotReadyIsNotCalledReadyBecauseItsAgentDoesNotKnowYet() {
         Node stored = judged(Fixtures.bare(), List.of("container runtime is down"), List.of(), false);
 
-        Node node = judged(stored, List.of("container runtime status check may not have completed yet"), List.of(), true);
+        Node node =
+                judged(stored, List.of("container runtime status check may not have completed yet"), List.of(), true);
 
         assertThat(node.ready().orElseThrow().status()).isEqualTo(Condition.FALSE);
     }
@@ -223,8 +235,7 @@ class RuntimeSetterTest {
         ConditionReport still = new ConditionReport("RuntimeDegraded", "True", "CNIPluginHung", "b");
 
         Node first = ConditionSetters.report(Fixtures.bare(), hung, Fixtures.inputs());
-        Node second = ConditionSetters.report(
-                first, still, Fixtures.inputs(Set.of(), ReadyErrors.NONE, LATER));
+        Node second = ConditionSetters.report(first, still, Fixtures.inputs(Set.of(), ReadyErrors.NONE, LATER));
 
         Condition condition = Fixtures.condition(second, "RuntimeDegraded");
         assertThat(condition.message()).isEqualTo("b");

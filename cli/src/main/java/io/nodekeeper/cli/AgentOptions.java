@@ -132,13 +132,13 @@ final class AgentOptions implements Checked {
                 RuntimeConfig.isEndpoint(endpoint),
                 "--container-runtime-endpoint is \"" + endpoint + "\"; expected unix:///PATH or none"));
         faults.require(
-                networkProbeInterval.isZero() || networkProbeInterval.compareTo(RuntimeConfig.LEAST_PROBE_INTERVAL) >= 0,
+                networkProbeInterval.isZero()
+                        || networkProbeInterval.compareTo(RuntimeConfig.LEAST_PROBE_INTERVAL) >= 0,
                 "--network-probe-interval is " + GoDuration.format(networkProbeInterval) + "; expected 0s for none, or "
                         + GoDuration.format(RuntimeConfig.LEAST_PROBE_INTERVAL) + " or more");
         healthzPort.ifPresent(port -> faults.within("--healthz-port", port, 0, 65_535));
         healthzBindAddress.ifPresent(address -> faults.require(
-                Issuer.isAddress(address),
-                "--healthz-bind-address is \"" + address + "\"; expected an IP address"));
+                Issuer.isAddress(address), "--healthz-bind-address is \"" + address + "\"; expected an IP address"));
         gates.check(faults);
         for (String taint : taints) {
             faults.require(

@@ -84,8 +84,7 @@ final class AgentProcess {
         metrics.cgroupVersion(LinuxHost.cgroupVersion());
         StartupMarks marks = new StartupMarks(
                 metrics,
-                new StartupTracker(
-                        LinuxHost.uptime().minus(age), loop.clock().nanoTime() - age.toNanos()),
+                new StartupTracker(LinuxHost.uptime().minus(age), loop.clock().nanoTime() - age.toNanos()),
                 loop.clock());
         runtime = config.runtime()
                 .socket(usualSocket())

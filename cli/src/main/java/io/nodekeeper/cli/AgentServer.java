@@ -31,9 +31,7 @@ record AgentServer(DebugServer server, ThreadLoop timer) {
         }
         Map<String, Supplier<Optional<String>>> health = new LinkedHashMap<>();
         health.put("ping", Optional::empty);
-        loops.silences().keySet().stream()
-                .sorted()
-                .forEach(name -> health.put(name, () -> loops.failure(name)));
+        loops.silences().keySet().stream().sorted().forEach(name -> health.put(name, () -> loops.failure(name)));
         Map<String, Supplier<Optional<String>>> readiness = new LinkedHashMap<>();
         readiness.put(
                 "registered",
@@ -46,8 +44,7 @@ record AgentServer(DebugServer server, ThreadLoop timer) {
         AgentPages pages = new AgentPages(health, readiness, metrics::scrape, loop, timer);
         runtime.ifPresent(watched -> pages.with("/debug/runtime", watched::page));
         return Optional.of(new AgentServer(
-                DebugServer.start(
-                        "agent", "--healthz-port", serving.address().get(), serving.orElseAny(), pages),
+                DebugServer.start("agent", "--healthz-port", serving.address().get(), serving.orElseAny(), pages),
                 timer));
     }
 

@@ -52,10 +52,7 @@ final class DoctorProcess {
      * @param connect makes the client of the runtime at a socket, whose results come on a loop; it is closed if it can be
      */
     static int run(
-            DoctorCommand command,
-            BiFunction<Path, Loop, ContainerRuntime> connect,
-            PrintWriter out,
-            PrintWriter err)
+            DoctorCommand command, BiFunction<Path, Loop, ContainerRuntime> connect, PrintWriter out, PrintWriter err)
             throws Exception {
         ThreadLoop loop = new ThreadLoop("doctor");
         Workers workers = new Workers("doctor-proc", 3, loop);
@@ -91,9 +88,8 @@ final class DoctorProcess {
 
     private List<String> fix(Findings findings) throws InterruptedException, ExecutionException {
         Remedies remedies = new Remedies(runtime, processes::lives, Signals::send);
-        Set<Remedy> wanted = findings.culprits().stream()
-                .map(Culprit::remedy)
-                .collect(Collectors.toCollection(LinkedHashSet::new));
+        Set<Remedy> wanted =
+                findings.culprits().stream().map(Culprit::remedy).collect(Collectors.toCollection(LinkedHashSet::new));
         List<String> done = new ArrayList<>();
         for (Remedy remedy : wanted) {
             say(remedy.text());
@@ -108,8 +104,7 @@ final class DoctorProcess {
                 new Checkup(runtime, processes, command.socket().toString(), loop, command.timeout, this::say).run());
     }
 
-    private <T> T onLoop(Supplier<CompletableFuture<T>> action)
-            throws InterruptedException, ExecutionException {
+    private <T> T onLoop(Supplier<CompletableFuture<T>> action) throws InterruptedException, ExecutionException {
         // Everything below has deadlines of its own, so that this wait ends.
         return CompletableFuture.supplyAsync(action, loop)
                 .thenCompose(started -> started)

@@ -42,9 +42,19 @@ final class DoctorReport {
                 .put("healthy", findings.culprits().isEmpty())
                 .putUnlessEmpty("runtime", version(findings))
                 .putUnlessEmpty("processError", findings.processError())
-                .put("calls", array(findings.answers().stream().map(DoctorReport::call).toList()))
-                .put("culprits", array(findings.culprits().stream().map(DoctorReport::culprit).toList()));
-        return done.isEmpty() ? json.build() : json.put("done", JsonArray.ofStrings(done)).build();
+                .put(
+                        "calls",
+                        array(findings.answers().stream()
+                                .map(DoctorReport::call)
+                                .toList()))
+                .put(
+                        "culprits",
+                        array(findings.culprits().stream()
+                                .map(DoctorReport::culprit)
+                                .toList()));
+        return done.isEmpty()
+                ? json.build()
+                : json.put("done", JsonArray.ofStrings(done)).build();
     }
 
     private String write(List<String> done, Instant now) {
@@ -65,20 +75,26 @@ final class DoctorReport {
         findings.status()
                 .ifPresent(status -> row(
                         "conditions",
-                        status.conditions().stream().map(DoctorReport::condition).collect(Collectors.joining(", "))));
-        row("processes", findings.processError().isEmpty() ? processes() : "cannot be seen: " + findings.processError());
+                        status.conditions().stream()
+                                .map(DoctorReport::condition)
+                                .collect(Collectors.joining(", "))));
+        row(
+                "processes",
+                findings.processError().isEmpty() ? processes() : "cannot be seen: " + findings.processError());
         line("");
         if (findings.culprits().isEmpty()) {
-            line(findings.processError().isEmpty()
-                    ? "Nothing hangs."
-                    : "No call hangs, but the processes could not be seen.");
+            line(
+                    findings.processError().isEmpty()
+                            ? "Nothing hangs."
+                            : "No call hangs, but the processes could not be seen.");
             return text.toString();
         }
         line("What hangs:");
         int number = 0;
         for (Culprit culprit : findings.culprits()) {
             line("");
-            line("  " + ++number + ". " + culprit.reason() + " (" + culprit.layer().text() + ")");
+            line("  " + ++number + ". " + culprit.reason() + " ("
+                    + culprit.layer().text() + ")");
             line("     " + culprit.summary());
             Duration age = Duration.between(culprit.since(), now);
             line("     since     " + KubeTime.format(culprit.since()) + ", "
@@ -110,7 +126,11 @@ final class DoctorReport {
             parts.add(good.size() + " of " + answers.size() + (good.isEmpty() ? "" : ", the slowest in " + slowest));
         }
         for (Answer answer : answers) {
-            String id = answer.call().containerId().or(answer.call()::sandboxId).map(any -> any + " ").orElse("");
+            String id = answer.call()
+                    .containerId()
+                    .or(answer.call()::sandboxId)
+                    .map(any -> any + " ")
+                    .orElse("");
             switch (answer.kind()) {
                 case LATE -> parts.add(id + "NOT within " + time(answer.took()));
                 case UNREACHABLE, REFUSED -> parts.add(id + "fails: " + answer.error());
@@ -153,7 +173,8 @@ final class DoctorReport {
         return JsonObject.builder()
                 .put("method", answer.call().method())
                 .putUnlessEmpty(
-                        "id", answer.call().containerId().or(answer.call()::sandboxId).orElse(""))
+                        "id",
+                        answer.call().containerId().or(answer.call()::sandboxId).orElse(""))
                 .put("outcome", answer.kind().name().toLowerCase(Locale.ROOT))
                 .put("tookMillis", answer.took().toMillis())
                 .putUnlessEmpty("error", answer.error())

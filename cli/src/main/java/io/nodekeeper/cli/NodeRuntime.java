@@ -52,7 +52,8 @@ final class NodeRuntime {
                 ? Optional.of(new CulpritWatch(
                         ledger,
                         ledger,
-                        () -> Workload.of(pleg.inventory().sandboxes(), pleg.inventory().containers()),
+                        () -> Workload.of(
+                                pleg.inventory().sandboxes(), pleg.inventory().containers()),
                         new LinuxProcesses(Path.of("/"), socket, workers),
                         socket.toString(),
                         loop,

@@ -121,14 +121,17 @@ class AgentFlagsTest {
         assertThat(launched).isEmpty();
         assertThat(err.toString())
                 .startsWith("error: 6 things are wrong:\n")
-                .contains("--container-runtime-endpoint is \"/run/containerd/containerd.sock\"; expected unix:///PATH or"
-                        + " none\n")
+                .contains(
+                        "--container-runtime-endpoint is \"/run/containerd/containerd.sock\"; expected unix:///PATH or"
+                                + " none\n")
                 .contains("--healthz-port is 70000; expected 0 to 65535\n")
                 .contains("--healthz-bind-address is \"here\"; expected an IP address\n")
                 .contains("--network-probe-interval is 9.999s; expected 0s for none, or 10s or more\n")
-                .contains("--feature-gates: \"Magic\" is no feature gate; expected one of ParallelPLEG, RuntimeSnapshots,"
-                        + " RuntimeCulprits, EventedPLEG, KubeletRegistrationGetOnExistsOnly\n")
-                .contains("--feature-gates: \"ParallelPLEG=maybe\"; expected ParallelPLEG=true or ParallelPLEG=false\n");
+                .contains(
+                        "--feature-gates: \"Magic\" is no feature gate; expected one of ParallelPLEG, RuntimeSnapshots,"
+                                + " RuntimeCulprits, EventedPLEG, KubeletRegistrationGetOnExistsOnly\n")
+                .contains(
+                        "--feature-gates: \"ParallelPLEG=maybe\"; expected ParallelPLEG=true or ParallelPLEG=false\n");
     }
 
     @Test
@@ -161,8 +164,7 @@ class AgentFlagsTest {
     private AgentConfig configured(String file, String... flags) {
         assertThat(run(flags)).isZero();
         AgentConfigBuilder builder = AgentConfig.builder("n1");
-        ConfigFile.parse(
-                "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n" + file, builder);
+        ConfigFile.parse("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n" + file, builder);
         launched.getFirst().configure(builder);
         return builder.build();
     }

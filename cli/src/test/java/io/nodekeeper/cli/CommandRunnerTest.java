@@ -48,6 +48,7 @@ class CommandRunnerTest {
                             new VirtualTime(NOW).loop("why").clock(),
                             new PrintWriter(out),
                             new PrintWriter(err))),
+                    new DoctorCommand(this::launch),
                     new CertsCommand(NOW, Randoms.seeded(1), new PrintWriter(out))),
             new PrintWriter(out),
             new PrintWriter(err));
@@ -154,14 +155,14 @@ class CommandRunnerTest {
 
         assertThat(err.toString())
                 .contains("error: a command is missing; expected one of up, apiserver, controller, agent, hollow-nodes,"
-                        + " simulate, why, certs")
+                        + " simulate, why, doctor, certs")
                 .contains("destroy");
     }
 
     @Test
     void helpTeachesEachCommandWithExamples() {
         for (String command :
-                List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "simulate", "why", "certs")) {
+                List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "simulate", "why", "doctor", "certs")) {
             int before = out.getBuffer().length();
 
             int code = runner.run(command, "--help");

@@ -27,8 +27,8 @@ class DebugServerTest {
     private final ThreadLoop timer = new ThreadLoop("timer");
     private final AgentMetrics metrics =
             new AgentMetrics(loop.clock(), loop.clock().wallTime());
-    private final AgentPages pages = new AgentPages(
-            Map.of("status", () -> Optional.of("stands still")), Map.of(), metrics::scrape, loop, timer);
+    private final AgentPages pages =
+            new AgentPages(Map.of("status", () -> Optional.of("stands still")), Map.of(), metrics::scrape, loop, timer);
 
     @AfterEach
     void close() {
@@ -54,8 +54,8 @@ class DebugServerTest {
                     .contains("text/plain; version=0.0.4; charset=utf-8");
             assertThat(scraped.body()).contains("kubelet_node_name{node=\"n1\"} 1.0\n");
 
-            HttpResponse<String> posted = client.send(
-                    request.POST(BodyPublishers.noBody()).build(), BodyHandlers.ofString());
+            HttpResponse<String> posted =
+                    client.send(request.POST(BodyPublishers.noBody()).build(), BodyHandlers.ofString());
             assertThat(posted.statusCode()).isEqualTo(405);
         } finally {
             server.stop();

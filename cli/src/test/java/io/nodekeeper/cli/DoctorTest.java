@@ -123,8 +123,10 @@ class DoctorTest {
         Path directory = Files.createTempDirectory("nk");
         Path socket = directory.resolve("c.sock");
         Process named = new ProcessBuilder(
-                        "bash", "-c", "exec -a containerd-shim-runc-v2 sh -c 'while :; do sleep 0.1; done' sh -id s-w1"
-                                + " -address " + socket)
+                        "bash",
+                        "-c",
+                        "exec -a containerd-shim-runc-v2 sh -c 'while :; do sleep 0.1; done' sh -id s-w1" + " -address "
+                                + socket)
                 .start();
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             server.bind(UnixDomainSocketAddress.of(socket));
@@ -138,7 +140,9 @@ class DoctorTest {
             int mended = runner.run("doctor", "--fix", "--container-runtime-endpoint=unix://" + socket);
 
             assertThat(sick).isEqualTo(1);
-            assertThat(out.toString()).contains("Done:\n  continued pid " + named.pid()).endsWith("Nothing hangs.\n");
+            assertThat(out.toString())
+                    .contains("Done:\n  continued pid " + named.pid())
+                    .endsWith("Nothing hangs.\n");
             assertThat(mended).isZero();
         } finally {
             named.destroyForcibly().waitFor(5, TimeUnit.SECONDS);
@@ -169,11 +173,24 @@ class DoctorTest {
                 List.of(
                         Answer.of(new RuntimeCall.GetVersion(), 0, Duration.ofMillis(3)),
                         new Answer(
-                                new RuntimeCall.GetContainerStats("c1"), 0, Duration.ofSeconds(3), Answer.Kind.LATE, ""),
+                                new RuntimeCall.GetContainerStats("c1"),
+                                0,
+                                Duration.ofSeconds(3),
+                                Answer.Kind.LATE,
+                                ""),
                         Answer.of(new RuntimeCall.GetContainerStats("c2"), 0, Duration.ofMillis(4))),
                 List.of(new ProcessInfo(
-                        SHIM, 1, 'T', Duration.ofHours(1), Role.SHIM, true, "", List.of("s1"), Optional.empty(),
-                        List.of(), Optional.empty())),
+                        SHIM,
+                        1,
+                        'T',
+                        Duration.ofHours(1),
+                        Role.SHIM,
+                        true,
+                        "",
+                        List.of("s1"),
+                        Optional.empty(),
+                        List.of(),
+                        Optional.empty())),
                 "",
                 List.of(culprits));
     }

@@ -65,18 +65,14 @@ record Exchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                 new Exchange<>(
                         RuntimeServiceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), Answers::status);
             case RuntimeCall.ListSandboxes(Optional<String> podUid) ->
-                new Exchange<>(
-                        RuntimeServiceGrpc.getListPodSandboxMethod(), sandboxesOf(podUid), Answers::sandboxes);
+                new Exchange<>(RuntimeServiceGrpc.getListPodSandboxMethod(), sandboxesOf(podUid), Answers::sandboxes);
             case RuntimeCall.GetSandbox(String id) ->
                 new Exchange<>(
                         RuntimeServiceGrpc.getPodSandboxStatusMethod(),
-                        PodSandboxStatusRequest.newBuilder()
-                                .setPodSandboxId(id)
-                                .build(),
+                        PodSandboxStatusRequest.newBuilder().setPodSandboxId(id).build(),
                         answer -> Answers.sandbox(id, answer));
             case RuntimeCall.ListContainers(Optional<String> podUid) ->
-                new Exchange<>(
-                        RuntimeServiceGrpc.getListContainersMethod(), containersOf(podUid), Answers::containers);
+                new Exchange<>(RuntimeServiceGrpc.getListContainersMethod(), containersOf(podUid), Answers::containers);
             case RuntimeCall.GetContainer(String id) ->
                 new Exchange<>(
                         RuntimeServiceGrpc.getContainerStatusMethod(),
@@ -92,8 +88,8 @@ record Exchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                         RuntimeServiceGrpc.getUpdateRuntimeConfigMethod(),
                         UpdateRuntimeConfigRequest.newBuilder()
                                 .setRuntimeConfig(RuntimeConfig.newBuilder()
-                                        .setNetworkConfig(NetworkConfig.newBuilder()
-                                                .setPodCidr(cidr)))
+                                        .setNetworkConfig(
+                                                NetworkConfig.newBuilder().setPodCidr(cidr)))
                                 .build(),
                         answer -> RuntimeCall.Done.DONE);
             case RuntimeCall.ListImages images ->
@@ -121,24 +117,20 @@ record Exchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
             case RuntimeCall.RemoveSandbox(String id) ->
                 new Exchange<>(
                         RuntimeServiceGrpc.getRemovePodSandboxMethod(),
-                        RemovePodSandboxRequest.newBuilder()
-                                .setPodSandboxId(id)
-                                .build(),
+                        RemovePodSandboxRequest.newBuilder().setPodSandboxId(id).build(),
                         answer -> RuntimeCall.Done.DONE);
         };
     }
 
     private static ListPodSandboxRequest sandboxesOf(Optional<String> podUid) {
         ListPodSandboxRequest.Builder request = ListPodSandboxRequest.newBuilder();
-        podUid.ifPresent(
-                uid -> request.setFilter(PodSandboxFilter.newBuilder().putLabelSelector(POD_UID, uid)));
+        podUid.ifPresent(uid -> request.setFilter(PodSandboxFilter.newBuilder().putLabelSelector(POD_UID, uid)));
         return request.build();
     }
 
     private static ListContainersRequest containersOf(Optional<String> podUid) {
         ListContainersRequest.Builder request = ListContainersRequest.newBuilder();
-        podUid.ifPresent(
-                uid -> request.setFilter(ContainerFilter.newBuilder().putLabelSelector(POD_UID, uid)));
+        podUid.ifPresent(uid -> request.setFilter(ContainerFilter.newBuilder().putLabelSelector(POD_UID, uid)));
         return request.build();
     }
 

@@ -122,19 +122,16 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
     }
 
     private RuntimeCallException failure(String method, Connection connection, Status status) {
-        RuntimeCallException.Code code =
-                switch (status.getCode()) {
-                    case NOT_FOUND -> RuntimeCallException.Code.NOT_FOUND;
-                    case UNIMPLEMENTED -> RuntimeCallException.Code.UNIMPLEMENTED;
-                    case UNAVAILABLE -> RuntimeCallException.Code.UNAVAILABLE;
-                    case DEADLINE_EXCEEDED -> RuntimeCallException.Code.DEADLINE_EXCEEDED;
-                    // With a cause it was gRPC here that gave up, as the answer was no message.
-                    case CANCELLED ->
-                        status.getCause() == null
-                                ? RuntimeCallException.Code.CANCELLED
-                                : RuntimeCallException.Code.OTHER;
-                    default -> RuntimeCallException.Code.OTHER;
-                };
+        RuntimeCallException.Code code = switch (status.getCode()) {
+            case NOT_FOUND -> RuntimeCallException.Code.NOT_FOUND;
+            case UNIMPLEMENTED -> RuntimeCallException.Code.UNIMPLEMENTED;
+            case UNAVAILABLE -> RuntimeCallException.Code.UNAVAILABLE;
+            case DEADLINE_EXCEEDED -> RuntimeCallException.Code.DEADLINE_EXCEEDED;
+            // With a cause it was gRPC here that gave up, as the answer was no message.
+            case CANCELLED ->
+                status.getCause() == null ? RuntimeCallException.Code.CANCELLED : RuntimeCallException.Code.OTHER;
+            default -> RuntimeCallException.Code.OTHER;
+        };
         String words = words(status);
         return new RuntimeCallException(
                 method,

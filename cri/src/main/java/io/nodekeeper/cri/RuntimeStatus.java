@@ -11,9 +11,7 @@ import java.util.Optional;
  * @param supplementalGroupsPolicy whether it knows that policy; empty if it reports no features
  */
 public record RuntimeStatus(
-        List<RuntimeCondition> conditions,
-        List<RuntimeHandler> handlers,
-        Optional<Boolean> supplementalGroupsPolicy) {
+        List<RuntimeCondition> conditions, List<RuntimeHandler> handlers, Optional<Boolean> supplementalGroupsPolicy) {
 
     /** The condition of that type. */
     public Optional<RuntimeCondition> condition(String type) {

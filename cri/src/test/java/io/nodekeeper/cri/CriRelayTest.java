@@ -36,14 +36,18 @@ class CriRelayTest {
     void start() throws Exception {
         loop = new ThreadLoop("loop");
         cri = new FakeCri(dir.resolve("cri.sock"))
-                .answer(RuntimeServiceGrpc.getContainerStatusMethod(), request -> ContainerStatusResponse.newBuilder()
-                        .setStatus(io.nodekeeper.cri.v1.ContainerStatus.newBuilder()
-                                .setId(request.getContainerId())
-                                .setReason("as the runtime says"))
-                        .build())
-                .answer(RuntimeServiceGrpc.getRunPodSandboxMethod(), request -> RunPodSandboxResponse.newBuilder()
-                        .setPodSandboxId("s1")
-                        .build());
+                .answer(
+                        RuntimeServiceGrpc.getContainerStatusMethod(),
+                        request -> ContainerStatusResponse.newBuilder()
+                                .setStatus(io.nodekeeper.cri.v1.ContainerStatus.newBuilder()
+                                        .setId(request.getContainerId())
+                                        .setReason("as the runtime says"))
+                                .build())
+                .answer(
+                        RuntimeServiceGrpc.getRunPodSandboxMethod(),
+                        request -> RunPodSandboxResponse.newBuilder()
+                                .setPodSandboxId("s1")
+                                .build());
         relay = new CriRelay(dir.resolve("relay.sock"), dir.resolve("cri.sock"));
         runtime = new GrpcRuntime(dir.resolve("relay.sock"), loop);
     }
@@ -71,8 +75,10 @@ class CriRelayTest {
     @Test
     void passesStreams() throws Exception {
         cri.on(RuntimeServiceGrpc.getGetContainerEventsMethod(), (request, reply) -> {
-            reply.onNext(ContainerEventResponse.newBuilder().setContainerId("c1").build());
-            reply.onNext(ContainerEventResponse.newBuilder().setContainerId("c2").build());
+            reply.onNext(
+                    ContainerEventResponse.newBuilder().setContainerId("c1").build());
+            reply.onNext(
+                    ContainerEventResponse.newBuilder().setContainerId("c2").build());
         });
         List<ContainerEvent> events = new CopyOnWriteArrayList<>();
         CompletableFuture<Void> stream = runtime.events(events::add);
@@ -105,8 +111,8 @@ class CriRelayTest {
         assertThat(Until.failed(runtime.call(
                         new RuntimeCall.RunSandbox(new SandboxConfig("u7", "p", "ns", 0, "/logs")), SHORT)))
                 .isInstanceOf(DeadlineExceededException.class);
-        assertThat(Until.done(runtime.call(
-                        new RuntimeCall.RunSandbox(new SandboxConfig("u8", "p", "ns", 0, "/logs")), LONG)))
+        assertThat(Until.done(
+                        runtime.call(new RuntimeCall.RunSandbox(new SandboxConfig("u8", "p", "ns", 0, "/logs")), LONG)))
                 .isEqualTo("s1");
     }
 

@@ -112,8 +112,7 @@ class GrpcRuntimeTest {
     void versionIsAskedForAsKubernetesDoes() throws Exception {
         assertThat(ask(new RuntimeCall.GetVersion())).isEqualTo(new RuntimeVersion("containerd", "1.6.20", "v1"));
         assertThat(cri.requests())
-                .containsExactly(
-                        VersionRequest.newBuilder().setVersion("0.1.0").build());
+                .containsExactly(VersionRequest.newBuilder().setVersion("0.1.0").build());
     }
 
     @Test
@@ -160,10 +159,7 @@ class GrpcRuntimeTest {
                         List.of(
                                 new RuntimeCondition("RuntimeReady", true, "", ""),
                                 new RuntimeCondition(
-                                        "NetworkReady",
-                                        false,
-                                        "NetworkPluginNotReady",
-                                        "cni plugin not initialized")),
+                                        "NetworkReady", false, "NetworkPluginNotReady", "cni plugin not initialized")),
                         List.of(new RuntimeHandler("runc", false, true)),
                         Optional.of(true)));
     }
@@ -174,9 +170,11 @@ class GrpcRuntimeTest {
         assertThat(refused(new RuntimeCall.GetStatus()))
                 .hasMessage("Status: OTHER: an answer with a status was expected, got none");
 
-        cri.answer(RuntimeServiceGrpc.getStatusMethod(), request -> StatusResponse.newBuilder()
-                .setStatus(io.nodekeeper.cri.v1.RuntimeStatus.getDefaultInstance())
-                .build());
+        cri.answer(
+                RuntimeServiceGrpc.getStatusMethod(),
+                request -> StatusResponse.newBuilder()
+                        .setStatus(io.nodekeeper.cri.v1.RuntimeStatus.getDefaultInstance())
+                        .build());
         assertThat(ask(new RuntimeCall.GetStatus()))
                 .isEqualTo(new RuntimeStatus(List.of(), List.of(), Optional.empty()));
     }
@@ -191,38 +189,41 @@ class GrpcRuntimeTest {
 
     @Test
     void sandboxesAreListedForAllOrOnePod() throws Exception {
-        cri.answer(RuntimeServiceGrpc.getListPodSandboxMethod(), request -> ListPodSandboxResponse.newBuilder()
-                .addItems(io.nodekeeper.cri.v1.PodSandbox.newBuilder()
-                        .setId("s1")
-                        .setMetadata(pod())
-                        .setCreatedAt(7))
-                .addItems(io.nodekeeper.cri.v1.PodSandbox.newBuilder()
-                        .setId("s2")
-                        .setMetadata(pod())
-                        .setState(PodSandboxState.SANDBOX_NOTREADY))
-                .build());
+        cri.answer(
+                RuntimeServiceGrpc.getListPodSandboxMethod(),
+                request -> ListPodSandboxResponse.newBuilder()
+                        .addItems(io.nodekeeper.cri.v1.PodSandbox.newBuilder()
+                                .setId("s1")
+                                .setMetadata(pod())
+                                .setCreatedAt(7))
+                        .addItems(io.nodekeeper.cri.v1.PodSandbox.newBuilder()
+                                .setId("s2")
+                                .setMetadata(pod())
+                                .setState(PodSandboxState.SANDBOX_NOTREADY))
+                        .build());
 
         assertThat(ask(new RuntimeCall.ListSandboxes(Optional.empty())))
                 .containsExactly(
                         new PodSandbox("s1", "u1", "web", "shop", 3, true, 7),
                         new PodSandbox("s2", "u1", "web", "shop", 3, false, 0));
         ask(new RuntimeCall.ListSandboxes(Optional.of("u1")));
-        assertThat((ListPodSandboxRequest) cri.requests().get(0))
-                .isEqualTo(ListPodSandboxRequest.getDefaultInstance());
+        assertThat((ListPodSandboxRequest) cri.requests().get(0)).isEqualTo(ListPodSandboxRequest.getDefaultInstance());
         assertThat(((ListPodSandboxRequest) cri.requests().get(1)).getFilter().getLabelSelectorMap())
                 .isEqualTo(Map.of("io.kubernetes.pod.uid", "u1"));
     }
 
     @Test
     void sandboxStatusHasAllItsAddresses() throws Exception {
-        cri.answer(RuntimeServiceGrpc.getPodSandboxStatusMethod(), request -> PodSandboxStatusResponse.newBuilder()
-                .setStatus(io.nodekeeper.cri.v1.PodSandboxStatus.newBuilder()
-                        .setId(request.getPodSandboxId())
-                        .setMetadata(pod())
-                        .setNetwork(PodSandboxNetworkStatus.newBuilder()
-                                .setIp("10.1.0.7")
-                                .addAdditionalIps(PodIP.newBuilder().setIp("fd00::7"))))
-                .build());
+        cri.answer(
+                RuntimeServiceGrpc.getPodSandboxStatusMethod(),
+                request -> PodSandboxStatusResponse.newBuilder()
+                        .setStatus(io.nodekeeper.cri.v1.PodSandboxStatus.newBuilder()
+                                .setId(request.getPodSandboxId())
+                                .setMetadata(pod())
+                                .setNetwork(PodSandboxNetworkStatus.newBuilder()
+                                        .setIp("10.1.0.7")
+                                        .addAdditionalIps(PodIP.newBuilder().setIp("fd00::7"))))
+                        .build());
 
         assertThat(ask(new RuntimeCall.GetSandbox("s1")))
                 .isEqualTo(new PodSandboxStatus(
@@ -231,27 +232,35 @@ class GrpcRuntimeTest {
 
     @Test
     void sandboxStatusAboutAnotherOneIsAnError() throws Exception {
-        cri.answer(RuntimeServiceGrpc.getPodSandboxStatusMethod(), request -> PodSandboxStatusResponse.newBuilder()
-                .setStatus(io.nodekeeper.cri.v1.PodSandboxStatus.newBuilder().setId("other"))
-                .build());
+        cri.answer(
+                RuntimeServiceGrpc.getPodSandboxStatusMethod(),
+                request -> PodSandboxStatusResponse.newBuilder()
+                        .setStatus(io.nodekeeper.cri.v1.PodSandboxStatus.newBuilder()
+                                .setId("other"))
+                        .build());
 
         assertThat(refused(new RuntimeCall.GetSandbox("s1")))
-                .hasMessage(
-                        "PodSandboxStatus: OTHER: an answer about \"s1\" was expected, got one about \"other\"");
+                .hasMessage("PodSandboxStatus: OTHER: an answer about \"s1\" was expected, got one about \"other\"");
     }
 
     @Test
     void containersAreListedForAllOrOnePodAndCreatedIsTheStateLeftOut() throws Exception {
-        cri.answer(RuntimeServiceGrpc.getListContainersMethod(), request -> ListContainersResponse.newBuilder()
-                .addContainers(io.nodekeeper.cri.v1.Container.newBuilder()
-                        .setId("c1")
-                        .setPodSandboxId("s1")
-                        .setMetadata(ContainerMetadata.newBuilder().setName("app"))
-                        .putLabels("io.kubernetes.pod.uid", "u1")
-                        .setCreatedAt(5))
-                .addContainers(io.nodekeeper.cri.v1.Container.newBuilder().setId("c2").setStateValue(2))
-                .addContainers(io.nodekeeper.cri.v1.Container.newBuilder().setId("c3").setStateValue(99))
-                .build());
+        cri.answer(
+                RuntimeServiceGrpc.getListContainersMethod(),
+                request -> ListContainersResponse.newBuilder()
+                        .addContainers(io.nodekeeper.cri.v1.Container.newBuilder()
+                                .setId("c1")
+                                .setPodSandboxId("s1")
+                                .setMetadata(ContainerMetadata.newBuilder().setName("app"))
+                                .putLabels("io.kubernetes.pod.uid", "u1")
+                                .setCreatedAt(5))
+                        .addContainers(io.nodekeeper.cri.v1.Container.newBuilder()
+                                .setId("c2")
+                                .setStateValue(2))
+                        .addContainers(io.nodekeeper.cri.v1.Container.newBuilder()
+                                .setId("c3")
+                                .setStateValue(99))
+                        .build());
 
         assertThat(ask(new RuntimeCall.ListContainers(Optional.empty())))
                 .containsExactly(
@@ -265,16 +274,18 @@ class GrpcRuntimeTest {
 
     @Test
     void containerStatusTellsHowItEnded() throws Exception {
-        cri.answer(RuntimeServiceGrpc.getContainerStatusMethod(), request -> ContainerStatusResponse.newBuilder()
-                .setStatus(io.nodekeeper.cri.v1.ContainerStatus.newBuilder()
-                        .setId(request.getContainerId())
-                        .setMetadata(ContainerMetadata.newBuilder().setName("app"))
-                        .setStateValue(2)
-                        .setStartedAt(10)
-                        .setFinishedAt(20)
-                        .setExitCode(137)
-                        .setReason("OOMKilled"))
-                .build());
+        cri.answer(
+                RuntimeServiceGrpc.getContainerStatusMethod(),
+                request -> ContainerStatusResponse.newBuilder()
+                        .setStatus(io.nodekeeper.cri.v1.ContainerStatus.newBuilder()
+                                .setId(request.getContainerId())
+                                .setMetadata(ContainerMetadata.newBuilder().setName("app"))
+                                .setStateValue(2)
+                                .setStartedAt(10)
+                                .setFinishedAt(20)
+                                .setExitCode(137)
+                                .setReason("OOMKilled"))
+                        .build());
 
         assertThat(ask(new RuntimeCall.GetContainer("c1")))
                 .isEqualTo(new ContainerStatus("c1", "app", ContainerState.EXITED, 10, 20, 137, "OOMKilled"));
@@ -282,12 +293,18 @@ class GrpcRuntimeTest {
 
     @Test
     void containerStatsTellProcessorAndMemory() throws Exception {
-        cri.answer(RuntimeServiceGrpc.getContainerStatsMethod(), request -> ContainerStatsResponse.newBuilder()
-                .setStats(ContainerStats.newBuilder()
-                        .setAttributes(ContainerAttributes.newBuilder().setId(request.getContainerId()))
-                        .setCpu(CpuUsage.newBuilder().setUsageCoreNanoSeconds(UInt64Value.newBuilder().setValue(11)))
-                        .setMemory(MemoryUsage.newBuilder().setWorkingSetBytes(UInt64Value.newBuilder().setValue(22))))
-                .build());
+        cri.answer(
+                RuntimeServiceGrpc.getContainerStatsMethod(),
+                request -> ContainerStatsResponse.newBuilder()
+                        .setStats(ContainerStats.newBuilder()
+                                .setAttributes(ContainerAttributes.newBuilder().setId(request.getContainerId()))
+                                .setCpu(CpuUsage.newBuilder()
+                                        .setUsageCoreNanoSeconds(
+                                                UInt64Value.newBuilder().setValue(11)))
+                                .setMemory(MemoryUsage.newBuilder()
+                                        .setWorkingSetBytes(
+                                                UInt64Value.newBuilder().setValue(22))))
+                        .build());
 
         assertThat(ask(new RuntimeCall.GetContainerStats("c1"))).isEqualTo(new ContainerUsage("c1", 11, 22));
     }
@@ -308,19 +325,24 @@ class GrpcRuntimeTest {
 
     @Test
     void imagesAndTheirFilesystemsAreListed() throws Exception {
-        cri.answer(ImageServiceGrpc.getListImagesMethod(), request -> ListImagesResponse.newBuilder()
-                        .addImages(io.nodekeeper.cri.v1.Image.newBuilder()
-                                .setId("i1")
-                                .addRepoTags("a:1")
-                                .addRepoDigests("a@sha256:00")
-                                .setSize(99))
-                        .build())
-                .answer(ImageServiceGrpc.getImageFsInfoMethod(), request -> ImageFsInfoResponse.newBuilder()
-                        .addImageFilesystems(FilesystemUsage.newBuilder()
-                                .setFsId(FilesystemIdentifier.newBuilder().setMountpoint("/var/lib/x"))
-                                .setUsedBytes(UInt64Value.newBuilder().setValue(1000))
-                                .setInodesUsed(UInt64Value.newBuilder().setValue(10)))
-                        .build());
+        cri.answer(
+                        ImageServiceGrpc.getListImagesMethod(),
+                        request -> ListImagesResponse.newBuilder()
+                                .addImages(io.nodekeeper.cri.v1.Image.newBuilder()
+                                        .setId("i1")
+                                        .addRepoTags("a:1")
+                                        .addRepoDigests("a@sha256:00")
+                                        .setSize(99))
+                                .build())
+                .answer(
+                        ImageServiceGrpc.getImageFsInfoMethod(),
+                        request -> ImageFsInfoResponse.newBuilder()
+                                .addImageFilesystems(FilesystemUsage.newBuilder()
+                                        .setFsId(FilesystemIdentifier.newBuilder()
+                                                .setMountpoint("/var/lib/x"))
+                                        .setUsedBytes(UInt64Value.newBuilder().setValue(1000))
+                                        .setInodesUsed(UInt64Value.newBuilder().setValue(10)))
+                                .build());
 
         assertThat(ask(new RuntimeCall.ListImages()))
                 .containsExactly(new Image("i1", List.of("a@sha256:00"), List.of("a:1"), 99));
@@ -330,9 +352,11 @@ class GrpcRuntimeTest {
 
     @Test
     void sandboxIsMadeStoppedAndRemoved() throws Exception {
-        cri.answer(RuntimeServiceGrpc.getRunPodSandboxMethod(), request -> RunPodSandboxResponse.newBuilder()
-                        .setPodSandboxId("s9")
-                        .build())
+        cri.answer(
+                        RuntimeServiceGrpc.getRunPodSandboxMethod(),
+                        request -> RunPodSandboxResponse.newBuilder()
+                                .setPodSandboxId("s9")
+                                .build())
                 .answer(
                         RuntimeServiceGrpc.getStopPodSandboxMethod(),
                         request -> StopPodSandboxResponse.getDefaultInstance())
@@ -372,7 +396,8 @@ class GrpcRuntimeTest {
         cri.hang(RuntimeServiceGrpc.getStatusMethod());
 
         runtime.call(new RuntimeCall.GetStatus(), SHORT)
-                .whenComplete((value, error) -> thread.complete(Thread.currentThread().getName()));
+                .whenComplete(
+                        (value, error) -> thread.complete(Thread.currentThread().getName()));
 
         assertThat(Until.done(thread)).isEqualTo("loop");
     }
@@ -386,11 +411,13 @@ class GrpcRuntimeTest {
                         .asException()));
         cri.on(
                 RuntimeServiceGrpc.getStatusMethod(),
-                (request, reply) -> reply.onError(Status.UNKNOWN.withDescription("boom").asException()));
+                (request, reply) ->
+                        reply.onError(Status.UNKNOWN.withDescription("boom").asException()));
 
         Throwable missing = refused(new RuntimeCall.GetContainer("c1"));
         assertThat(missing)
-                .hasMessage("ContainerStatus: NOT_FOUND: an error occurred when try to find container \"c1\": not found");
+                .hasMessage(
+                        "ContainerStatus: NOT_FOUND: an error occurred when try to find container \"c1\": not found");
         assertThat(((RuntimeCallException) missing).code()).isEqualTo(RuntimeCallException.Code.NOT_FOUND);
         assertThat(refused(new RuntimeCall.GetStatus())).hasMessage("Status: OTHER: boom");
         assertThat(((RuntimeCallException) refused(new RuntimeCall.ListImages())).code())
@@ -405,8 +432,7 @@ class GrpcRuntimeTest {
         Throwable missing = refused(new RuntimeCall.GetVersion());
 
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
-        assertThat(missing)
-                .hasMessage("Version: UNAVAILABLE: runtime at " + socket + ": No such file or directory");
+        assertThat(missing).hasMessage("Version: UNAVAILABLE: runtime at " + socket + ": No such file or directory");
     }
 
     @Test
@@ -420,14 +446,14 @@ class GrpcRuntimeTest {
     @Test
     void deadlineEndsTheCallAndTheRuntimeKnowsIt() throws Exception {
         AtomicReference<Long> left = new AtomicReference<>();
-        cri.on(RuntimeServiceGrpc.getStatusMethod(), (request, reply) -> left.set(
-                Context.current().getDeadline().timeRemaining(java.util.concurrent.TimeUnit.MILLISECONDS)));
+        cri.on(
+                RuntimeServiceGrpc.getStatusMethod(),
+                (request, reply) -> left.set(
+                        Context.current().getDeadline().timeRemaining(java.util.concurrent.TimeUnit.MILLISECONDS)));
 
         Throwable late = Until.failed(runtime.call(new RuntimeCall.GetStatus(), Duration.ofMillis(300)));
 
-        assertThat(late)
-                .isInstanceOf(DeadlineExceededException.class)
-                .hasMessage("Status did not answer within 300ms");
+        assertThat(late).isInstanceOf(DeadlineExceededException.class).hasMessage("Status did not answer within 300ms");
         assertThat(left.get()).isBetween(1L, 300L);
         Until.holds("the call is let go", () -> runtime.underWay() == 0);
     }
@@ -472,9 +498,11 @@ class GrpcRuntimeTest {
     @Test
     void messagesMayHave16MiBAndNoMore() throws Exception {
         AtomicInteger size = new AtomicInteger((16 << 20) - 1024);
-        cri.answer(ImageServiceGrpc.getListImagesMethod(), request -> ListImagesResponse.newBuilder()
-                .addImages(io.nodekeeper.cri.v1.Image.newBuilder().setId("x".repeat(size.get())))
-                .build());
+        cri.answer(
+                ImageServiceGrpc.getListImagesMethod(),
+                request -> ListImagesResponse.newBuilder()
+                        .addImages(io.nodekeeper.cri.v1.Image.newBuilder().setId("x".repeat(size.get())))
+                        .build());
 
         assertThat(ask(new RuntimeCall.ListImages()).get(0).id()).hasSize((16 << 20) - 1024);
         size.set(16 << 20);
@@ -529,11 +557,8 @@ class GrpcRuntimeTest {
     }
 
     private static Envelope task(String topic, String id, String process) {
-        ByteString event = TaskExit.newBuilder()
-                .setContainerId(id)
-                .setId(process)
-                .build()
-                .toByteString();
+        ByteString event =
+                TaskExit.newBuilder().setContainerId(id).setId(process).build().toByteString();
         return Envelope.newBuilder()
                 .setNamespace("k8s.io")
                 .setTopic(topic)

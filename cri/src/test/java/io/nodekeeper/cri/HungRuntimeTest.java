@@ -60,7 +60,8 @@ class HungRuntimeTest {
                 return new Footprint(
                         ManagementFactory.getThreadMXBean().getThreadCount(),
                         descriptors.count(),
-                        Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory());
+                        Runtime.getRuntime().totalMemory()
+                                - Runtime.getRuntime().freeMemory());
             }
         }
 
@@ -68,13 +69,7 @@ class HungRuntimeTest {
         void assertNoMoreThan(Footprint before, String what) {
             System.out.printf(
                     "%s: threads %d -> %d, descriptors %d -> %d, heap %d KiB -> %d KiB%n",
-                    what,
-                    before.threads,
-                    threads,
-                    before.descriptors,
-                    descriptors,
-                    before.heap >> 10,
-                    heap >> 10);
+                    what, before.threads, threads, before.descriptors, descriptors, before.heap >> 10, heap >> 10);
             assertThat(threads).isLessThanOrEqualTo(before.threads + 2);
             assertThat(descriptors).isLessThanOrEqualTo(before.descriptors + 2);
             assertThat(heap - before.heap).isLessThan(4 << 20);
@@ -117,12 +112,14 @@ class HungRuntimeTest {
     void callsThatALivingRuntimeNeverAnswersLeaveNothing() throws Exception {
         try (FakeCri cri = new FakeCri(socket)
                         .hang(RuntimeServiceGrpc.getContainerStatusMethod())
-                        .answer(RuntimeServiceGrpc.getVersionMethod(), request -> VersionResponse.newBuilder()
-                                .setVersion("0.1.0")
-                                .setRuntimeName("a")
-                                .setRuntimeVersion("b")
-                                .setRuntimeApiVersion("c")
-                                .build());
+                        .answer(
+                                RuntimeServiceGrpc.getVersionMethod(),
+                                request -> VersionResponse.newBuilder()
+                                        .setVersion("0.1.0")
+                                        .setRuntimeName("a")
+                                        .setRuntimeVersion("b")
+                                        .setRuntimeApiVersion("c")
+                                        .build());
                 GrpcRuntime runtime = new GrpcRuntime(socket, loop)) {
             hang(runtime, 1_000);
             cri.requests().clear();
@@ -131,7 +128,8 @@ class HungRuntimeTest {
             int late = hang(runtime, CALLS);
 
             cri.requests().clear();
-            Footprint.now().assertNoMoreThan(before, "a living runtime, " + late + " of " + CALLS + " at their deadline");
+            Footprint.now()
+                    .assertNoMoreThan(before, "a living runtime, " + late + " of " + CALLS + " at their deadline");
             assertThat(late).isGreaterThan(CALLS / 2);
             assertThat(Until.done(runtime.call(new RuntimeCall.GetVersion(), Duration.ofSeconds(5)))
                             .name())
@@ -165,7 +163,8 @@ class HungRuntimeTest {
         int connections = frozen.forget();
         Footprint.now()
                 .assertNoMoreThan(
-                        before, what + ", " + late + " of " + CALLS + " at their deadline, " + connections + " connections");
+                        before,
+                        what + ", " + late + " of " + CALLS + " at their deadline, " + connections + " connections");
         assertThat(late).isPositive();
     }
 

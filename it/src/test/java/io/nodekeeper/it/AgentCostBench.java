@@ -53,7 +53,8 @@ class AgentCostBench {
                     AgentPage page = new AgentPage(port);
                     Eventually.within(
                             Duration.ofSeconds(60),
-                            () -> conditions.is("measured", "Ready", "True") && page.pods().size() == PODS);
+                            () -> conditions.is("measured", "Ready", "True")
+                                    && page.pods().size() == PODS);
                     measure(agent.pid(), containerd.pid());
                 }
             }
@@ -61,8 +62,7 @@ class AgentCostBench {
     }
 
     private static void measure(long agent, long containerd) throws Exception {
-        StringBuilder table = new StringBuilder(
-                """
+        StringBuilder table = new StringBuilder("""
 
                 | minute | agent: resident | processor | threads | files | containerd: processor |
                 |---|---|---|---|---|---|

@@ -45,7 +45,9 @@ class AlertRulesIT {
             int count = 0;
             while (alerts.find()) {
                 count++;
-                if (!Pattern.compile("\\b" + alerts.group(1) + "\\b").matcher(tests).find()) {
+                if (!Pattern.compile("\\b" + alerts.group(1) + "\\b")
+                        .matcher(tests)
+                        .find()) {
                     untested.add(alerts.group(1));
                 }
             }
@@ -56,7 +58,9 @@ class AlertRulesIT {
 
     private static List<Path> files(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> file.toString().endsWith(".yaml")).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(".yaml"))
+                    .sorted()
+                    .toList();
         }
     }
 

@@ -19,7 +19,9 @@ final class BusyboxImages {
     /** Writes both into one archive as {@code docker save} does, with {@code directory} as a place to work in. */
     static Path archive(Path directory) throws Exception {
         Path busybox = Command.find("busybox", "busybox-static");
-        if (Files.readString(busybox, StandardCharsets.ISO_8859_1).substring(0, 4096).contains("/ld-linux")) {
+        if (Files.readString(busybox, StandardCharsets.ISO_8859_1)
+                .substring(0, 4096)
+                .contains("/ld-linux")) {
             throw Command.missing("A busybox without shared libraries", "busybox-static");
         }
         Path work = Files.createDirectories(directory);
@@ -42,7 +44,15 @@ final class BusyboxImages {
                 "[" + entry(pause, PAUSE, "pause.tar") + ", " + entry(box, BUSYBOX, "busybox.tar") + "]");
         Path archive = work.resolve("images.tar");
         Command.ok(
-                "tar", "-cf", archive.toString(), "-C", work.toString(), "manifest.json", pause, box, "pause.tar",
+                "tar",
+                "-cf",
+                archive.toString(),
+                "-C",
+                work.toString(),
+                "manifest.json",
+                pause,
+                box,
+                "pause.tar",
                 "busybox.tar");
         return archive;
     }
@@ -65,8 +75,7 @@ final class BusyboxImages {
                  "config": {"Entrypoint": %s, "Env": ["PATH=/bin"]},
                  "rootfs": {"type": "layers", "diff_ids": ["sha256:%s"]},
                  "history": [{"created_by": "it"}]}
-                """
-                .formatted(
+                """.formatted(
                         System.getProperty("os.arch").replace("aarch64", "arm64"),
                         entrypoint,
                         sha256(Files.readAllBytes(work.resolve(layer))));

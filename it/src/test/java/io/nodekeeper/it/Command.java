@@ -51,7 +51,8 @@ final class Command {
 
     /** Where {@code program} is; fails with the name of the Debian package that has it. */
     static Path find(String program, String debianPackage) {
-        for (String directory : List.of("/usr/local/bin", "/usr/local/sbin", "/usr/bin", "/usr/sbin", "/bin", "/sbin")) {
+        for (String directory :
+                List.of("/usr/local/bin", "/usr/local/sbin", "/usr/bin", "/usr/sbin", "/bin", "/sbin")) {
             Path path = Path.of(directory, program);
             if (Files.isExecutable(path)) {
                 return path;

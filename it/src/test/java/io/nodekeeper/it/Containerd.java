@@ -27,7 +27,8 @@ final class Containerd implements AutoCloseable {
 
     private final Path directory;
     /** Of the bridge, of the network and of the control groups. At most 15 characters, as it names an interface. */
-    private final String name = "nk" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+    private final String name =
+            "nk" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
 
     private final Path socket;
     private final Path log;
@@ -89,7 +90,9 @@ final class Containerd implements AutoCloseable {
     /** Starts it, the first time or again, and waits until it answers. */
     void start() throws Exception {
         process = new ProcessBuilder(
-                        "containerd", "--config", directory.resolve("config.toml").toString())
+                        "containerd",
+                        "--config",
+                        directory.resolve("config.toml").toString())
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start();
@@ -201,7 +204,8 @@ final class Containerd implements AutoCloseable {
     long shim(String sandbox) throws Exception {
         return ProcessHandle.allProcesses()
                 .filter(candidate -> {
-                    List<String> arguments = List.of(candidate.info().arguments().orElse(new String[0]));
+                    List<String> arguments =
+                            List.of(candidate.info().arguments().orElse(new String[0]));
                     int id = arguments.indexOf("-id");
                     return arguments.contains(socket.toString())
                             && id >= 0
@@ -216,8 +220,8 @@ final class Containerd implements AutoCloseable {
     List<Long> pluginRuns() {
         String plugin = cni.path().toString();
         return ProcessHandle.allProcesses()
-                .filter(candidate ->
-                        List.of(candidate.info().arguments().orElse(new String[0])).contains(plugin))
+                .filter(candidate -> List.of(candidate.info().arguments().orElse(new String[0]))
+                        .contains(plugin))
                 .map(ProcessHandle::pid)
                 .toList();
     }

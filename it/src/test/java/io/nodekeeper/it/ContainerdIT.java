@@ -24,7 +24,8 @@ class ContainerdIT {
             Command.signal(containerd.shim(running.getFirst().sandbox()), "STOP");
             containerd.cni().hang("ADD");
             pods.begin("newcomer");
-            Eventually.within(Duration.ofSeconds(10), () -> !containerd.pluginRuns().isEmpty());
+            Eventually.within(
+                    Duration.ofSeconds(10), () -> !containerd.pluginRuns().isEmpty());
             containerd.disk().freeze();
             pods.stop(running.getLast());
             assertThat(containerd.leftovers().processes()).hasSizeGreaterThan(6);

@@ -32,7 +32,8 @@ class DoctorIT {
             // When a plugin hangs, and a pod waits for its network.
             containerd.cni().hang("ADD");
             CompletableFuture<Pods.RealPod> newcomer = pods.begin("newcomer");
-            Eventually.within(Duration.ofSeconds(10), () -> !containerd.pluginRuns().isEmpty());
+            Eventually.within(
+                    Duration.ofSeconds(10), () -> !containerd.pluginRuns().isEmpty());
             long plugin = containerd.pluginRuns().getFirst();
             Thread.sleep(HUNG.toMillis());
 
@@ -50,7 +51,8 @@ class DoctorIT {
             assertThat(ProcessHandle.of(plugin).filter(ProcessHandle::isAlive)).isEmpty();
             assertThat(newcomer).failsWithin(10, TimeUnit.SECONDS);
             assertThat(others(containerd, plugin)).containsAll(before);
-            assertThat(pods.stub(Duration.ofSeconds(5))
+            assertThat(pods
+                            .stub(Duration.ofSeconds(5))
                             .listPodSandbox(ListPodSandboxRequest.getDefaultInstance())
                             .getItemsList()
                             .stream()
@@ -66,7 +68,9 @@ class DoctorIT {
     private static Set<Long> others(Containerd containerd, long plugin) {
         Set<Long> others = new TreeSet<>(containerd.leftovers().processes());
         others.remove(plugin);
-        ProcessHandle.of(plugin).ifPresent(process -> process.descendants().map(ProcessHandle::pid).forEach(others::remove));
+        ProcessHandle.of(plugin)
+                .ifPresent(
+                        process -> process.descendants().map(ProcessHandle::pid).forEach(others::remove));
         return others;
     }
 

@@ -58,7 +58,8 @@ final class FaultCase {
 
             List<FaultRow.Said> before = ready(struck);
             Optional<Double> restarted = restart(node);
-            boolean sameAfterRestart = fault.expected().ready() == fault.expected().restartedMessage().isEmpty();
+            boolean sameAfterRestart = fault.expected().ready()
+                    == fault.expected().restartedMessage().isEmpty();
             List<FaultRow.Said> ready = sameAfterRestart ? ready(struck) : before;
             Optional<FaultRow.Named> named = named(struck);
 
@@ -68,7 +69,8 @@ final class FaultCase {
             FaultRow row = new FaultRow(fault, ready, othersAge, named, restarted, well, node.waiting());
             System.out.print("faults: " + row.cells());
             if (!row.good()) {
-                Path kept = Files.createDirectories(Path.of("target").toAbsolutePath()).resolve("faults-" + name + ".log");
+                Path kept = Files.createDirectories(Path.of("target").toAbsolutePath())
+                        .resolve("faults-" + name + ".log");
                 Files.writeString(
                         kept,
                         row + "\n\n" + pages + "\n\n" + log + "\n\nAfter the restart:\n\n"
@@ -135,7 +137,10 @@ final class FaultCase {
             killed = Instant.now();
             begin = System.nanoTime();
             node.startAgent(agentFlags);
-            until(begin, FaultRow.restartLimit(expected), () -> node.page().runtime().isPresent());
+            until(
+                    begin,
+                    FaultRow.restartLimit(expected),
+                    () -> node.page().runtime().isPresent());
         } finally {
             STARTING.release();
         }
@@ -147,13 +152,18 @@ final class FaultCase {
                                 .filter(ready -> ready.message().contains(expected.restartedMessage()))
                                 .isPresent()
                         && (!expected.othersFresh()
-                                || othersAge(node).filter(age -> age <= FaultRow.FRESH).isPresent()));
+                                || othersAge(node)
+                                        .filter(age -> age <= FaultRow.FRESH)
+                                        .isPresent()));
     }
 
     /** Ready as an agent said it that began after {@code moment}. */
     private Optional<Condition> saidSince(Instant moment) {
-        return conditions.now(name, Condition.READY)
-                .filter(ready -> ready.lastHeartbeatTime().filter(at -> at.isAfter(moment)).isPresent());
+        return conditions
+                .now(name, Condition.READY)
+                .filter(ready -> ready.lastHeartbeatTime()
+                        .filter(at -> at.isAfter(moment))
+                        .isPresent());
     }
 
     private boolean well(RealNode node) {
@@ -181,7 +191,8 @@ final class FaultCase {
     private Optional<FaultRow.Named> named(long struck) {
         return conditions.since(struck, name, fault.expected().condition()).stream()
                 .filter(entry -> entry.says(Condition.TRUE))
-                .filter(entry -> (entry.condition().reason() + " " + entry.condition().message())
+                .filter(entry -> (entry.condition().reason() + " "
+                                + entry.condition().message())
                         .matches("(?s).*(" + fault.expected().named() + ").*"))
                 .findFirst()
                 .map(entry -> new FaultRow.Named(

@@ -57,11 +57,15 @@ record FaultRow(
         } else {
             assertThat(ready).as("Ready's changes").isNotEmpty();
             assertThat(ready.getFirst().status()).as("Ready").isEqualTo(Condition.FALSE);
-            assertThat(ready.getFirst().message()).as("Ready's message").contains(expected().readyMessage());
+            assertThat(ready.getFirst().message())
+                    .as("Ready's message")
+                    .contains(expected().readyMessage());
             assertThat(ready.getFirst().after())
                     .as("NotReady after")
                     .isLessThanOrEqualTo(expected().notReadyWithin().toSeconds());
-            assertThat(ready).as("Ready does not flap").allMatch(said -> said.status().equals(Condition.FALSE));
+            assertThat(ready)
+                    .as("Ready does not flap")
+                    .allMatch(said -> said.status().equals(Condition.FALSE));
         }
         if (expected().othersFresh()) {
             assertThat(othersAge).as("the agent tells of other pods").isPresent();
@@ -73,7 +77,9 @@ record FaultRow(
                     .as("named after")
                     .isLessThanOrEqualTo(expected().namedWithin().toSeconds());
         }
-        assertThat(restarted).as("itself again within %s of a restart", restartLimit(expected())).isPresent();
+        assertThat(restarted)
+                .as("itself again within %s of a restart", restartLimit(expected()))
+                .isPresent();
         assertThat(healed).as("well within %s of the fault's end", HEALED).isPresent();
         assertThat(waiting).as("calls that still hang").isZero();
     }

@@ -57,13 +57,15 @@ class FaultZooIT {
     Stream<DynamicTest> aFaultHurtsNobodyElseAndIsNamed() {
         ExecutorService pool = Executors.newFixedThreadPool(SIDE_BY_SIDE);
         List<DynamicTest> tests = new ArrayList<>();
-        // Those that make the node NotReady take longer after the agent's restart: they do not stand in line at the end.
+        // Those that make the node NotReady take longer after the agent's restart: they do not stand in line at the
+        // end.
         Stream.of(RuntimeFault.values())
                 .filter(FaultZooIT::wanted)
                 .sorted(Comparator.comparing(fault -> fault.expected().ready()))
                 .forEach(fault -> {
                     CompletableFuture<FaultRow> run = run(pool, fault);
-                    tests.add(DynamicTest.dynamicTest(fault.text(), () -> run.join().check()));
+                    tests.add(DynamicTest.dynamicTest(
+                            fault.text(), () -> run.join().check()));
                 });
         pool.shutdown();
         return tests.stream();

@@ -31,18 +31,14 @@ final class Gate {
     }
 
     private static Gate gate(Path script, Path program, String whichCommand) throws IOException {
-        Files.writeString(
-                script,
-                "#!/bin/sh\n" + whichCommand
-                        + """
+        Files.writeString(script, "#!/bin/sh\n" + whichCommand + """
                         while [ -e "$0.hang.$command" ]; do sleep 0.3; done
                         if [ -e "$0.fail.$command" ]; then
                           echo '{"cniVersion": "0.4.0", "code": 11, "msg": "no address left in the pool"}'
                           exit 1
                         fi
                         exec %s "$@"
-                        """
-                                .formatted(program));
+                        """.formatted(program));
         Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
         return new Gate(script);
     }

@@ -89,8 +89,9 @@ final class Leftovers {
             return;
         }
         try (Stream<Path> tree = Files.walk(group)) {
-            for (Path path :
-                    tree.filter(Files::isDirectory).sorted(Comparator.reverseOrder()).toList()) {
+            for (Path path : tree.filter(Files::isDirectory)
+                    .sorted(Comparator.reverseOrder())
+                    .toList()) {
                 Files.deleteIfExists(path);
             }
         }
@@ -118,7 +119,8 @@ final class Leftovers {
             // A process without a command line has ended and waits to be reaped, or is the kernel's.
             return command.contains(directory + "/")
                     || !command.isEmpty()
-                    && Files.readString(proc.resolve("cgroup"), StandardCharsets.ISO_8859_1).contains("/" + name + "/");
+                            && Files.readString(proc.resolve("cgroup"), StandardCharsets.ISO_8859_1)
+                                    .contains("/" + name + "/");
         } catch (IOException e) {
             // It has ended meanwhile.
             return false;

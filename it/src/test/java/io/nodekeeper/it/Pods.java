@@ -94,8 +94,9 @@ final class Pods implements AutoCloseable {
 
     private String sandbox(String name) {
         return stub(PATIENCE)
-                .runPodSandbox(
-                        RunPodSandboxRequest.newBuilder().setConfig(config(name)).build())
+                .runPodSandbox(RunPodSandboxRequest.newBuilder()
+                        .setConfig(config(name))
+                        .build())
                 .getPodSandboxId();
     }
 
@@ -158,7 +159,8 @@ final class Pods implements AutoCloseable {
     }
 
     private static <S extends AbstractStub<S>> S within(S stub, Duration deadline) {
-        return stub.withDeadlineAfter(deadline.toMillis(), TimeUnit.MILLISECONDS).withWaitForReady();
+        return stub.withDeadlineAfter(deadline.toMillis(), TimeUnit.MILLISECONDS)
+                .withWaitForReady();
     }
 
     private PodSandboxConfig config(String name) {
@@ -168,7 +170,8 @@ final class Pods implements AutoCloseable {
                         .setUid(uid(name))
                         .setNamespace("default"))
                 .setHostname(name)
-                .setLogDirectory(containerd.directory().resolve("logs").resolve(name).toString())
+                .setLogDirectory(
+                        containerd.directory().resolve("logs").resolve(name).toString())
                 .putAllLabels(labels(name))
                 .setLinux(LinuxPodSandboxConfig.newBuilder()
                         .setCgroupParent("/" + containerd.name() + "/pod" + uid(name)))
@@ -177,9 +180,12 @@ final class Pods implements AutoCloseable {
 
     private static Map<String, String> labels(String name) {
         return Map.of(
-                "io.kubernetes.pod.name", name,
-                "io.kubernetes.pod.namespace", "default",
-                "io.kubernetes.pod.uid", uid(name));
+                "io.kubernetes.pod.name",
+                name,
+                "io.kubernetes.pod.namespace",
+                "default",
+                "io.kubernetes.pod.uid",
+                uid(name));
     }
 
     /** A pod's UID, by its name. */

@@ -156,8 +156,7 @@ final class RealNode implements AutoCloseable {
     /** Waits until the node is Ready and the agent knows all pods. */
     void awaitReady(ConditionLog conditions) throws Exception {
         try {
-            Eventually.within(
-                    READY, () -> conditions.is(name, Condition.READY, Condition.TRUE) && knowsAllPods());
+            Eventually.within(READY, () -> conditions.is(name, Condition.READY, Condition.TRUE) && knowsAllPods());
         } catch (AssertionError e) {
             throw new AssertionError(
                     name + " is not Ready with all its pods: " + conditions.now(name, Condition.READY) + ", "

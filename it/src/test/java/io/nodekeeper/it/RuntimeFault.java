@@ -120,9 +120,7 @@ enum RuntimeFault {
         }
     },
     /** It takes connections and answers none. */
-    RUNTIME_FROZEN(
-            "containerd frozen (SIGSTOP)",
-            Expected.down(Duration.ofSeconds(45), "RuntimeFrozen|RuntimeHung")) {
+    RUNTIME_FROZEN("containerd frozen (SIGSTOP)", Expected.down(Duration.ofSeconds(45), "RuntimeFrozen|RuntimeHung")) {
         @Override
         void strike(RealNode node) throws Exception {
             node.containerd().signal("STOP");
@@ -134,9 +132,7 @@ enum RuntimeFault {
         }
     },
     /** The socket's file stays: connections are refused. */
-    RUNTIME_KILLED(
-            "containerd killed (SIGKILL)",
-            Expected.down(Duration.ofSeconds(35), "RuntimeUnreachable")) {
+    RUNTIME_KILLED("containerd killed (SIGKILL)", Expected.down(Duration.ofSeconds(35), "RuntimeUnreachable")) {
         @Override
         void strike(RealNode node) throws Exception {
             node.containerd().kill();
@@ -148,9 +144,7 @@ enum RuntimeFault {
         }
     },
     /** The socket's file goes, too. */
-    RUNTIME_ENDED(
-            "containerd ended (SIGTERM)",
-            Expected.down(Duration.ofSeconds(35), "RuntimeUnreachable")) {
+    RUNTIME_ENDED("containerd ended (SIGTERM)", Expected.down(Duration.ofSeconds(35), "RuntimeUnreachable")) {
         @Override
         void strike(RealNode node) throws Exception {
             node.containerd().terminate();
@@ -236,7 +230,9 @@ enum RuntimeFault {
         }
     },
     /** A lock that one method takes: nobody knows anything new of pods, and the runtime says that it is well. */
-    LIST_CALLS("ListContainers hangs (relay)", Expected.stale("RuntimeCallHung|RuntimeHung", "PLEG is not healthy: pleg has yet to be successful")) {
+    LIST_CALLS(
+            "ListContainers hangs (relay)",
+            Expected.stale("RuntimeCallHung|RuntimeHung", "PLEG is not healthy: pleg has yet to be successful")) {
         @Override
         void prepare(RealNode node) throws Exception {
             node.relayed();
@@ -253,9 +249,7 @@ enum RuntimeFault {
         }
     },
     /** The runtime works, but does not say so. */
-    STATUS_CALLS(
-            "Status hangs (relay)",
-            Expected.down(Duration.ofSeconds(45), "RuntimeCallHung|RuntimeHung")) {
+    STATUS_CALLS("Status hangs (relay)", Expected.down(Duration.ofSeconds(45), "RuntimeCallHung|RuntimeHung")) {
         @Override
         void prepare(RealNode node) throws Exception {
             node.relayed();

@@ -35,24 +35,22 @@ public record Answer(RuntimeCall<?> call, long askedAt, Duration took, Kind kind
 
     /** A call that failed. */
     public static Answer failed(RuntimeCall<?> call, long askedAt, Duration took, Throwable error) {
-        Kind kind =
-                switch (Failures.cause(error)) {
-                    case DeadlineExceededException late -> Kind.LATE;
-                    case RuntimeCallException refused ->
-                        switch (refused.code()) {
-                            case DEADLINE_EXCEEDED -> Kind.LATE;
-                            case UNAVAILABLE -> Kind.UNREACHABLE;
-                            default -> Kind.REFUSED;
-                        };
+        Kind kind = switch (Failures.cause(error)) {
+            case DeadlineExceededException late -> Kind.LATE;
+            case RuntimeCallException refused ->
+                switch (refused.code()) {
+                    case DEADLINE_EXCEEDED -> Kind.LATE;
+                    case UNAVAILABLE -> Kind.UNREACHABLE;
                     default -> Kind.REFUSED;
                 };
+            default -> Kind.REFUSED;
+        };
         return new Answer(call, askedAt, took, kind, Failures.text(error));
     }
 
     /** A question that the ledger knows to wait. */
     static Answer of(Trouble trouble, long now) {
-        return new Answer(
-                trouble.call(), trouble.since(), Duration.ofNanos(now - trouble.since()), Kind.LATE, "");
+        return new Answer(trouble.call(), trouble.since(), Duration.ofNanos(now - trouble.since()), Kind.LATE, "");
     }
 
     /** Whether the runtime answered, with an error or not. */

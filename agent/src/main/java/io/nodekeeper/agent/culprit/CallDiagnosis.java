@@ -34,8 +34,7 @@ final class CallDiagnosis {
         this.culprits = new ArrayList<>(processes);
         this.late = facts.answers().stream()
                 .filter(answer -> answer.kind() == Answer.Kind.LATE
-                        && answer.took().compareTo(changes(answer.call()) ? patience.slowCall() : patience.call())
-                                >= 0)
+                        && answer.took().compareTo(changes(answer.call()) ? patience.slowCall() : patience.call()) >= 0)
                 .toList();
     }
 
@@ -111,7 +110,8 @@ final class CallDiagnosis {
             return Optional.empty();
         }
         return facts.processes().stream()
-                .filter(process -> process.throttled().filter(share -> share >= THROTTLED).isPresent())
+                .filter(process ->
+                        process.throttled().filter(share -> share >= THROTTLED).isPresent())
                 .findFirst()
                 .map(process -> {
                     List<String> evidence = new ArrayList<>();
@@ -143,8 +143,10 @@ final class CallDiagnosis {
                         since,
                         Diagnosis.restartRuntime())
                 .delays(answer.call().method())
-                .shownBy(process.map(info -> "pid " + info.ref().pid() + ", state " + info.state() + ": "
-                                + info.ref().command()).stream()
+                .shownBy(process
+                        .map(info -> "pid " + info.ref().pid() + ", state " + info.state() + ": "
+                                + info.ref().command())
+                        .stream()
                         .toList());
     }
 
@@ -185,16 +187,21 @@ final class CallDiagnosis {
                         : Diagnosis.restartRuntime());
         List<String> evidence = new ArrayList<>();
         waiting.forEach(answer -> evidence.add(answer.call().method()
-                + answer.call().containerId().map(id -> " of container " + Subject.brief(id)).orElse("")
+                + answer.call()
+                        .containerId()
+                        .map(id -> " of container " + Subject.brief(id))
+                        .orElse("")
                 + " waits since " + Diagnosis.time(since(answer))));
         neighbours.stream()
                 .max((a, b) -> a.took().compareTo(b.took()))
-                .ifPresent(slowest -> evidence.add(others(neighbours) + " answered meanwhile, the slowest in "
-                        + text(slowest.took())));
+                .ifPresent(slowest -> evidence.add(
+                        others(neighbours) + " answered meanwhile, the slowest in " + text(slowest.took())));
         evidence.add("no process was seen to hang for it: the runtime itself holds its lock");
         String container = subject.containerId()
-                .filter(id -> waiting.stream().allMatch(answer -> answer.call().containerId().equals(Optional.of(id))))
-                .map(id -> "container " + facts.workload()
+                .filter(id -> waiting.stream()
+                        .allMatch(answer -> answer.call().containerId().equals(Optional.of(id))))
+                .map(id -> "container "
+                        + facts.workload()
                                 .container(id)
                                 .map(known -> known.name())
                                 .orElse(Subject.brief(id)) + " of ")

@@ -133,9 +133,8 @@ public final class Checkup {
 
     /** What was asked twice, and failed in the same way, has failed since the first time. */
     private void note(Answer answer) {
-        Optional<Answer> before = answers.stream()
-                .filter(old -> old.call().equals(answer.call()))
-                .findFirst();
+        Optional<Answer> before =
+                answers.stream().filter(old -> old.call().equals(answer.call())).findFirst();
         if (before.isEmpty()) {
             answers.add(answer);
             return;
@@ -156,22 +155,23 @@ public final class Checkup {
 
     private CompletableFuture<Void> look(Set<String> ids) {
         CompletableFuture<Void> settled = new CompletableFuture<>();
-        processes.scan(ids, true).whenComplete((found, error) -> loop.execute(() -> {
-            if (error == null) {
-                last = found;
-                seen = sightings.look(found, ids, loop.clock().nanoTime());
-                processError = "";
-            } else {
-                processError = Failures.text(error);
-            }
-            settled.complete(null);
-        }));
+        processes
+                .scan(ids, true)
+                .whenComplete((found, error) -> loop.execute(() -> {
+                    if (error == null) {
+                        last = found;
+                        seen = sightings.look(found, ids, loop.clock().nanoTime());
+                        processError = "";
+                    } else {
+                        processError = Failures.text(error);
+                    }
+                    settled.complete(null);
+                }));
         return settled;
     }
 
     private Findings findings(Workload workload) {
-        List<Culprit> culprits =
-                Diagnosis.of(Facts.of(seen, answers, workload, socket, loop.clock()), Patience.DOCTOR);
+        List<Culprit> culprits = Diagnosis.of(Facts.of(seen, answers, workload, socket, loop.clock()), Patience.DOCTOR);
         return new Findings(
                 socket,
                 version,

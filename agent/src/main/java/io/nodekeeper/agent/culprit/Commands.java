@@ -12,8 +12,20 @@ final class Commands {
     private static final Set<String> SHELLS = Set.of("sh", "bash", "dash", "ash", "env", "python", "python3", "perl");
     /** What containerd-shim and CRI-O call a runtime for. */
     private static final Set<String> VERBS = Set.of(
-            "create", "start", "exec", "kill", "delete", "state", "ps", "events", "update", "pause", "resume", "run",
-            "checkpoint", "restore");
+            "create",
+            "start",
+            "exec",
+            "kill",
+            "delete",
+            "state",
+            "ps",
+            "events",
+            "update",
+            "pause",
+            "resume",
+            "run",
+            "checkpoint",
+            "restore");
 
     private static final Pattern ID = Pattern.compile("[0-9a-f]{64}");
     /** What is kept of a command line. Chosen. */
@@ -37,7 +49,8 @@ final class Commands {
     /** The value after an option, also one written {@code -name=value}. */
     static Optional<String> option(List<String> arguments, String name) {
         for (int i = 1; i < arguments.size(); i++) {
-            String argument = arguments.get(i).startsWith("--") ? arguments.get(i).substring(1) : arguments.get(i);
+            String argument =
+                    arguments.get(i).startsWith("--") ? arguments.get(i).substring(1) : arguments.get(i);
             if (argument.equals(name) && i + 1 < arguments.size()) {
                 return Optional.of(arguments.get(i + 1));
             }
@@ -78,15 +91,18 @@ final class Commands {
 
     /** The directory of the container that an OCI runtime works on; its last name is the container's id. */
     static Optional<String> bundle(List<String> arguments) {
-        return option(arguments, "-log").filter(log -> log.lastIndexOf('/') > 0).map(log ->
-                log.substring(0, log.lastIndexOf('/')));
+        return option(arguments, "-log")
+                .filter(log -> log.lastIndexOf('/') > 0)
+                .map(log -> log.substring(0, log.lastIndexOf('/')));
     }
 
     /** The ids that an OCI runtime's arguments name, the likeliest first. */
     static List<String> ids(List<String> arguments) {
         Optional<String> bundle = bundle(arguments).map(Commands::file);
         return Stream.concat(
-                        arguments.stream().filter(argument -> ID.matcher(argument).matches()), bundle.stream())
+                        arguments.stream()
+                                .filter(argument -> ID.matcher(argument).matches()),
+                        bundle.stream())
                 .distinct()
                 .toList();
     }

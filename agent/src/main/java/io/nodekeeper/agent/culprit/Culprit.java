@@ -47,8 +47,17 @@ public record Culprit(
 
     Culprit about(Subject subject) {
         return new Culprit(
-                layer, reason, summary, since, subject.pod(), subject.sandboxId(), subject.containerId(), process,
-                method, evidence, remedy);
+                layer,
+                reason,
+                summary,
+                since,
+                subject.pod(),
+                subject.sandboxId(),
+                subject.containerId(),
+                process,
+                method,
+                evidence,
+                remedy);
     }
 
     Culprit by(ProcessRef ref) {
@@ -59,14 +68,32 @@ public record Culprit(
     /** With the words and the begin of an earlier look, which must not change with each. */
     Culprit as(Culprit first) {
         return new Culprit(
-                layer, reason, first.summary, first.since, pod, sandboxId, containerId, process, method, evidence,
+                layer,
+                reason,
+                first.summary,
+                first.since,
+                pod,
+                sandboxId,
+                containerId,
+                process,
+                method,
+                evidence,
                 remedy);
     }
 
     Culprit delays(String call) {
         return new Culprit(
-                layer, reason, summary, since, pod, sandboxId, containerId, process, method.or(() -> Optional.of(call)),
-                evidence, remedy);
+                layer,
+                reason,
+                summary,
+                since,
+                pod,
+                sandboxId,
+                containerId,
+                process,
+                method.or(() -> Optional.of(call)),
+                evidence,
+                remedy);
     }
 
     Culprit shownBy(List<String> more) {

@@ -210,8 +210,7 @@ public final class CulpritWatch {
         runtime.call(call, VERSION_DEADLINE).whenComplete((value, error) -> {
             asking = false;
             Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
-            Answer answer =
-                    error == null ? Answer.of(call, start, took) : Answer.failed(call, start, took, error);
+            Answer answer = error == null ? Answer.of(call, start, took) : Answer.failed(call, start, took, error);
             // One that fails in the same way as before has failed since then.
             version = Optional.of(version.filter(before -> before.kind() == answer.kind() && !answer.answered())
                     .map(before -> new Answer(

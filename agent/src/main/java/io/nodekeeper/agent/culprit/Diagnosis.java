@@ -39,9 +39,7 @@ final class Diagnosis {
         diagnosis.commands();
         diagnosis.zombies();
         List<Culprit> all = new CallDiagnosis(facts, patience, diagnosis.culprits).culprits();
-        return all.stream()
-                .sorted((a, b) -> a.layer().compareTo(b.layer()))
-                .toList();
+        return all.stream().sorted((a, b) -> a.layer().compareTo(b.layer())).toList();
     }
 
     private void stopped() {
@@ -100,8 +98,10 @@ final class Diagnosis {
             }
             Stall stall = stuck.get().stall();
             Optional<Stall.Mount> mount = stall.mounts().stream().findFirst().filter(any -> stall.onDisk());
-            Culprit culprit = unkillable(process, stall, mount, facts.ago(stuck.get().lasted()));
-            String key = mount.map(Stall.Mount::point).orElse(process.info().ref().identity());
+            Culprit culprit =
+                    unkillable(process, stall, mount, facts.ago(stuck.get().lasted()));
+            String key =
+                    mount.map(Stall.Mount::point).orElse(process.info().ref().identity());
             Culprit first = byMount.get(key);
             if (first == null) {
                 byMount.put(key, culprit);
@@ -169,8 +169,8 @@ final class Diagnosis {
             String summary = cni
                     ? "the CNI plugin " + name(info) + verb + " for " + subject.text() + " has not ended since "
                             + time(since)
-                    : "the OCI runtime's" + verb + " " + name(info) + " for " + subject.text()
-                            + " has not ended since " + time(since);
+                    : "the OCI runtime's" + verb + " " + name(info) + " for " + subject.text() + " has not ended since "
+                            + time(since);
             add(
                     Culprit.of(
                             cni ? Layer.CNI_PLUGIN : Layer.OCI_RUNTIME,
@@ -203,7 +203,8 @@ final class Diagnosis {
                             Layer.SHIM,
                             "ContainerNotReaped",
                             "a process of " + subject.text() + " has ended (pid "
-                                    + info.ref().pid() + ", state Z), but its shim " + name(shim.get().info())
+                                    + info.ref().pid() + ", state Z), but its shim "
+                                    + name(shim.get().info())
                                     + " has not taken leave of it since " + time(since),
                             since,
                             new Remedy.Advice("end the shim: kill -KILL "
@@ -214,9 +215,7 @@ final class Diagnosis {
     }
 
     private void add(Culprit culprit, Sighting process, Subject subject) {
-        culprits.add(culprit.about(subject)
-                .by(process.info().ref())
-                .shownBy(List.of(describe(process.info()))));
+        culprits.add(culprit.about(subject).by(process.info().ref()).shownBy(List.of(describe(process.info()))));
     }
 
     /** Whether a process waits for a thread that has been named already: in its own tree, or in the same pod. */
@@ -225,7 +224,10 @@ final class Diagnosis {
         Subject subject = subject(process);
         return culprits.stream()
                 .anyMatch(known -> (known.layer() == Layer.DISK || known.layer() == Layer.PROCESS)
-                        && (known.process().map(ProcessRef::pid).filter(pids::contains).isPresent()
+                        && (known.process()
+                                        .map(ProcessRef::pid)
+                                        .filter(pids::contains)
+                                        .isPresent()
                                 || about(known).samePod(subject)));
     }
 
@@ -264,7 +266,10 @@ final class Diagnosis {
         return tree(root).stream()
                 .filter(ref -> Optional.ofNullable(byPid.get(ref.pid()))
                         .filter(process -> process == root
-                                || process.info().age().compareTo(patience.command().dividedBy(2)) >= 0)
+                                || process.info()
+                                                .age()
+                                                .compareTo(patience.command().dividedBy(2))
+                                        >= 0)
                         .isPresent())
                 .toList();
     }
@@ -277,8 +282,8 @@ final class Diagnosis {
                 + " and has not run between the looks");
         stall.file().ifPresent(file -> lines.add("its system call is about " + file));
         stall.mounts()
-                .forEach(mount -> lines.add("it uses " + mount.point() + " (" + mount.source() + ", "
-                        + mount.type() + ")"));
+                .forEach(mount ->
+                        lines.add("it uses " + mount.point() + " (" + mount.source() + ", " + mount.type() + ")"));
         if (!stall.stack().isEmpty()) {
             lines.add("kernel stack: " + String.join(" < ", stall.stack()));
         }

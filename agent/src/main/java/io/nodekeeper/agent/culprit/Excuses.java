@@ -31,8 +31,7 @@ final class Excuses {
     /** Those that still tell something. */
     List<Trouble> without(List<Trouble> troubles, List<OpenCall> open, long now) {
         Set<RuntimeCall<?>> asked = open.stream().map(OpenCall::call).collect(Collectors.toCollection(HashSet::new));
-        excuses.keySet()
-                .retainAll(troubles.stream().map(Trouble::call).collect(Collectors.toCollection(HashSet::new)));
+        excuses.keySet().retainAll(troubles.stream().map(Trouble::call).collect(Collectors.toCollection(HashSet::new)));
         return troubles.stream()
                 .filter(trouble -> {
                     Excuse excuse = excuses.get(trouble.call());

@@ -14,8 +14,7 @@ import java.util.List;
  * @param now monotonic ns
  * @param wall the same moment by the wall clock, for people only
  */
-record Facts(
-        List<Sighting> processes, List<Answer> answers, Workload workload, String socket, long now, Instant wall) {
+record Facts(List<Sighting> processes, List<Answer> answers, Workload workload, String socket, long now, Instant wall) {
 
     static Facts of(List<Sighting> processes, List<Answer> answers, Workload workload, String socket, Clock clock) {
         return new Facts(processes, answers, workload, socket, clock.nanoTime(), clock.wallTime());

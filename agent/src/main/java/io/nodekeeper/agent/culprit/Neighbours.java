@@ -77,8 +77,7 @@ final class Neighbours {
         asked.whenComplete((usage, error) -> {
             asking--;
             Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
-            Answer answer =
-                    error == null ? Answer.of(call, start, took) : Answer.failed(call, start, took, error);
+            Answer answer = error == null ? Answer.of(call, start, took) : Answer.failed(call, start, took, error);
             put(container, answer);
             next();
         });

@@ -103,9 +103,7 @@ final class ProcessScan {
         boolean own = roles.containsKey(stat.pid()) || above.isPresent();
         boolean threads = stat.state() == 'D' || stat.state() == 'Z' || role.get() == Role.RUNTIME || deep;
         List<Stall> stuck = threads ? stalls.of(stat.pid()) : List.of();
-        String command = program.arguments().isEmpty()
-                ? "[" + stat.name() + "]"
-                : Commands.line(program.arguments());
+        String command = program.arguments().isEmpty() ? "[" + stat.name() + "]" : Commands.line(program.arguments());
         return Optional.of(new ProcessInfo(
                 new ProcessRef(stat.pid(), stat.startTicks(), command),
                 stat.parent(),
@@ -168,7 +166,8 @@ final class ProcessScan {
         return switch (role) {
             case SHIM -> Commands.shimId(program.arguments()).stream().toList();
             case CNI_PLUGIN ->
-                Optional.ofNullable(program.cni().get("CNI_CONTAINERID")).stream().toList();
+                Optional.ofNullable(program.cni().get("CNI_CONTAINERID")).stream()
+                        .toList();
             case OCI_RUNTIME ->
                 Commands.shimId(program.arguments()).isPresent()
                         ? List.of(Commands.shimId(program.arguments()).get())
@@ -185,20 +184,21 @@ final class ProcessScan {
     /** The pod as containerd tells CNI plugins, or as it notes it for a sandbox that no list shows yet. */
     private Optional<PodIdentity> pod(Role role, Program program) {
         if (role == Role.CNI_PLUGIN) {
-            Map<String, String> arguments = pairs(List.of(program.cni()
-                    .getOrDefault("CNI_ARGS", "")
-                    .split(";")));
+            Map<String, String> arguments =
+                    pairs(List.of(program.cni().getOrDefault("CNI_ARGS", "").split(";")));
             return Optional.ofNullable(arguments.get("K8S_POD_NAME"))
                     .map(name -> new PodIdentity(
                             arguments.getOrDefault("K8S_POD_UID", ""),
                             name,
                             arguments.getOrDefault("K8S_POD_NAMESPACE", "")));
         }
-        if (role != Role.OCI_RUNTIME || Commands.ids(program.arguments()).stream().anyMatch(ids::contains)) {
+        if (role != Role.OCI_RUNTIME
+                || Commands.ids(program.arguments()).stream().anyMatch(ids::contains)) {
             return Optional.empty();
         }
         return Commands.bundle(program.arguments())
-                .flatMap(bundle -> files.read(files.root().resolve(bundle.substring(1)).resolve("config.json")))
+                .flatMap(bundle ->
+                        files.read(files.root().resolve(bundle.substring(1)).resolve("config.json")))
                 .flatMap(ProcessScan::annotated);
     }
 

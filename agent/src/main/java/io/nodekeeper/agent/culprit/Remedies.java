@@ -49,8 +49,7 @@ public final class Remedies {
                                 error == null
                                         ? "removed sandbox " + id
                                         : "could not remove sandbox " + id + ": " + Failures.text(error)));
-            case Remedy.Advice(String text) ->
-                CompletableFuture.completedFuture(List.of("left to you: " + text));
+            case Remedy.Advice(String text) -> CompletableFuture.completedFuture(List.of("left to you: " + text));
         };
     }
 

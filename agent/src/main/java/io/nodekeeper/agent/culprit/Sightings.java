@@ -73,8 +73,6 @@ public final class Sightings {
 
     private static Optional<Double> share(CpuPeriods before, CpuPeriods now) {
         long passed = now.periods() - before.periods();
-        return passed > 0
-                ? Optional.of((double) (now.throttled() - before.throttled()) / passed)
-                : Optional.empty();
+        return passed > 0 ? Optional.of((double) (now.throttled() - before.throttled()) / passed) : Optional.empty();
     }
 }

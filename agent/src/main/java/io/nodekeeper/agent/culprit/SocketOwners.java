@@ -69,9 +69,8 @@ final class SocketOwners {
                 .flatMap(text -> text.lines()
                         .filter(line -> line.endsWith(name))
                         .map(line -> line.strip().split("\\s+", 8))
-                        .filter(column -> column.length == 8
-                                && column[3].equals("00010000")
-                                && sameFile(column[7], socket))
+                        .filter(column ->
+                                column.length == 8 && column[3].equals("00010000") && sameFile(column[7], socket))
                         .map(column -> column[6])
                         .findFirst());
     }

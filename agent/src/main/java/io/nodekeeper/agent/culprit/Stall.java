@@ -33,10 +33,28 @@ public record Stall(
     }
 
     /** Parts of names of kernel functions that wait for writers of a file system to be let in. */
-    private static final List<String> FROZEN_WORDS = List.of("percpu_rwsem_wait", "sb_start", "mnt_want_write", "freeze");
+    private static final List<String> FROZEN_WORDS =
+            List.of("percpu_rwsem_wait", "sb_start", "mnt_want_write", "freeze");
 
     /** Parts of names of kernel functions in which threads wait for a disk or a file server. */
     private static final List<String> DISK_WORDS = List.of(
-            "percpu_rwsem_wait", "sb_start", "mnt_want_write", "io_schedule", "folio_wait", "wait_on_page", "jbd2",
-            "ext4", "xfs", "btrfs", "nfs", "rpc_wait", "fuse", "blk_", "writeback", "iomap", "dm_", "ceph", "cifs");
+            "percpu_rwsem_wait",
+            "sb_start",
+            "mnt_want_write",
+            "io_schedule",
+            "folio_wait",
+            "wait_on_page",
+            "jbd2",
+            "ext4",
+            "xfs",
+            "btrfs",
+            "nfs",
+            "rpc_wait",
+            "fuse",
+            "blk_",
+            "writeback",
+            "iomap",
+            "dm_",
+            "ceph",
+            "cifs");
 }

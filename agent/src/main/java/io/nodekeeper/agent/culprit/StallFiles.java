@@ -41,7 +41,9 @@ record StallFiles(ProcFiles files) {
         return new Stall(
                 thread,
                 switches(directory),
-                text(directory.resolve("wchan")).filter(name -> !name.equals("0")).orElse(""),
+                text(directory.resolve("wchan"))
+                        .filter(name -> !name.equals("0"))
+                        .orElse(""),
                 files.read(directory.resolve("stack"))
                         .map(text -> text.lines()
                                 .map(StallFiles::function)
@@ -57,7 +59,8 @@ record StallFiles(ProcFiles files) {
         return files.read(thread.resolve("status")).stream()
                 .flatMap(String::lines)
                 .filter(line -> line.contains("voluntary_ctxt_switches:"))
-                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(':') + 1).strip()))
+                .mapToLong(line ->
+                        Long.parseLong(line.substring(line.indexOf(':') + 1).strip()))
                 .sum();
     }
 
@@ -99,8 +102,10 @@ record StallFiles(ProcFiles files) {
     private static List<Mount> onlyVolume(List<MountLine> own, List<MountLine> host) {
         Set<String> devices = new LinkedHashSet<>();
         host.stream().filter(line -> line.mount.point().equals("/")).forEach(line -> devices.add(line.device));
-        if (host.stream().map(line -> line.mount.point()).toList().equals(
-                own.stream().map(line -> line.mount.point()).toList())) {
+        if (host.stream()
+                .map(line -> line.mount.point())
+                .toList()
+                .equals(own.stream().map(line -> line.mount.point()).toList())) {
             return List.of();
         }
         List<Mount> volumes = own.stream()

@@ -16,9 +16,7 @@ record Subject(Optional<PodIdentity> pod, Optional<String> sandboxId, Optional<S
             Optional<Container> container = workload.container(id);
             if (container.isPresent()) {
                 return new Subject(
-                        workload.pod(id).or(() -> pod),
-                        container.map(Container::sandboxId),
-                        Optional.of(id));
+                        workload.pod(id).or(() -> pod), container.map(Container::sandboxId), Optional.of(id));
             }
             if (workload.sandbox(id).isPresent()) {
                 return new Subject(workload.pod(id), Optional.of(id), Optional.empty());

@@ -51,14 +51,13 @@ public final class Workload {
 
     /** The sandbox that an id stands for, be it the sandbox's own or that of a container in it. */
     Optional<PodSandbox> sandbox(String id) {
-        return Optional.ofNullable(sandboxes.get(
-                container(id).map(Container::sandboxId).orElse(id)));
+        return Optional.ofNullable(
+                sandboxes.get(container(id).map(Container::sandboxId).orElse(id)));
     }
 
     /** The pod that a sandbox's or container's id stands for. */
     Optional<PodIdentity> pod(String id) {
-        return sandbox(id)
-                .map(sandbox -> new PodIdentity(sandbox.podUid(), sandbox.podName(), sandbox.podNamespace()));
+        return sandbox(id).map(sandbox -> new PodIdentity(sandbox.podUid(), sandbox.podName(), sandbox.podNamespace()));
     }
 
     /** The pod's newest sandbox. */

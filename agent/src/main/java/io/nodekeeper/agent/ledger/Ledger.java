@@ -90,9 +90,8 @@ public final class Ledger implements ContainerRuntime {
     }
 
     private static boolean isTimeout(@Nullable Throwable error) {
-        Throwable cause = error instanceof CompletionException wrapped && wrapped.getCause() != null
-                ? wrapped.getCause()
-                : error;
+        Throwable cause =
+                error instanceof CompletionException wrapped && wrapped.getCause() != null ? wrapped.getCause() : error;
         return cause instanceof DeadlineExceededException;
     }
 }

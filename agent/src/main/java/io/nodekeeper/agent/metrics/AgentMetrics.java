@@ -31,8 +31,20 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
     };
     /** The kubelet's: 5 ms to 12 min. */
     private static final double[] OPERATIONS = {
-        0.005, 0.0125, 0.03125, 0.078125, 0.1953125, 0.48828125, 1.220703125, 3.0517578125, 7.62939453125,
-        19.073486328125, 47.6837158203125, 119.20928955078125, 298.0232238769531, 745.0580596923828
+        0.005,
+        0.0125,
+        0.03125,
+        0.078125,
+        0.1953125,
+        0.48828125,
+        1.220703125,
+        3.0517578125,
+        7.62939453125,
+        19.073486328125,
+        47.6837158203125,
+        119.20928955078125,
+        298.0232238769531,
+        745.0580596923828
     };
 
     private final PrometheusRegistry registry = new PrometheusRegistry();
@@ -41,9 +53,13 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
     private final Histogram relists = make.histogram(
             "kubelet_pleg_relist_duration_seconds", "Time that a relist took, failed ones included.", RELISTS);
     private final Histogram relistIntervals = make.histogram(
-            "kubelet_pleg_relist_interval_seconds", "Time from the start of a relist to the start of the next.", RELISTS);
+            "kubelet_pleg_relist_interval_seconds",
+            "Time from the start of a relist to the start of the next.",
+            RELISTS);
     private final Histogram podRelists = make.histogram(
-            "kubelet_pleg_pod_relist_duration_seconds", "Time that a relist of one pod took, out of its turn.", RELISTS);
+            "kubelet_pleg_pod_relist_duration_seconds",
+            "Time that a relist of one pod took, out of its turn.",
+            RELISTS);
     // The kubelet's counter of this name lacks the suffix that a counter must have here.
     private final Gauge discarded =
             make.gauge("kubelet_pleg_discard_events", "Pod events that were lost as nobody took them in time.");
@@ -140,8 +156,9 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
     @Override
     public void running(int pods, Map<ContainerState, Integer> containers) {
         runningPods.set(pods);
-        containers.forEach((state, count) ->
-                runningContainers.labelValues(state.name().toLowerCase(Locale.ROOT)).set(count));
+        containers.forEach((state, count) -> runningContainers
+                .labelValues(state.name().toLowerCase(Locale.ROOT))
+                .set(count));
     }
 
     @Override
@@ -199,9 +216,12 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
     }
 
     private void startup(String part, String help, Function<StartupTimes, Optional<Duration>> time) {
-        make.lateGauge("kubelet_node_startup_" + part + "_seconds", help, () -> time.apply(startup)
-                .map(duration -> OptionalDouble.of(seconds(duration)))
-                .orElse(OptionalDouble.empty()));
+        make.lateGauge(
+                "kubelet_node_startup_" + part + "_seconds",
+                help,
+                () -> time.apply(startup)
+                        .map(duration -> OptionalDouble.of(seconds(duration)))
+                        .orElse(OptionalDouble.empty()));
     }
 
     private static double seconds(Duration duration) {

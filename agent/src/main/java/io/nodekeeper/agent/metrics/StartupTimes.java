@@ -19,6 +19,6 @@ public record StartupTimes(
         Optional<Duration> postRegistration,
         Optional<Duration> total) {
     /** Nothing is known. */
-    public static final StartupTimes NONE = new StartupTimes(
-            Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+    public static final StartupTimes NONE =
+            new StartupTimes(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
 }

@@ -47,6 +47,7 @@ public final class NetworkProbe {
     private Optional<ProbeFinding> last = Optional.empty();
     /** A failed try keeps its name reserved. */
     private int attempts;
+
     private boolean stopped;
 
     /**
@@ -116,8 +117,10 @@ public final class NetworkProbe {
 
     private CompletableFuture<Optional<ProbeFinding>> probe() {
         SandboxConfig config = new SandboxConfig(podUid, podName, NAMESPACE, attempts++, logDirectory);
-        return call(ProbeStep.SETUP, new RuntimeCall.RunSandbox(config), id -> lookAt(id)
-                .thenCompose(wrong -> remove(id).thenApply(wrongEnd -> wrong.or(() -> wrongEnd))));
+        return call(
+                ProbeStep.SETUP,
+                new RuntimeCall.RunSandbox(config),
+                id -> lookAt(id).thenCompose(wrong -> remove(id).thenApply(wrongEnd -> wrong.or(() -> wrongEnd))));
     }
 
     private CompletableFuture<Optional<ProbeFinding>> lookAt(String id) {
@@ -126,8 +129,8 @@ public final class NetworkProbe {
                 : call(
                         ProbeStep.ADDRESS,
                         new RuntimeCall.GetSandbox(id),
-                        status -> done(
-                                status.ips().isEmpty() ? Optional.of(ProbeFinding.NO_ADDRESS) : Optional.empty()));
+                        status ->
+                                done(status.ips().isEmpty() ? Optional.of(ProbeFinding.NO_ADDRESS) : Optional.empty()));
     }
 
     private CompletableFuture<Optional<ProbeFinding>> remove(String id) {

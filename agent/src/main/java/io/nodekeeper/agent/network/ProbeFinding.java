@@ -53,8 +53,8 @@ record ProbeFinding(String status, String reason, String what, String detail) {
         }
         String reason = late ? step.hung() : step.failed();
         if (reason.isEmpty() || code.equals(Optional.of(Code.UNAVAILABLE))) {
-            return Optional.of(new ProbeFinding(
-                    Condition.UNKNOWN, NOT_ANSWERING, step.doing() + " failed", detail(cause)));
+            return Optional.of(
+                    new ProbeFinding(Condition.UNKNOWN, NOT_ANSWERING, step.doing() + " failed", detail(cause)));
         }
         return Optional.of(
                 late

@@ -76,7 +76,8 @@ public final class AgentPages implements Pages {
         for (HealthChecks checks : List.of(health, readiness)) {
             String root = "/" + checks.endpoint();
             if (path.equals(root)) {
-                boolean verbose = Arrays.stream(query.split("&")).anyMatch(flag -> flag.split("=", 2)[0].equals("verbose"));
+                boolean verbose =
+                        Arrays.stream(query.split("&")).anyMatch(flag -> flag.split("=", 2)[0].equals("verbose"));
                 return onLoop(() -> checks.all(checks.run(), verbose));
             }
             if (path.startsWith(root + "/")) {

@@ -44,7 +44,8 @@ record HealthChecks(String endpoint, Map<String, Supplier<Optional<String>>> che
         }
         StringBuilder lines = new StringBuilder();
         found.forEach((name, wrong) -> lines.append(
-                wrong.map(why -> "[-]" + name + " failed: " + why).orElse("[+]" + name + " ok")).append('\n'));
+                        wrong.map(why -> "[-]" + name + " failed: " + why).orElse("[+]" + name + " ok"))
+                .append('\n'));
         return Page.text(good ? 200 : 500, lines + endpoint + " check " + (good ? "passed" : "failed"));
     }
 

@@ -62,10 +62,7 @@ public final class Inventory {
 
     /** The pod that the sandbox or container {@code id} belongs to. Searches: an index would be built far more often than used. */
     public Optional<PodRef> podOf(String id) {
-        return pods.values().stream()
-                .filter(pod -> pod.has(id))
-                .findFirst()
-                .map(ListedPod::ref);
+        return pods.values().stream().filter(pod -> pod.has(id)).findFirst().map(ListedPod::ref);
     }
 
     /** By pod UID. */

@@ -144,10 +144,7 @@ final class ParallelInspector implements Inspector {
         while (!stopped && places < config.parallel() && !waiting.isEmpty()) {
             begin(takeFirst(waiting), false);
         }
-        while (!stopped
-                && places < config.parallel()
-                && retryPlaces < config.parallelRetries()
-                && !retries.isEmpty()) {
+        while (!stopped && places < config.parallel() && retryPlaces < config.parallelRetries() && !retries.isEmpty()) {
             begin(takeFirst(retries), true);
         }
     }

@@ -63,8 +63,7 @@ public final class Pleg {
             ParallelInspector parallel =
                     new ParallelInspector(runtime, loop, config, records, cache, quarantine, this::turn);
             this.inspector = parallel;
-            this.singles =
-                    Optional.of(new SinglePodLists(runtime, loop.clock(), config, records, parallel, metrics));
+            this.singles = Optional.of(new SinglePodLists(runtime, loop.clock(), config, records, parallel, metrics));
         } else {
             this.inspector = new SerialInspector(runtime, loop.clock(), config, records, cache, this::turn);
             this.singles = Optional.empty();

@@ -40,8 +40,7 @@ final class PlegHealth {
         if (fault.isPresent() || !fallen) {
             return fault;
         }
-        return Optional.of(
-                "pleg is active again, but not for " + GoDuration.format(config.recovery()) + " yet");
+        return Optional.of("pleg is active again, but not for " + GoDuration.format(config.recovery()) + " yet");
     }
 
     /** Takes note of what changed, so that a short relapse between two checks counts. */

@@ -33,9 +33,7 @@ enum PlegState {
             // Worth an inspection, but Kubernetes never delivers its event ContainerChanged.
             case UNKNOWN -> List.of();
             case NON_EXISTENT ->
-                this == EXITED
-                        ? List.of(PodEvent.Type.REMOVED)
-                        : List.of(PodEvent.Type.DIED, PodEvent.Type.REMOVED);
+                this == EXITED ? List.of(PodEvent.Type.REMOVED) : List.of(PodEvent.Type.DIED, PodEvent.Type.REMOVED);
         };
     }
 }

@@ -20,14 +20,15 @@ public record PodStatus(
 
     /** From the answers for all sandboxes, newest first, and all containers of a pod. */
     static PodStatus of(PodRef pod, List<PodSandboxStatus> sandboxes, List<ContainerStatus> containers) {
-        boolean reachable = !sandboxes.isEmpty() && sandboxes.getFirst().sandbox().ready();
-        return new PodStatus(
-                pod, reachable ? sandboxes.getFirst().ips() : List.of(), sandboxes, containers);
+        boolean reachable =
+                !sandboxes.isEmpty() && sandboxes.getFirst().sandbox().ready();
+        return new PodStatus(pod, reachable ? sandboxes.getFirst().ips() : List.of(), sandboxes, containers);
     }
 
     /** A pod that ended keeps the addresses it had: whoever shuts connections down needs them. */
     PodStatus keepingAddressesOf(PodStatus before) {
-        boolean anyReady = sandboxes.stream().anyMatch(status -> status.sandbox().ready());
+        boolean anyReady =
+                sandboxes.stream().anyMatch(status -> status.sandbox().ready());
         return ips.isEmpty() && !anyReady ? new PodStatus(pod, before.ips, sandboxes, containers) : this;
     }
 }

@@ -27,7 +27,8 @@ final class Quarantine {
                 ? new StuckPod(pod, call, began, 1)
                 : new StuckPod(pod, call, before.pod.since(), before.pod.tries() + 1);
         pods.put(
-                pod.uid(), new Held(stuck, now + backoff.delay(stuck.tries() - 1).toNanos()));
+                pod.uid(),
+                new Held(stuck, now + backoff.delay(stuck.tries() - 1).toNanos()));
         return stuck;
     }
 
@@ -51,10 +52,7 @@ final class Quarantine {
         Held held = pods.get(uid);
         if (held != null) {
             RuntimeCall<?> call = held.pod.call();
-            call.containerId()
-                    .or(call::sandboxId)
-                    .filter(id -> !listed.has(id))
-                    .ifPresent(id -> pods.remove(uid));
+            call.containerId().or(call::sandboxId).filter(id -> !listed.has(id)).ifPresent(id -> pods.remove(uid));
         }
     }
 

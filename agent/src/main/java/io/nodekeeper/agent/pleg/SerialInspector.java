@@ -107,7 +107,10 @@ final class SerialInspector implements Inspector {
         Optional<String> uid = Optional.of(pod.uid());
         return call(new RuntimeCall.ListSandboxes(uid))
                 .thenCompose(listed -> each(
-                        listed.stream().sorted(ListedPod.NEWEST_FIRST).map(PodSandbox::id).iterator(),
+                        listed.stream()
+                                .sorted(ListedPod.NEWEST_FIRST)
+                                .map(PodSandbox::id)
+                                .iterator(),
                         RuntimeCall.GetSandbox::new,
                         new ArrayList<PodSandboxStatus>()))
                 .thenCompose(sandboxes -> call(new RuntimeCall.ListContainers(uid))

@@ -36,8 +36,7 @@ public final class RuntimePage implements Supplier<JsonObject> {
     private final Clock clock;
 
     /** A page over these. */
-    public RuntimePage(
-            RuntimeWatch watch, Ledger ledger, Pleg pleg, Clock clock) {
+    public RuntimePage(RuntimeWatch watch, Ledger ledger, Pleg pleg, Clock clock) {
         this.watch = watch;
         this.ledger = ledger;
         this.pleg = pleg;
@@ -51,7 +50,9 @@ public final class RuntimePage implements Supplier<JsonObject> {
                         "runtime",
                         JsonObject.builder()
                                 .put("version", watch.facts().version())
-                                .put("errors", JsonArray.ofStrings(watch.errors().inOrder()))
+                                .put(
+                                        "errors",
+                                        JsonArray.ofStrings(watch.errors().inOrder()))
                                 .put("listAgeSeconds", seconds(pleg.lastListAge()))
                                 .build())
                 .put("openCalls", array(ledger.open(), this::open))
@@ -78,7 +79,9 @@ public final class RuntimePage implements Supplier<JsonObject> {
             json.put("ageSeconds", age(fresh.getAsLong()));
         }
         if (stuck != null) {
-            json.put("call", stuck.call().method()).put("sinceSeconds", age(stuck.since())).put("tries", stuck.tries());
+            json.put("call", stuck.call().method())
+                    .put("sinceSeconds", age(stuck.since()))
+                    .put("tries", stuck.tries());
         }
         return json.build();
     }
@@ -100,7 +103,8 @@ public final class RuntimePage implements Supplier<JsonObject> {
     private JsonObject.Builder subject(RuntimeCall<?> call) {
         Inventory inventory = pleg.inventory();
         String id = call.containerId().or(call::sandboxId).orElse("");
-        String pod = inventory.podOf(id)
+        String pod = inventory
+                .podOf(id)
                 .or(() -> call.podUid().flatMap(inventory::pod))
                 .map(PodRef::toString)
                 .orElse("");

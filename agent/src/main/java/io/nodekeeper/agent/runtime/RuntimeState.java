@@ -33,7 +33,8 @@ record RuntimeState(OptionalLong lastSync, Optional<String> runtimeError, Option
         if (status.conditions().size() < 2) {
             throw new IllegalArgumentException("RuntimeReady or NetworkReady condition are not set");
         }
-        Optional<String> network = problem("container runtime network not ready", status, RuntimeCondition.NETWORK_READY);
+        Optional<String> network =
+                problem("container runtime network not ready", status, RuntimeCondition.NETWORK_READY);
         Optional<String> runtime = problem("container runtime not ready", status, RuntimeCondition.RUNTIME_READY);
         // A runtime that says it is not ready is not in sync either.
         return new RuntimeState(runtime.isPresent() ? lastSync : OptionalLong.of(now), runtime, network);

@@ -133,10 +133,7 @@ public final class RuntimeWatch implements RuntimeView {
                 loop,
                 answer -> {},
                 () -> {});
-        steps = new StartupSteps(loop.clock())
-                .add(status)
-                .add(version)
-                .add("pod list", pleg.firstRelist());
+        steps = new StartupSteps(loop.clock()).add(status).add(version).add("pod list", pleg.firstRelist());
         podCidr = new PodCidr(runtime);
     }
 
@@ -181,8 +178,7 @@ public final class RuntimeWatch implements RuntimeView {
     public ReadyErrors errors() {
         List<String> errors = state.runtimeErrors(loop.clock().nanoTime(), pleg.unhealthy());
         steps.late(culprits().stream().map(Culprit::summary).findFirst()).forEach(errors::add);
-        return new ReadyErrors(
-                errors, state.networkError().map(List::of).orElse(List.of()), List.of(), List.of());
+        return new ReadyErrors(errors, state.networkError().map(List::of).orElse(List.of()), List.of(), List.of());
     }
 
     @Override
@@ -208,8 +204,8 @@ public final class RuntimeWatch implements RuntimeView {
     @Override
     public CompletableFuture<Void> beforeReport() {
         return liveVersion
-                .map(deadline -> runtime.call(new RuntimeCall.GetVersion(), deadline)
-                        .<Void>handle((answer, error) -> null))
+                .map(deadline ->
+                        runtime.call(new RuntimeCall.GetVersion(), deadline).<Void>handle((answer, error) -> null))
                 .orElseGet(() -> CompletableFuture.completedFuture(null));
     }
 
@@ -231,7 +227,8 @@ public final class RuntimeWatch implements RuntimeView {
     /** Kubernetes' form; a runtime that does not answer has an unknown version. */
     private String versionText() {
         String name = version.fact().value().map(RuntimeVersion::name).orElse("unknown");
-        return name + "://" + version.fact().current().map(RuntimeVersion::version).orElse("Unknown");
+        return name + "://"
+                + version.fact().current().map(RuntimeVersion::version).orElse("Unknown");
     }
 
     private CompletableFuture<Void> pulse() {

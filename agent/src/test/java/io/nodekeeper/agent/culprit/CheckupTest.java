@@ -77,7 +77,8 @@ class CheckupTest {
         ProcessRef gone = new ProcessRef(11, 1, "child");
         Remedies remedies = new Remedies(runtime, alive::equals, (pid, signal) -> sent.add(pid + " " + signal));
 
-        assertThat(remedies.apply(new Remedy.KillProcesses(List.of(gone, alive))).join())
+        assertThat(remedies.apply(new Remedy.KillProcesses(List.of(gone, alive)))
+                        .join())
                 .containsExactly("nothing to do: pid 11 (child) is gone", "killed pid 10 (gate)");
         assertThat(remedies.apply(new Remedy.ContinueProcess(alive)).join()).containsExactly("continued pid 10 (gate)");
         assertThat(remedies.apply(new Remedy.Advice("reboot")).join()).containsExactly("left to you: reboot");
@@ -98,9 +99,8 @@ class CheckupTest {
     }
 
     private Findings examine(int seconds) {
-        CompletableFuture<Findings> findings = new Checkup(
-                        runtime, (ids, deep) -> scan, "/run/c.sock", loop, Duration.ofSeconds(3), said -> {})
-                .run();
+        CompletableFuture<Findings> findings =
+                new Checkup(runtime, (ids, deep) -> scan, "/run/c.sock", loop, Duration.ofSeconds(3), said -> {}).run();
         time.advance(Duration.ofSeconds(seconds));
         assertThat(findings).isCompleted();
         return findings.join();

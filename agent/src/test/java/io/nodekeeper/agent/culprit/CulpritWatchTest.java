@@ -67,7 +67,8 @@ class CulpritWatchTest {
                         "RuntimeResponsive",
                         "the container runtime answers and none of its processes hangs"));
         assertThat(heard).isEmpty();
-        assertThat(loop.nanoTime() - watch.lastBeat()).isLessThan(Duration.ofSeconds(6).toNanos());
+        assertThat(loop.nanoTime() - watch.lastBeat())
+                .isLessThan(Duration.ofSeconds(6).toNanos());
     }
 
     @Test
@@ -103,7 +104,8 @@ class CulpritWatchTest {
         watch.start();
         processes(Zoo.healthyBut(Zoo.shim(200, Zoo.WEB, 'T')));
         runtime.hang("StopPodSandbox:" + Zoo.WEB);
-        ledger.call(new RuntimeCall.StopSandbox(Zoo.WEB), Duration.ofSeconds(30)).exceptionally(late -> null);
+        ledger.call(new RuntimeCall.StopSandbox(Zoo.WEB), Duration.ofSeconds(30))
+                .exceptionally(late -> null);
         pass(40);
         processes(Zoo.healthy());
         pass(300);
@@ -136,7 +138,8 @@ class CulpritWatchTest {
         watch.start();
         pass(60);
         runtime.hang("ContainerStatus:" + Zoo.WEB_APP);
-        ledger.call(new RuntimeCall.GetContainer(Zoo.WEB_APP), Duration.ofSeconds(10)).exceptionally(late -> null);
+        ledger.call(new RuntimeCall.GetContainer(Zoo.WEB_APP), Duration.ofSeconds(10))
+                .exceptionally(late -> null);
         pass(12);
 
         assertThat(watch.culprits().stream().map(Culprit::reason)).containsExactly("ContainerCallHung");
@@ -194,7 +197,8 @@ class CulpritWatchTest {
         pass(600);
         assertThat(watch.condition().reason()).isEqualTo("ShimStopped");
         assertThat(heard).hasSize(1);
-        assertThat(loop.nanoTime() - watch.lastBeat()).isLessThan(Duration.ofSeconds(10).toNanos());
+        assertThat(loop.nanoTime() - watch.lastBeat())
+                .isLessThan(Duration.ofSeconds(10).toNanos());
     }
 
     @Test

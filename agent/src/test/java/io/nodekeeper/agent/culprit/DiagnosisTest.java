@@ -54,8 +54,7 @@ class DiagnosisTest {
         assertThat(culprit.sandboxId()).contains(WEB);
         assertThat(culprit.method()).contains("ContainerStats");
         assertThat(culprit.remedy().text()).isEqualTo("kill -CONT 200");
-        assertThat(culprit.evidence())
-                .contains("StopPodSandbox of pod shop/web waits since 2026-11-21T17:59:40Z");
+        assertThat(culprit.evidence()).contains("StopPodSandbox of pod shop/web waits since 2026-11-21T17:59:40Z");
     }
 
     @Test
@@ -71,8 +70,17 @@ class DiagnosisTest {
     void laterProcessWithTheSamePidIsAnother() {
         ProcessInfo first = Zoo.shim(200, WEB, 'T');
         ProcessInfo second = new ProcessInfo(
-                new ProcessRef(200, 77_777, first.ref().command()), 1, 'T', Duration.ofSeconds(1), Role.SHIM, true, "",
-                List.of(WEB), Optional.empty(), List.of(), Optional.empty());
+                new ProcessRef(200, 77_777, first.ref().command()),
+                1,
+                'T',
+                Duration.ofSeconds(1),
+                Role.SHIM,
+                true,
+                "",
+                List.of(WEB),
+                Optional.empty(),
+                List.of(),
+                Optional.empty());
         look(Zoo.healthyBut(first));
         look(Zoo.healthyBut(second));
 
@@ -93,7 +101,8 @@ class DiagnosisTest {
         assertThat(culprit.summary())
                 .isEqualTo("the container runtime containerd (pid 100) is stopped (state T)"
                         + " since 2026-11-21T18:00:05Z; it answers nobody");
-        assertThat(culprit.remedy()).isEqualTo(new Remedy.ContinueProcess(Zoo.runtime('T').ref()));
+        assertThat(culprit.remedy())
+                .isEqualTo(new Remedy.ContinueProcess(Zoo.runtime('T').ref()));
     }
 
     @Test
@@ -105,8 +114,7 @@ class DiagnosisTest {
         answers.add(new Answer(VERSION, now(), Duration.ZERO, Answer.Kind.UNREACHABLE, "connection refused"));
         assertThat(culprits()).isEmpty();
         look(orphans);
-        answers.set(
-                0, new Answer(VERSION, 0, Duration.ofSeconds(5), Answer.Kind.UNREACHABLE, "connection refused"));
+        answers.set(0, new Answer(VERSION, 0, Duration.ofSeconds(5), Answer.Kind.UNREACHABLE, "connection refused"));
 
         Culprit culprit = only();
         assertThat(culprit.reason()).isEqualTo("RuntimeUnreachable");
@@ -154,7 +162,8 @@ class DiagnosisTest {
 
     @Test
     void gatedRuncIsNamedByItsAgeWithItsWholeTree() {
-        look(Zoo.healthyBut(Zoo.runc(400, "exec", WEB_APP, 8), Zoo.process(401, 400, 'S', Role.CONTAINER, "sleep 0.2")));
+        look(Zoo.healthyBut(
+                Zoo.runc(400, "exec", WEB_APP, 8), Zoo.process(401, 400, 'S', Role.CONTAINER, "sleep 0.2")));
 
         Culprit culprit = only();
         assertThat(culprit.layer()).isEqualTo(Layer.OCI_RUNTIME);
@@ -258,8 +267,7 @@ class DiagnosisTest {
     @Test
     void busyDiskIsNoFault() {
         for (int i = 0; i < 5; i++) {
-            Stall stall = new Stall(
-                    201, 1_000 + i, "io_schedule", List.of(), Optional.empty(), List.of());
+            Stall stall = new Stall(201, 1_000 + i, "io_schedule", List.of(), Optional.empty(), List.of());
             look(Zoo.healthyBut(Zoo.stalled(Zoo.process(201, 200, 'D', Role.CONTAINER, "dd"), stall)));
         }
 
@@ -301,8 +309,7 @@ class DiagnosisTest {
         assertThat(culprit.summary())
                 .isEqualTo("the container runtime does not answer ContainerStatus for container app of pod shop/web"
                         + " since 2026-11-21T18:00:00Z; it answers for 1 other");
-        assertThat(culprit.evidence())
-                .contains("1 other answered meanwhile, the slowest in 4ms");
+        assertThat(culprit.evidence()).contains("1 other answered meanwhile, the slowest in 4ms");
         assertThat(culprit.remedy()).isEqualTo(new Remedy.RemoveSandbox(WEB));
     }
 

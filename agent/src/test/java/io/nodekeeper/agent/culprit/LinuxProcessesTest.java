@@ -45,9 +45,29 @@ class LinuxProcessesTest {
         process(100, 1, 'S', 500, "/usr/bin/containerd");
         Files.createDirectories(root.resolve("proc/100/fd"));
         Files.createSymbolicLink(root.resolve("proc/100/fd/9"), Path.of("socket:[42]"));
-        process(200, 1, 'S', 1_000, "/usr/bin/containerd-shim-runc-v2", "-namespace", "k8s.io", "-id", ID, "-address", SOCKET);
+        process(
+                200,
+                1,
+                'S',
+                1_000,
+                "/usr/bin/containerd-shim-runc-v2",
+                "-namespace",
+                "k8s.io",
+                "-id",
+                ID,
+                "-address",
+                SOCKET);
         process(201, 200, 'S', 1_100, "nginx", "-g", "daemon off;");
-        process(900, 1, 'S', 1_000, "/usr/bin/containerd-shim-runc-v2", "-id", "ff".repeat(32), "-address", "/other.sock");
+        process(
+                900,
+                1,
+                'S',
+                1_000,
+                "/usr/bin/containerd-shim-runc-v2",
+                "-id",
+                "ff".repeat(32),
+                "-address",
+                "/other.sock");
         process(901, 900, 'T', 1_000, "stranger");
     }
 
@@ -107,8 +127,22 @@ class LinuxProcessesTest {
                 {"annotations":{"io.kubernetes.cri.sandbox-name":"web","io.kubernetes.cri.sandbox-namespace":"shop",
                  "io.kubernetes.cri.sandbox-uid":"w1"}}""");
         process(
-                400, 200, 'S', 99_000, "/bin/bash", "/x/runc-gate", "--root", "/run/containerd/runc/k8s.io", "--log",
-                bundle + "/log.json", "--log-format", "json", "create", "--bundle", bundle, NEW);
+                400,
+                200,
+                'S',
+                99_000,
+                "/bin/bash",
+                "/x/runc-gate",
+                "--root",
+                "/run/containerd/runc/k8s.io",
+                "--log",
+                bundle + "/log.json",
+                "--log-format",
+                "json",
+                "create",
+                "--bundle",
+                bundle,
+                NEW);
 
         ProcessInfo runc = of(scan(false), 400);
 
@@ -173,7 +207,8 @@ class LinuxProcessesTest {
     @Test
     void runtimeIsFoundAgainAfterItsRestart() throws Exception {
         LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers);
-        assertThat(of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), 100).role())
+        assertThat(of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), 100)
+                        .role())
                 .isEqualTo(Role.RUNTIME);
 
         Files.delete(root.resolve("proc/100/fd/9"));
@@ -182,7 +217,8 @@ class LinuxProcessesTest {
         Files.createDirectories(root.resolve("proc/150/fd"));
         Files.createSymbolicLink(root.resolve("proc/150/fd/9"), Path.of("socket:[42]"));
 
-        assertThat(of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), 150).role())
+        assertThat(of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), 150)
+                        .role())
                 .isEqualTo(Role.RUNTIME);
     }
 
@@ -195,16 +231,22 @@ class LinuxProcessesTest {
             server.bind(UnixDomainSocketAddress.of(socket));
             LinuxProcesses processes = new LinuxProcesses(Path.of("/"), socket, workers);
             int pid = (int) sleep.pid();
-            ProcessRef ref = of(processes.scan(Set.of(), true).get(5, TimeUnit.SECONDS), pid).ref();
+            ProcessRef ref = of(processes.scan(Set.of(), true).get(5, TimeUnit.SECONDS), pid)
+                    .ref();
             assertThat(ref.command()).isEqualTo("sleep 60");
 
             new ProcessBuilder("kill", "-STOP", "" + pid).start().waitFor();
-            assertThat(of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), pid).state()).isEqualTo('T');
+            assertThat(of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), pid)
+                            .state())
+                    .isEqualTo('T');
 
             assertThat(processes.lives(ref)).isTrue();
-            assertThat(processes.lives(new ProcessRef(pid, ref.startTicks() + 1, ref.command()))).isFalse();
+            assertThat(processes.lives(new ProcessRef(pid, ref.startTicks() + 1, ref.command())))
+                    .isFalse();
             Signals.send(pid, Signals.CONT);
-            assertThat(of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), pid).state()).isNotEqualTo('T');
+            assertThat(of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), pid)
+                            .state())
+                    .isNotEqualTo('T');
             Signals.send(pid, Signals.KILL);
             assertThat(sleep.waitFor(5, TimeUnit.SECONDS)).isTrue();
             assertThat(processes.lives(ref)).isFalse();
@@ -215,7 +257,9 @@ class LinuxProcessesTest {
     }
 
     private List<ProcessInfo> scan(boolean deep) throws Exception {
-        return new LinuxProcesses(root, Path.of(SOCKET), workers).scan(Set.of(), deep).get(5, TimeUnit.SECONDS);
+        return new LinuxProcesses(root, Path.of(SOCKET), workers)
+                .scan(Set.of(), deep)
+                .get(5, TimeUnit.SECONDS);
     }
 
     private static ProcessInfo of(List<ProcessInfo> processes, int pid) {

@@ -17,7 +17,9 @@ final class Zoo {
     static final String DB_APP = "6b".repeat(32);
     static final PodIdentity WEB_POD = new PodIdentity("w1", "web", "shop");
     static final Workload WORKLOAD = Workload.of(
-            List.of(new PodSandbox(WEB, "w1", "web", "shop", 0, true, 1), new PodSandbox(DB, "d1", "db", "shop", 0, true, 1)),
+            List.of(
+                    new PodSandbox(WEB, "w1", "web", "shop", 0, true, 1),
+                    new PodSandbox(DB, "d1", "db", "shop", 0, true, 1)),
             List.of(
                     new Container(WEB_APP, WEB, "app", "w1", ContainerState.RUNNING, 1),
                     new Container(DB_APP, DB, "postgres", "d1", ContainerState.RUNNING, 1)));
@@ -57,40 +59,93 @@ final class Zoo {
     static ProcessInfo runc(int pid, String verb, String id, int seconds) {
         ProcessInfo base = process(pid, 200, 'S', Role.OCI_RUNTIME, "/usr/sbin/runc --root /run --log l " + verb);
         return new ProcessInfo(
-                base.ref(), 200, 'S', Duration.ofSeconds(seconds), Role.OCI_RUNTIME, true, verb, List.of(id),
-                Optional.empty(), List.of(), Optional.empty());
+                base.ref(),
+                200,
+                'S',
+                Duration.ofSeconds(seconds),
+                Role.OCI_RUNTIME,
+                true,
+                verb,
+                List.of(id),
+                Optional.empty(),
+                List.of(),
+                Optional.empty());
     }
 
     /** A plugin for a sandbox that no list shows yet: it names the pod itself. */
     static ProcessInfo cni(int pid, int parent, String verb, int seconds, boolean own) {
         return new ProcessInfo(
                 new ProcessRef(pid, 9_000, "/usr/bin/python3 /opt/cni/bin/gate"),
-                parent, 'S', Duration.ofSeconds(seconds), Role.CNI_PLUGIN, own, verb, List.of("7a".repeat(32)),
-                Optional.of(new PodIdentity("n1", "new", "shop")), List.of(), Optional.empty());
+                parent,
+                'S',
+                Duration.ofSeconds(seconds),
+                Role.CNI_PLUGIN,
+                own,
+                verb,
+                List.of("7a".repeat(32)),
+                Optional.of(new PodIdentity("n1", "new", "shop")),
+                List.of(),
+                Optional.empty());
     }
 
     static ProcessInfo with(ProcessInfo base, List<String> ids) {
         return new ProcessInfo(
-                base.ref(), base.parent(), base.state(), base.age(), base.role(), base.own(), base.verb(), ids,
-                base.pod(), base.stalls(), base.cpu());
+                base.ref(),
+                base.parent(),
+                base.state(),
+                base.age(),
+                base.role(),
+                base.own(),
+                base.verb(),
+                ids,
+                base.pod(),
+                base.stalls(),
+                base.cpu());
     }
 
     static ProcessInfo stalled(ProcessInfo base, Stall stall) {
         return new ProcessInfo(
-                base.ref(), base.parent(), base.state(), base.age(), base.role(), base.own(), base.verb(), base.ids(),
-                base.pod(), List.of(stall), base.cpu());
+                base.ref(),
+                base.parent(),
+                base.state(),
+                base.age(),
+                base.role(),
+                base.own(),
+                base.verb(),
+                base.ids(),
+                base.pod(),
+                List.of(stall),
+                base.cpu());
     }
 
     static ProcessInfo cpu(ProcessInfo base, long periods, long throttled) {
         return new ProcessInfo(
-                base.ref(), base.parent(), base.state(), base.age(), base.role(), base.own(), base.verb(), base.ids(),
-                base.pod(), base.stalls(), Optional.of(new CpuPeriods(periods, throttled)));
+                base.ref(),
+                base.parent(),
+                base.state(),
+                base.age(),
+                base.role(),
+                base.own(),
+                base.verb(),
+                base.ids(),
+                base.pod(),
+                base.stalls(),
+                Optional.of(new CpuPeriods(periods, throttled)));
     }
 
     static ProcessInfo process(int pid, int parent, char state, Role role, String command) {
         return new ProcessInfo(
-                new ProcessRef(pid, 1_000 + pid, command), parent, state, Duration.ofHours(1), role, true, "",
-                List.of(), Optional.empty(), List.of(), Optional.empty());
+                new ProcessRef(pid, 1_000 + pid, command),
+                parent,
+                state,
+                Duration.ofHours(1),
+                role,
+                true,
+                "",
+                List.of(),
+                Optional.empty(),
+                List.of(),
+                Optional.empty());
     }
 
     static Stall stall(String waitsIn, Stall.Mount... mounts) {

@@ -39,8 +39,7 @@ class NetworkProbeTest {
     private final NetworkProbe probe = probe(7);
 
     private NetworkProbe probe(long seed) {
-        return new NetworkProbe(
-                "n1", "/var/log/nk", INTERVAL, runtime, loop, new Random(seed), metrics);
+        return new NetworkProbe("n1", "/var/log/nk", INTERVAL, runtime, loop, new Random(seed), metrics);
     }
 
     /** Notes each change of the condition. */
@@ -92,7 +91,9 @@ class NetworkProbeTest {
         start(Duration.ofMinutes(5));
 
         assertThat(configs()).extracting(SandboxConfig::attempt).startsWith(0, 1, 2, 3);
-        assertThat(configs()).extracting(SandboxConfig::podUid).containsOnly(configs().getFirst().podUid());
+        assertThat(configs())
+                .extracting(SandboxConfig::podUid)
+                .containsOnly(configs().getFirst().podUid());
         assertThat(news).containsExactly(GOOD);
     }
 
@@ -260,16 +261,17 @@ class NetworkProbeTest {
         probe.stop();
         time.advance(Duration.ofMinutes(10));
 
-        assertThat(methods())
-                .containsExactly("ListPodSandbox", "RunPodSandbox", "StopPodSandbox", "RemovePodSandbox");
+        assertThat(methods()).containsExactly("ListPodSandbox", "RunPodSandbox", "StopPodSandbox", "RemovePodSandbox");
         assertThat(sandboxes()).isEmpty();
         assertThat(news).isEmpty();
     }
 
     @Test
     void probesAreToldFromPods() {
-        assertThat(NetworkProbe.isProbe(sandbox("kube-system", "nodekeeper-network-probe-n1"))).isTrue();
-        assertThat(NetworkProbe.isProbe(sandbox("default", "nodekeeper-network-probe-n1"))).isFalse();
+        assertThat(NetworkProbe.isProbe(sandbox("kube-system", "nodekeeper-network-probe-n1")))
+                .isTrue();
+        assertThat(NetworkProbe.isProbe(sandbox("default", "nodekeeper-network-probe-n1")))
+                .isFalse();
         assertThat(NetworkProbe.isProbe(sandbox("kube-system", "coredns"))).isFalse();
     }
 
@@ -278,6 +280,7 @@ class NetworkProbeTest {
     }
 
     private void start(Duration advance) {
+        observe();
         probe.start();
         time.advance(advance);
     }

@@ -49,8 +49,7 @@ class AgentPagesTest {
 
         assertThat(text("/healthz", ""))
                 .isEqualTo("500: [+]ping ok\n[-]status failed: did not go round for 1m0s\nhealthz check failed\n");
-        assertThat(text("/healthz/status", ""))
-                .isEqualTo("500: internal server error: did not go round for 1m0s\n");
+        assertThat(text("/healthz/status", "")).isEqualTo("500: internal server error: did not go round for 1m0s\n");
         assertThat(text("/healthz/ping", "")).isEqualTo("200: ok\n");
     }
 
@@ -100,10 +99,10 @@ class AgentPagesTest {
         assertThat(text("/", ""))
                 .isEqualTo("200: /healthz\n/healthz/ping\n/healthz/status\n/readyz\n/readyz/registered\n/metrics\n"
                         + "/debug/runtime\n");
-        assertThat(text("/nothing", "")).isEqualTo("404: 404 page not found; there are /healthz, /healthz/ping,"
-                + " /healthz/status, /readyz, /readyz/registered, /metrics, /debug/runtime\n");
-        assertThat(text("/healthz/nothing", ""))
-                .isEqualTo("404: 404 page not found; healthz has ping, status\n");
+        assertThat(text("/nothing", ""))
+                .isEqualTo("404: 404 page not found; there are /healthz, /healthz/ping,"
+                        + " /healthz/status, /readyz, /readyz/registered, /metrics, /debug/runtime\n");
+        assertThat(text("/healthz/nothing", "")).isEqualTo("404: 404 page not found; healthz has ping, status\n");
         assertThat(text("/debug/runtime", "")).contains("\"version\" : \"containerd://1.6.20\"");
     }
 

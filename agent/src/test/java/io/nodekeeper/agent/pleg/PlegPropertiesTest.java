@@ -57,8 +57,8 @@ class PlegPropertiesTest {
     Arbitrary<List<Step>> steps() {
         Arbitrary<String> uid = Arbitraries.of("u1", "u2", "u3");
         Arbitrary<String> name = Arbitraries.of("a", "b");
-        Arbitrary<Step> put = uid.flatMap(u -> name.flatMap(
-                n -> Arbitraries.of(ContainerState.class).map(state -> new Step.Put(u, n, state))));
+        Arbitrary<Step> put = uid.flatMap(u ->
+                name.flatMap(n -> Arbitraries.of(ContainerState.class).map(state -> new Step.Put(u, n, state))));
         Arbitrary<Step> sandbox =
                 uid.flatMap(u -> Arbitraries.of(true, false).map(ready -> new Step.Sandbox(u, ready)));
         Arbitrary<Step> remove = uid.flatMap(u -> name.map(n -> new Step.Remove(u + "-" + n)));
@@ -66,8 +66,7 @@ class PlegPropertiesTest {
         Arbitrary<Step> fault = Arbitraries.of(WHERE)
                 .flatMap(where -> Arbitraries.of(Fault.class).map(kind -> new Step.Break(where, kind)));
         Arbitrary<Step> ask = uid.map(Step.Ask::new);
-        Arbitrary<Step> wait =
-                Arbitraries.of(1, 50, 300, 1_000, 1_700, 12_000).map(Step.Wait::new);
+        Arbitrary<Step> wait = Arbitraries.of(1, 50, 300, 1_000, 1_700, 12_000).map(Step.Wait::new);
         return Arbitraries.oneOf(put, put, put, sandbox, remove, removePod, fault, ask, wait, wait, wait)
                 .list()
                 .ofMaxSize(60);
@@ -117,13 +116,16 @@ class PlegPropertiesTest {
             }
         }
         Inventory inventory = fixture.pleg.inventory();
-        inventory.listed().values().forEach(pod -> pod.states().forEach((id, state) -> {
-            if (state == PlegState.RUNNING) {
-                assertThat(last).containsEntry(id, PodEvent.Type.STARTED);
-            } else if (state == PlegState.EXITED) {
-                assertThat(last).containsEntry(id, PodEvent.Type.DIED);
-            }
-        }));
+        inventory
+                .listed()
+                .values()
+                .forEach(pod -> pod.states().forEach((id, state) -> {
+                    if (state == PlegState.RUNNING) {
+                        assertThat(last).containsEntry(id, PodEvent.Type.STARTED);
+                    } else if (state == PlegState.EXITED) {
+                        assertThat(last).containsEntry(id, PodEvent.Type.DIED);
+                    }
+                }));
         assertThat(last.keySet()).allMatch(id -> inventory.podOf(id).isPresent());
         assertThat(fixture.discarded).isZero();
         assertThat(fixture.pleg.stuck()).isEmpty();

@@ -107,7 +107,9 @@ class PlegTest {
         fixture.advanceSeconds(10);
 
         assertThat(fixture.discarded).isEqualTo(3);
-        assertThat(fixture.events).hasSize(1000).allMatch(event -> event.podUid().equals("u1"));
+        assertThat(fixture.events)
+                .hasSize(1000)
+                .allMatch(event -> event.podUid().equals("u1"));
         assertThat(fixture.relists).hasSize(11).containsOnly(Duration.ZERO);
     }
 
@@ -181,8 +183,7 @@ class PlegTest {
         fixture.pleg.start();
         fixture.advanceMillis(500);
 
-        CompletableFuture<PodCache.Entry> answer =
-                fixture.pleg.cache().getNewerThan("u1", fixture.loop.nanoTime());
+        CompletableFuture<PodCache.Entry> answer = fixture.pleg.cache().getNewerThan("u1", fixture.loop.nanoTime());
         fixture.advanceMillis(499);
         assertThat(answer).isNotDone();
 
@@ -365,8 +366,7 @@ class PlegTest {
         fixture.runtime.pod("u1", "app");
         fixture.pleg.start();
         fixture.advanceMillis(500);
-        CompletableFuture<PodCache.Entry> answer =
-                fixture.pleg.cache().getNewerThan("u1", fixture.loop.nanoTime());
+        CompletableFuture<PodCache.Entry> answer = fixture.pleg.cache().getNewerThan("u1", fixture.loop.nanoTime());
 
         fixture.pleg.relistPod("u1");
         fixture.advanceMillis(1);

@@ -24,8 +24,7 @@ class PodCacheTest {
 
         cache.listed(100);
 
-        assertThat(answer)
-                .isCompletedWithValue(new PodCache.Entry(PodStatus.empty("u1"), Optional.empty()));
+        assertThat(answer).isCompletedWithValue(new PodCache.Entry(PodStatus.empty("u1"), Optional.empty()));
         assertThat(cache.getNewerThan("u1", 99)).isCompleted();
         assertThat(cache.getNewerThan("u1", 100)).as("newer, not as new").isNotDone();
     }
@@ -77,8 +76,7 @@ class PodCacheTest {
         cache.remove("u1");
         cache.listed(300);
 
-        assertThat(answer)
-                .isCompletedWithValue(new PodCache.Entry(PodStatus.empty("u1"), Optional.empty()));
+        assertThat(answer).isCompletedWithValue(new PodCache.Entry(PodStatus.empty("u1"), Optional.empty()));
     }
 
     @Test

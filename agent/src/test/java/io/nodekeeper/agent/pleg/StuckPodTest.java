@@ -34,8 +34,7 @@ class StuckPodTest {
         PlegFixture fixture = node(PlegConfig.PARALLEL, 30, 1);
         fixture.advanceMillis(1500);
 
-        CompletableFuture<PodCache.Entry> answer =
-                fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
+        CompletableFuture<PodCache.Entry> answer = fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
         fixture.advanceMillis(500);
         assertThat(answer).isCompleted();
 
@@ -49,8 +48,7 @@ class StuckPodTest {
     void referenceWithOneStuckPodStaysHealthyButAllWaitTwoMinutes() {
         PlegFixture fixture = node(PlegConfig.REFERENCE, 30, 1);
         fixture.advanceMillis(120_500);
-        CompletableFuture<PodCache.Entry> answer =
-                fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
+        CompletableFuture<PodCache.Entry> answer = fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
         fixture.advanceSeconds(120);
         assertThat(answer).isNotDone();
         fixture.advanceMillis(500);
@@ -124,7 +122,13 @@ class StuckPodTest {
             fixture.advanceMillis(round % 10 * 100);
             fixture.runtime.container(uid + "-app", uid, "app", state);
             fixture.advanceSeconds(2);
-            assertThat(fixture.pleg.cache().get(uid).status().containers().getFirst().state())
+            assertThat(fixture.pleg
+                            .cache()
+                            .get(uid)
+                            .status()
+                            .containers()
+                            .getFirst()
+                            .state())
                     .isEqualTo(state);
             for (int pod = 10; pod < 100; pod++) {
                 long fresh = fixture.pleg.cache().freshAt("u" + pod).orElseThrow();
