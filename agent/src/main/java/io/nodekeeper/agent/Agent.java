@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -47,6 +48,7 @@ public final class Agent {
     private final StatusReporter reporter;
     private final LeaseRenewer lease;
     private final RuntimeView runtime;
+    private final StartListener listener;
     private final LoopWatch.Beat statusBeat;
     private final LoopWatch.Beat pressureBeat;
     private final CompletableFuture<Void> registered = new CompletableFuture<>();
@@ -57,15 +59,22 @@ public final class Agent {
 
     /** An agent at rest that speaks for {@code host}, which has no container runtime. */
     public Agent(AgentConfig config, AgentPorts ports, Host host) {
-        this(config, ports, host, RuntimeView.NONE, new LoopWatch(ports.loop().clock()));
+        this(config, ports, host, RuntimeView.NONE, new LoopWatch(ports.loop().clock()), StartListener.NONE);
     }
 
     /** An agent at rest that speaks for {@code host} and its runtime; its loops give signs of life to {@code watch}. */
-    public Agent(AgentConfig config, AgentPorts ports, Host host, RuntimeView runtime, LoopWatch watch) {
+    public Agent(
+            AgentConfig config,
+            AgentPorts ports,
+            Host host,
+            RuntimeView runtime,
+            LoopWatch watch,
+            StartListener listener) {
         this.config = config;
         this.ports = ports;
         this.loop = ports.loop();
         this.runtime = runtime;
+        this.listener = listener;
         statusBeat = watch.loop("syncloop", LOOP_BEGINS, loopSilence(config.nodeStatusUpdateFrequency()));
         pressureBeat = watch.loop("pressure", LOOP_BEGINS, loopSilence(PRESSURE_PERIOD));
         LoopWatch.Beat leaseBeat = watch.loop("lease", LOOP_BEGINS, loopSilence(config.leaseInterval()));
@@ -75,7 +84,7 @@ public final class Agent {
                 config,
                 ports.registration(),
                 this::initial,
-                created -> created.events().forEach(this::tell));
+                this::created);
         this.reporter = new StatusReporter(
                 config,
                 ports.heartbeats(),
@@ -213,7 +222,20 @@ public final class Agent {
 
     private StatusResult initial() {
         statusBeat.beat();
+        listener.attempted();
         return InitialNode.build(inputs(false));
+    }
+
+    private void created(StatusResult created) {
+        listener.created();
+        if (isReady(created.node())) {
+            listener.ready();
+        }
+        created.events().forEach(this::tell);
+    }
+
+    private static boolean isReady(Node node) {
+        return node.ready().map(Condition::status).equals(Optional.of(Condition.TRUE));
     }
 
     private StatusResult status(Node node, boolean knownUnschedulable) {
@@ -246,6 +268,9 @@ public final class Agent {
     }
 
     private void tell(NodeEvent event) {
+        if (event.reason().equals("NodeReady")) {
+            listener.ready();
+        }
         event.record(ports.events(), config.nodeName());
     }
 }

@@ -50,6 +50,17 @@ public final class LinuxHost implements Host {
         return new LinuxFiles(Path.of("/")).first("proc/sys/kernel/hostname", "etc/hostname");
     }
 
+    /** How long ago the machine booted; blocks. Zero if the kernel does not tell. */
+    public static Duration uptime() {
+        String seconds = new LinuxFiles(Path.of("/")).first("proc/uptime").split(" ", 2)[0];
+        return seconds.isEmpty() ? Duration.ZERO : Duration.ofMillis((long) (Double.parseDouble(seconds) * 1000));
+    }
+
+    /** Which cgroups the machine has: 2 if the unified hierarchy is all there is, else 1; blocks. */
+    public static int cgroupVersion() {
+        return Files.exists(Path.of("/sys/fs/cgroup/cgroup.controllers")) ? 2 : 1;
+    }
+
     @Override
     public CompletableFuture<MachineInfo> machine() {
         return read("machine info", DEADLINE, () -> {

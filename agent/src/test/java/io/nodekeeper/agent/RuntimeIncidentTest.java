@@ -69,7 +69,8 @@ class RuntimeIncidentTest {
                 loops,
                 Randoms.seeded(2));
         Agent agent =
-                new Agent(Fixtures.config(), cluster.ports(), new HollowHost("n1", 1), watch, loops);
+                new Agent(
+                        Fixtures.config(), cluster.ports(), new HollowHost("n1", 1), watch, loops, StartListener.NONE);
         watch.start();
         agent.start();
         return agent;

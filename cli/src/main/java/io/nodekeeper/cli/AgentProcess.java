@@ -6,11 +6,16 @@ import io.nodekeeper.agent.AgentConfigBuilder;
 import io.nodekeeper.agent.AgentPorts;
 import io.nodekeeper.agent.ConfigFile;
 import io.nodekeeper.agent.LinuxHost;
+import io.nodekeeper.agent.LoopWatch;
 import io.nodekeeper.agent.NodeCache;
+import io.nodekeeper.agent.RuntimeView;
+import io.nodekeeper.agent.metrics.AgentMetrics;
+import io.nodekeeper.agent.metrics.StartupTracker;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.client.ApiEventRecorder;
+import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Selection;
@@ -19,12 +24,15 @@ import io.nodekeeper.client.Version;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.Workers;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -42,9 +50,13 @@ final class AgentProcess {
 
     private final ThreadLoop loop = new ThreadLoop("agent");
     private final Workers workers = new Workers("facts", WORKERS, loop);
+    private final LoopWatch loops = new LoopWatch(loop.clock());
+    private final AgentMetrics metrics;
     private final HttpTransport transport;
     private final NodeCache nodes;
+    private final Optional<NodeRuntime> runtime;
     private final Agent agent;
+    private Optional<AgentServer> pages = Optional.empty();
 
     private AgentProcess(ServerAccess access, AgentConfig config) {
         RandomGenerator random = Randoms.secure();
@@ -56,22 +68,49 @@ final class AgentProcess {
                         ? heartbeat
                         : config.nodeStatusUpdateFrequency());
         nodes = new NodeCache(client, Selection.named(ResourceType.NODES, config.nodeName()), random);
+        EventRecorder events = new ApiEventRecorder(client, "kubelet", config.nodeName(), random);
         AgentPorts ports = new AgentPorts(
                 client,
                 heartbeats,
                 loop,
                 nodes,
-                new ApiEventRecorder(client, "kubelet", config.nodeName(), random),
+                events,
                 random,
                 "v1.32.0+nodekeeper-" + Version.current(),
                 () -> log.warn("Heartbeats fail repeatedly; each failed call has given its connection up"));
-        agent = new Agent(config, ports, new LinuxHost(Path.of("/"), config.rootDir(), workers));
+        Duration age = age(loop.clock().wallTime());
+        metrics = new AgentMetrics(loops, loop.clock().wallTime().minus(age));
+        metrics.nodeName(config.nodeName());
+        metrics.cgroupVersion(LinuxHost.cgroupVersion());
+        StartupMarks marks = new StartupMarks(
+                metrics,
+                new StartupTracker(
+                        LinuxHost.uptime().minus(age), loop.clock().nanoTime() - age.toNanos()),
+                loop.clock());
+        runtime = config.runtime()
+                .socket(usualSocket())
+                .map(socket -> new NodeRuntime(socket, config, loop, events, metrics, loops, random));
+        agent = new Agent(
+                config,
+                ports,
+                new LinuxHost(Path.of("/"), config.rootDir(), workers),
+                runtime.<RuntimeView>map(NodeRuntime::watch).orElse(RuntimeView.NONE),
+                loops,
+                marks);
     }
 
-    /** Starts an agent that speaks for {@code nodeName}. */
-    static AgentProcess start(ServerAccess access, String nodeName, AgentOptions options) {
-        AgentProcess process = new AgentProcess(access, config(nodeName, options));
+    /**
+     * Starts an agent that speaks for {@code nodeName}.
+     *
+     * @throws IOException if the address of its pages cannot be had
+     */
+    static AgentProcess start(ServerAccess access, String nodeName, AgentOptions options) throws IOException {
+        AgentConfig config = config(nodeName, options);
+        AgentProcess process = new AgentProcess(access, config);
+        process.pages = AgentServer.start(
+                config.serving(), process.loop, process.loops, process.metrics, process.agent, process.runtime);
         process.nodes.start();
+        process.runtime.ifPresent(runtime -> runtime.watch().start());
         process.agent.start();
         return process;
     }
@@ -82,7 +121,9 @@ final class AgentProcess {
     }
 
     void stop() {
+        pages.ifPresent(AgentServer::stop);
         agent.stop();
+        runtime.ifPresent(NodeRuntime::stop);
         nodes.stop();
         transport.close();
         workers.close();
@@ -107,26 +148,25 @@ final class AgentProcess {
             builder.registerWithTaints(
                     options.taints.stream().map(AgentProcess::taint).toList());
         }
-        checkRuntime(options);
         options.configure(builder);
         return builder.registerNode(options.registerNode)
                 .rootDir(existing(options.rootDir))
                 .build();
     }
 
-    private static void checkRuntime(AgentOptions options) {
-        boolean asked = options.runtimeEndpoint
-                .filter(endpoint -> !endpoint.equals("none"))
-                .isPresent();
-        if (asked) {
-            throw new IllegalArgumentException("--container-runtime-endpoint is " + options.runtimeEndpoint.get()
-                    + ", but this version watches no container runtime; expected none");
-        }
-        if (options.runtimeEndpoint.isEmpty() && Files.exists(CONTAINERD)) {
-            log.warn(
-                    "containerd listens on {}, but this version watches no container runtime; running as none",
-                    CONTAINERD);
-        }
+    /** How long ago this process began. */
+    private static Duration age(Instant now) {
+        return ProcessHandle.current()
+                .info()
+                .startInstant()
+                .map(start -> Duration.between(start, now))
+                .filter(Duration::isPositive)
+                .orElse(Duration.ZERO);
+    }
+
+    /** containerd's, if it is there. */
+    private static Optional<Path> usualSocket() {
+        return Optional.of(CONTAINERD).filter(Files::exists);
     }
 
     /** The directory, or the nearest one above it that is there: the file system is what counts. */

@@ -1,6 +1,7 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.client.Kubeconfig;
+import io.nodekeeper.cri.GrpcRuntime;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.Shutdown;
 import io.nodekeeper.time.SystemClock;
@@ -27,6 +28,7 @@ public final class Main {
                 new HollowNodesCommand(Main::hollowNodes),
                 new SimulateCommand(command -> SimulateProcess.run(command, OUT, ERR)),
                 new WhyCommand(command -> WhyProcess.run(command, new SystemClock(), OUT, ERR)),
+                new DoctorCommand(command -> DoctorProcess.run(command, GrpcRuntime::new, OUT, ERR)),
                 new CertsCommand(new SystemClock().wallTime(), Randoms.secure(), OUT));
         System.exit(new CommandRunner(commands, OUT, ERR).run(arguments));
     }

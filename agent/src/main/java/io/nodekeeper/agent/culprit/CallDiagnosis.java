@@ -177,7 +177,7 @@ final class CallDiagnosis {
         List<Answer> neighbours = answeredNeighbours();
         String others = neighbours.isEmpty()
                 ? "; nothing is known of its neighbours"
-                : "; it answers for " + neighbours.size() + " others";
+                : "; it answers for " + others(neighbours);
         Remedy remedy = subject.sandboxId()
                 .<Remedy>map(Remedy.RemoveSandbox::new)
                 .orElseGet(() -> first.call() instanceof RuntimeCall.RunSandbox
@@ -189,7 +189,7 @@ final class CallDiagnosis {
                 + " waits since " + Diagnosis.time(since(answer))));
         neighbours.stream()
                 .max((a, b) -> a.took().compareTo(b.took()))
-                .ifPresent(slowest -> evidence.add(neighbours.size() + " others were answered meanwhile, the slowest in "
+                .ifPresent(slowest -> evidence.add(others(neighbours) + " answered meanwhile, the slowest in "
                         + text(slowest.took())));
         evidence.add("no process was seen to hang for it: the runtime itself holds its lock");
         String container = subject.containerId()
@@ -254,6 +254,10 @@ final class CallDiagnosis {
         return call instanceof RuntimeCall.RunSandbox
                 || call instanceof RuntimeCall.StopSandbox
                 || call instanceof RuntimeCall.RemoveSandbox;
+    }
+
+    private static String others(List<Answer> neighbours) {
+        return neighbours.size() == 1 ? "1 other" : neighbours.size() + " others";
     }
 
     private static String text(Duration took) {

@@ -38,8 +38,9 @@ record CgroupFiles(ProcFiles files) {
                 .map(line -> line.split(" "))
                 .filter(words -> words.length == 2 && words[1].matches("\\d{1,18}"))
                 .forEach(words -> values.put(words[0], Long.parseLong(words[1])));
-        return values.getOrDefault("nr_periods", 0L) > 0
-                ? Optional.of(new CpuPeriods(values.get("nr_periods"), values.getOrDefault("nr_throttled", 0L)))
+        long periods = values.getOrDefault("nr_periods", 0L);
+        return periods > 0
+                ? Optional.of(new CpuPeriods(periods, values.getOrDefault("nr_throttled", 0L)))
                 : Optional.empty();
     }
 }

@@ -177,7 +177,7 @@ final class Diagnosis {
                             cni ? "CNIPluginHung" : "OCIRuntimeHung",
                             summary,
                             since,
-                            new Remedy.KillProcesses(tree(process))),
+                            new Remedy.KillProcesses(lasting(process))),
                     process,
                     subject);
         }
@@ -259,6 +259,16 @@ final class Diagnosis {
         return tree;
     }
 
+    /** The same without those that come and go, as the sleeps of a waiting script do. */
+    private List<ProcessRef> lasting(Sighting root) {
+        return tree(root).stream()
+                .filter(ref -> Optional.ofNullable(byPid.get(ref.pid()))
+                        .filter(process -> process == root
+                                || process.info().age().compareTo(patience.command().dividedBy(2)) >= 0)
+                        .isPresent())
+                .toList();
+    }
+
     private static List<String> evidence(Sighting process, Stall stall) {
         List<String> lines = new ArrayList<>();
         lines.add(describe(process.info()));
@@ -267,7 +277,7 @@ final class Diagnosis {
                 + " and has not run between the looks");
         stall.file().ifPresent(file -> lines.add("its system call is about " + file));
         stall.mounts()
-                .forEach(mount -> lines.add("it has files open on " + mount.point() + " (" + mount.source() + ", "
+                .forEach(mount -> lines.add("it uses " + mount.point() + " (" + mount.source() + ", "
                         + mount.type() + ")"));
         if (!stall.stack().isEmpty()) {
             lines.add("kernel stack: " + String.join(" < ", stall.stack()));

@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.culprit;
 
-import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.client.Failures;
+import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.culprit;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -101,7 +102,7 @@ record ProcFiles(Path root) {
                     numbers.add(Integer.parseInt(name));
                 }
             }
-        } catch (java.nio.file.DirectoryIteratorException e) {
+        } catch (DirectoryIteratorException e) {
             throw e.getCause();
         }
         return numbers;

@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param waitsIn the kernel's function, empty if it does not tell
  * @param stack the kernel's functions, innermost first; empty where only the superuser may look
  * @param file the file that its system call is about, where it can be told
- * @param mounts the file systems on devices or servers that the process has files open on; that of {@code file} first
+ * @param mounts the file systems on devices or servers that the process is seen to use; that of {@code file} first
  */
 public record Stall(
         int thread, long switches, String waitsIn, List<String> stack, Optional<String> file, List<Mount> mounts) {

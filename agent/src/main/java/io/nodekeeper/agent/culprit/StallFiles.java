@@ -72,7 +72,7 @@ record StallFiles(ProcFiles files) {
                 .filter(path -> path.startsWith("/"));
     }
 
-    /** The mounts below the process's open files, that of {@code first} first; only those of devices and servers. */
+    /** The mounts below the process's open files, that of {@code first} first, or else its only volume. */
     private List<Mount> mounts(int pid, Optional<String> first) {
         List<MountLine> own = lines(files.process(pid).resolve("mountinfo"));
         List<MountLine> host = lines(files.root().resolve("proc/self/mountinfo"));
@@ -92,7 +92,23 @@ record StallFiles(ProcFiles files) {
                     .filter(line -> onDevice(line.mount) && !line.mount.point().equals("/"))
                     .ifPresent(line -> mounts.add(onHost(line, host)));
         }
-        return List.copyOf(mounts);
+        return mounts.isEmpty() ? onlyVolume(own, host) : List.copyOf(mounts);
+    }
+
+    /** A call that names a file by its path does not tell which; but a container may have only one volume. */
+    private static List<Mount> onlyVolume(List<MountLine> own, List<MountLine> host) {
+        Set<String> devices = new LinkedHashSet<>();
+        host.stream().filter(line -> line.mount.point().equals("/")).forEach(line -> devices.add(line.device));
+        if (host.stream().map(line -> line.mount.point()).toList().equals(
+                own.stream().map(line -> line.mount.point()).toList())) {
+            return List.of();
+        }
+        List<Mount> volumes = own.stream()
+                .filter(line -> onDevice(line.mount) && !devices.contains(line.device))
+                .map(line -> onHost(line, host))
+                .distinct()
+                .toList();
+        return volumes.size() == 1 ? volumes : List.of();
     }
 
     private List<Integer> open(int pid) {

@@ -42,7 +42,6 @@ public final class NetworkProbe {
     private final Loop loop;
     private final RandomGenerator random;
     private final AgentMetrics metrics;
-    private final Runnable onNews;
     private @Nullable Periodic rounds;
     private ConditionReport condition = ProbeFinding.PENDING;
     private Optional<ProbeFinding> last = Optional.empty();
@@ -56,7 +55,6 @@ public final class NetworkProbe {
      * @param logDirectory absolute; the runtime makes it for the sandbox, whose it stays
      * @param interval from the end of a probe to the begin of the next
      * @param runtime answers on {@code loop}
-     * @param onNews runs when {@link #condition} has changed
      */
     public NetworkProbe(
             String nodeName,
@@ -65,8 +63,7 @@ public final class NetworkProbe {
             ContainerRuntime runtime,
             Loop loop,
             RandomGenerator random,
-            AgentMetrics metrics,
-            Runnable onNews) {
+            AgentMetrics metrics) {
         podName = PREFIX + nodeName;
         podUid = new UUID(random.nextLong(), random.nextLong()).toString();
         this.logDirectory = logDirectory;
@@ -75,7 +72,6 @@ public final class NetworkProbe {
         this.loop = loop;
         this.random = random;
         this.metrics = metrics;
-        this.onNews = onNews;
     }
 
     /** Whether {@code sandbox} is a probe's, of this or another life of an agent, and no pod's. */
@@ -172,7 +168,6 @@ public final class NetworkProbe {
         } else {
             log.warn("Network probe: {}: {}", condition.reason(), condition.message());
         }
-        onNews.run();
     }
 
     private static CompletableFuture<Optional<ProbeFinding>> done(Optional<ProbeFinding> finding) {

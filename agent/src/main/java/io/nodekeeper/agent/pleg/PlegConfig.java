@@ -55,10 +55,15 @@ public record PlegConfig(
             Duration.ofSeconds(30));
 
     /** Kubernetes 1.32. */
-    public static final PlegConfig REFERENCE = reference(Mode.SERIAL);
+    public static final PlegConfig REFERENCE = reference(Mode.SERIAL, Duration.ofMinutes(2));
 
     /** Kubernetes 1.21. */
-    public static final PlegConfig REFERENCE_1_21 = reference(Mode.SERIAL_TWICE);
+    public static final PlegConfig REFERENCE_1_21 = reference(Mode.SERIAL_TWICE, Duration.ofMinutes(2));
+
+    /** Kubernetes 1.32 with another {@code runtimeRequestTimeout}. */
+    public static PlegConfig reference(Duration requestTimeout) {
+        return reference(Mode.SERIAL, requestTimeout);
+    }
 
     /** The algorithm. */
     public enum Mode {
@@ -87,16 +92,16 @@ public record PlegConfig(
                 recovery);
     }
 
-    private static PlegConfig reference(Mode mode) {
+    private static PlegConfig reference(Mode mode, Duration requestTimeout) {
         return new PlegConfig(
                 mode,
                 Duration.ofSeconds(1),
                 Duration.ofMinutes(3),
-                Duration.ofMinutes(2),
-                Duration.ofMinutes(2),
+                requestTimeout,
+                requestTimeout,
                 1,
                 1,
-                Duration.ofMinutes(2),
+                requestTimeout,
                 new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(1)),
                 1.0,
                 1,

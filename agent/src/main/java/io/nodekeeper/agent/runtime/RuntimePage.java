@@ -33,16 +33,14 @@ public final class RuntimePage implements Supplier<JsonObject> {
     private final RuntimeWatch watch;
     private final Ledger ledger;
     private final Pleg pleg;
-    private final Supplier<List<Culprit>> culprits;
     private final Clock clock;
 
     /** A page over these. */
     public RuntimePage(
-            RuntimeWatch watch, Ledger ledger, Pleg pleg, Supplier<List<Culprit>> culprits, Clock clock) {
+            RuntimeWatch watch, Ledger ledger, Pleg pleg, Clock clock) {
         this.watch = watch;
         this.ledger = ledger;
         this.pleg = pleg;
-        this.culprits = culprits;
         this.clock = clock;
     }
 
@@ -59,7 +57,7 @@ public final class RuntimePage implements Supplier<JsonObject> {
                 .put("openCalls", array(ledger.open(), this::open))
                 .put("troubles", array(ledger.troubles(Duration.ZERO), this::trouble))
                 .put("pods", pods())
-                .put("culprits", array(culprits.get(), RuntimePage::culprit))
+                .put("culprits", array(watch.culprits(), RuntimePage::culprit))
                 .build();
     }
 

@@ -300,9 +300,9 @@ class DiagnosisTest {
         assertThat(culprit.reason()).isEqualTo("ContainerCallHung");
         assertThat(culprit.summary())
                 .isEqualTo("the container runtime does not answer ContainerStatus for container app of pod shop/web"
-                        + " since 2026-11-21T18:00:00Z; it answers for 1 others");
+                        + " since 2026-11-21T18:00:00Z; it answers for 1 other");
         assertThat(culprit.evidence())
-                .contains("1 others were answered meanwhile, the slowest in 4ms");
+                .contains("1 other answered meanwhile, the slowest in 4ms");
         assertThat(culprit.remedy()).isEqualTo(new Remedy.RemoveSandbox(WEB));
     }
 

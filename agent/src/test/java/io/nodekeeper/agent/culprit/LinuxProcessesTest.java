@@ -148,6 +148,21 @@ class LinuxProcessesTest {
     }
 
     @Test
+    void onlyVolumeOfAContainerIsNamedWhereTheCallTellsNoFile() throws Exception {
+        process(201, 200, 'D', 1_100, "writer");
+        file("proc/201/task/201/stat", stat(201, "writer", 'D', 200, 1_100));
+        file("proc/201/task/201/wchan", "percpu_rwsem_wait");
+        file(
+                "proc/201/mountinfo",
+                "1 0 0:5 / / rw - overlay overlay rw\n3 1 8:1 /etc/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n"
+                        + "2 1 7:0 /sub /data rw - ext4 /dev/loop0 rw\n");
+        file("proc/self/mountinfo", "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n9 1 7:0 / /mnt/vol rw - ext4 /dev/loop0 rw\n");
+
+        assertThat(of(scan(false), 201).stalls().getFirst().mounts())
+                .containsExactly(new Stall.Mount("/mnt/vol", "/dev/loop0", "ext4"));
+    }
+
+    @Test
     void quotaOfTheRuntimesCgroupIsRead() throws Exception {
         file("proc/100/cgroup", "4:cpu,cpuacct:/system/containerd\n0::/\n");
         file("sys/fs/cgroup/cpu,cpuacct/system/containerd/cpu.stat", "nr_periods 50\nnr_throttled 45\n");

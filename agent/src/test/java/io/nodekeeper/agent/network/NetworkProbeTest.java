@@ -35,11 +35,21 @@ class NetworkProbeTest {
     private final FakeRuntime runtime = new FakeRuntime(loop);
     private final AgentMetrics metrics = new AgentMetrics(new LoopWatch(loop.clock()), START);
     private final List<ConditionReport> news = new ArrayList<>();
+    private ConditionReport seen = ProbeFinding.PENDING;
     private final NetworkProbe probe = probe(7);
 
     private NetworkProbe probe(long seed) {
         return new NetworkProbe(
-                "n1", "/var/log/nk", INTERVAL, runtime, loop, new Random(seed), metrics, () -> news.add(condition()));
+                "n1", "/var/log/nk", INTERVAL, runtime, loop, new Random(seed), metrics);
+    }
+
+    /** Notes each change of the condition. */
+    private void observe() {
+        if (!condition().equals(seen)) {
+            seen = condition();
+            news.add(seen);
+        }
+        loop.schedule(Duration.ofMillis(100), this::observe);
     }
 
     private ConditionReport condition() {

@@ -1,0 +1,108 @@
+package io.nodekeeper.agent.culprit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.FakeRuntime;
+import io.nodekeeper.cri.RuntimeCallException;
+import io.nodekeeper.time.VirtualTime;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** One examination in virtual time, and remedies that do no more than they say. */
+class CheckupTest {
+    private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T18:00:00Z"));
+    private final VirtualTime.VirtualLoop loop = time.loop("doctor");
+    private final FakeRuntime runtime = new FakeRuntime(loop);
+    private CompletableFuture<List<ProcessInfo>> scan = CompletableFuture.completedFuture(Zoo.healthy());
+
+    CheckupTest() {
+        runtime.sandbox(Zoo.WEB, "w1", true);
+        runtime.sandbox(Zoo.DB, "d1", true);
+        runtime.container(Zoo.WEB_APP, "w1", "app", ContainerState.RUNNING);
+        runtime.container(Zoo.DB_APP, "d1", "postgres", ContainerState.RUNNING);
+    }
+
+    @Test
+    void healthyRuntimeIsExaminedWithinFiveSeconds() {
+        Findings findings = examine(5);
+
+        assertThat(findings.culprits()).isEmpty();
+        assertThat(findings.answers()).hasSize(10).allMatch(Answer::answered);
+        assertThat(findings.processes()).hasSize(5);
+    }
+
+    @Test
+    void hungContainerIsNamedBesideTheOneThatAnswers() {
+        runtime.hang("ContainerStats:" + Zoo.WEB_APP);
+
+        Findings findings = examine(8);
+
+        assertThat(findings.culprits().stream().map(Culprit::reason)).containsExactly("ContainerCallHung");
+        assertThat(findings.culprits().getFirst().remedy()).isEqualTo(new Remedy.RemoveSandbox("s-w1"));
+    }
+
+    @Test
+    void frozenRuntimeIsNamedThoughItListsNothing() {
+        runtime.hang("*");
+        scan = CompletableFuture.completedFuture(Zoo.healthyBut(Zoo.runtime('T')));
+
+        assertThat(examine(15).culprits().stream().map(Culprit::reason)).containsExactly("RuntimeFrozen");
+    }
+
+    @Test
+    void deadRuntimeIsNamed() {
+        runtime.fail("*", new RuntimeCallException("Version", RuntimeCallException.Code.UNAVAILABLE, "refused"));
+        scan = CompletableFuture.completedFuture(List.of());
+
+        assertThat(examine(6).culprits().stream().map(Culprit::reason)).containsExactly("RuntimeUnreachable");
+    }
+
+    @Test
+    void processesThatCannotBeSeenAreAFinding() {
+        scan = CompletableFuture.failedFuture(new IOException("no /proc"));
+
+        assertThat(examine(5).processError()).isEqualTo("no /proc");
+    }
+
+    @Test
+    void remedyReachesOnlyTheProcessThatWasNamed() {
+        List<String> sent = new ArrayList<>();
+        ProcessRef alive = new ProcessRef(10, 1, "gate");
+        ProcessRef gone = new ProcessRef(11, 1, "child");
+        Remedies remedies = new Remedies(runtime, alive::equals, (pid, signal) -> sent.add(pid + " " + signal));
+
+        assertThat(remedies.apply(new Remedy.KillProcesses(List.of(gone, alive))).join())
+                .containsExactly("nothing to do: pid 11 (child) is gone", "killed pid 10 (gate)");
+        assertThat(remedies.apply(new Remedy.ContinueProcess(alive)).join()).containsExactly("continued pid 10 (gate)");
+        assertThat(remedies.apply(new Remedy.Advice("reboot")).join()).containsExactly("left to you: reboot");
+        assertThat(sent).containsExactly("10 9", "10 18");
+        assertThat(runtime.calls()).isEmpty();
+    }
+
+    @Test
+    void removedSandboxIsToldAndAFailureToo() {
+        Remedies remedies = new Remedies(runtime, ref -> true, (pid, signal) -> {});
+        CompletableFuture<List<String>> removed = remedies.apply(new Remedy.RemoveSandbox(Zoo.WEB));
+        runtime.hang("RemovePodSandbox:" + Zoo.DB);
+        CompletableFuture<List<String>> stuck = remedies.apply(new Remedy.RemoveSandbox(Zoo.DB));
+        time.advance(Duration.ofSeconds(31));
+
+        assertThat(removed.join()).containsExactly("removed sandbox " + Zoo.WEB);
+        assertThat(stuck.join().getFirst()).startsWith("could not remove sandbox " + Zoo.DB + ": RemovePodSandbox");
+    }
+
+    private Findings examine(int seconds) {
+        CompletableFuture<Findings> findings = new Checkup(
+                        runtime, (ids, deep) -> scan, "/run/c.sock", loop, Duration.ofSeconds(3), said -> {})
+                .run();
+        time.advance(Duration.ofSeconds(seconds));
+        assertThat(findings).isCompleted();
+        return findings.join();
+    }
+}
