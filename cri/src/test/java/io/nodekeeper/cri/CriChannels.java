@@ -1,6 +1,7 @@
 package io.nodekeeper.cri;
 
 import io.grpc.ManagedChannel;
+import io.nodekeeper.time.TimerThread;
 import java.nio.file.Path;
 import java.util.concurrent.Executors;
 
@@ -10,6 +11,7 @@ public final class CriChannels {
 
     /** To the runtime at {@code socket}; connects when needed, and again. Thread-safe; to be shut down. */
     public static ManagedChannel open(Path socket) {
-        return new Connection(socket, Executors.newVirtualThreadPerTaskExecutor()).channel();
+        return new Connection(socket, Executors.newVirtualThreadPerTaskExecutor(), TimerThread.named("cri-channel"))
+                .channel();
     }
 }
