@@ -50,8 +50,11 @@ final class Running implements AutoCloseable {
 
     /** Runs the script that users run, with its flags for Java: where it matters how small and quick a process is. */
     static Running byScript(Path directory, String name, String... arguments) throws IOException {
-        Path script = Path.of(System.getProperty("nodekeeper.script", "../nodekeeper"));
-        List<String> command = new ArrayList<>(List.of(script.toAbsolutePath().toString()));
+        // Maven has just built what the script would build again; what it learned before belongs to other jars.
+        Files.writeString(dist().resolve("built"), "");
+        Files.deleteIfExists(dist().resolve("agent.aot"));
+        List<String> command =
+                new ArrayList<>(List.of(dist().resolve("../../../nodekeeper").toRealPath().toString()));
         command.addAll(List.of(arguments));
         return run(directory, name, command);
     }
@@ -71,11 +74,7 @@ final class Running implements AutoCloseable {
 
     private static Running start(Path directory, String name, List<String> javaFlags, List<String> arguments)
             throws IOException {
-        Path dist = Path.of(System.getProperty("nodekeeper.dist", "../dist/target/nodekeeper"));
-        if (!Files.isDirectory(dist.resolve("lib"))) {
-            throw new IllegalStateException("no distribution in " + dist.toAbsolutePath()
-                    + "; build it first: mvn -DskipTests package -pl dist -am");
-        }
+        Path dist = dist();
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
@@ -87,6 +86,15 @@ final class Running implements AutoCloseable {
         command.addAll(List.of("-cp", dist.resolve("lib") + "/*", "io.nodekeeper.cli.Main"));
         command.addAll(arguments);
         return run(directory, name, command);
+    }
+
+    private static Path dist() {
+        Path dist = Path.of(System.getProperty("nodekeeper.dist", "../dist/target/nodekeeper"));
+        if (!Files.isDirectory(dist.resolve("lib"))) {
+            throw new IllegalStateException("no distribution in " + dist.toAbsolutePath()
+                    + "; build it first: mvn -DskipTests package -pl dist -am");
+        }
+        return dist;
     }
 
     private static Running run(Path directory, String name, List<String> command) throws IOException {
