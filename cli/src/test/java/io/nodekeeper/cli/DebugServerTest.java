@@ -3,6 +3,7 @@ package io.nodekeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.agent.LoopWatch;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.pages.AgentPages;
 import io.nodekeeper.time.ThreadLoop;
@@ -26,7 +27,7 @@ class DebugServerTest {
     private final ThreadLoop loop = new ThreadLoop("agent");
     private final ThreadLoop timer = new ThreadLoop("timer");
     private final AgentMetrics metrics =
-            new AgentMetrics(loop.clock(), loop.clock().wallTime());
+            new AgentMetrics(new LoopWatch(loop.clock()), loop.clock().wallTime());
     private final AgentPages pages =
             new AgentPages(Map.of("status", () -> Optional.of("stands still")), Map.of(), metrics::scrape, loop, timer);
 

@@ -88,8 +88,11 @@ final class Neighbours {
             return;
         }
         Answer before = answers.get(container);
-        boolean wasLate = before != null && before.kind() == Answer.Kind.LATE;
-        if (answer.kind() == Answer.Kind.LATE && wasLate) {
+        if (answer.kind() != Answer.Kind.LATE) {
+            answers.put(container, answer);
+            return;
+        }
+        if (before != null && before.kind() == Answer.Kind.LATE) {
             // It has waited since the first try.
             long waited = answer.askedAt() - before.askedAt() + answer.took().toNanos();
             answers.put(
@@ -98,8 +101,6 @@ final class Neighbours {
                             answer.call(), before.askedAt(), Duration.ofNanos(waited), answer.kind(), answer.error()));
         } else {
             answers.put(container, answer);
-        }
-        if (answer.kind() == Answer.Kind.LATE && !wasLate) {
             onLate.run();
         }
     }
