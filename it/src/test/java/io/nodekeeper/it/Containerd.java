@@ -1,5 +1,10 @@
 package io.nodekeeper.it;
 
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.nodekeeper.cri.CriChannels;
+import io.nodekeeper.cri.v1.RuntimeServiceGrpc;
+import io.nodekeeper.cri.v1.StatusRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -97,8 +102,24 @@ final class Containerd implements AutoCloseable {
             if (!process.isAlive()) {
                 throw new AssertionError("containerd ended with " + process.exitValue() + ": " + log());
             }
-            return Files.exists(socket) && ctr(Duration.ofSeconds(5), "version").code() == 0;
+            return Files.exists(socket) && answers();
         });
+    }
+
+    /** Whether it can make pods: its own client is answered before that. */
+    private boolean answers() {
+        ManagedChannel channel = CriChannels.open(socket);
+        try {
+            return RuntimeServiceGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(5, TimeUnit.SECONDS)
+                    .status(StatusRequest.getDefaultInstance())
+                    .hasStatus();
+        } catch (StatusRuntimeException e) {
+            // It has only begun.
+            return false;
+        } finally {
+            channel.shutdownNow();
+        }
     }
 
     /** Gives it the images of {@link BusyboxImages}. */

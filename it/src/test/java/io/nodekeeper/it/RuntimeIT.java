@@ -127,8 +127,12 @@ class RuntimeIT {
         node.pods().run("another");
         Eventually.within(
                 SOON, () -> node.page().metric("kubelet_running_pods").orElse(-1) == PODS);
-        assertThat(node.page().metric("kubelet_running_containers{container_state=\"running\"}"))
-                .hasValue(PODS);
+        Eventually.within(
+                SOON,
+                () -> node.page()
+                                .metric("kubelet_running_containers{container_state=\"running\"}")
+                                .orElse(-1)
+                        == PODS);
     }
 
     @Test
@@ -170,7 +174,6 @@ class RuntimeIT {
                                 own.toString(),
                                 "--healthz-port=" + port,
                                 "--container-runtime-endpoint=" + containerd.endpoint()))) {
-            agent.awaitReady();
             Eventually.within(SOON, () -> conditions.is(name, Condition.READY, Condition.FALSE)
                     && conditions.now(name, Condition.READY).isPresent());
             assertThat(conditions.now(name, Condition.READY).orElseThrow().message())
