@@ -45,7 +45,7 @@ final class Containerd implements AutoCloseable {
     private final Optional<LoopDisk> disk;
     private final Thread lastResort = new Thread(this::releaseAtLast, "end containerd");
 
-    private Process process;
+    private Optional<ProcessHandle> process = Optional.empty();
 
     private Containerd(Path directory, boolean ownDisk) throws Exception {
         Command.find("containerd", "containerd");
@@ -91,19 +91,29 @@ final class Containerd implements AutoCloseable {
         }
     }
 
-    /** Starts it, the first time or again, and waits until it answers. */
+    /**
+     * Starts it, the first time or again, and waits until it answers. It is no child of ours: an agent that is relayed by us
+     * takes us for the runtime, and our children for its helpers.
+     */
     void start() throws Exception {
-        process = new ProcessBuilder(
-                        "containerd", "--config", directory.resolve("config.toml").toString())
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                .start();
+        String pid = Command.ok(
+                "sh",
+                "-c",
+                "containerd --config \"$1\" >>\"$2\" 2>&1 & echo $!",
+                "sh",
+                directory.resolve("config.toml").toString(),
+                log.toString());
+        process = ProcessHandle.of(Long.parseLong(pid.strip()));
         Eventually.within(READY, () -> {
-            if (!process.isAlive()) {
-                throw new AssertionError("containerd ended with " + process.exitValue() + ": " + log());
+            if (!process().isAlive()) {
+                throw new AssertionError("containerd ended: " + log());
             }
             return Files.exists(socket) && answers();
         });
+    }
+
+    private ProcessHandle process() {
+        return process.orElseThrow(() -> new AssertionError("containerd does not run: " + socket));
     }
 
     /** Whether it can make pods: its own client is answered before that. */
@@ -157,7 +167,7 @@ final class Containerd implements AutoCloseable {
     }
 
     long pid() {
-        return process.pid();
+        return process().pid();
     }
 
     /** In front of runc. */
@@ -178,15 +188,17 @@ final class Containerd implements AutoCloseable {
     /** Ends it without giving it a chance; pods go on, the socket's file stays. */
     void kill() throws Exception {
         signal("KILL");
-        process.waitFor();
+        awaitEnd();
     }
 
     /** Ends it as init would; pods go on, the socket's file goes. */
     void terminate() throws Exception {
         signal("TERM");
-        if (!process.waitFor(30, TimeUnit.SECONDS)) {
-            throw new AssertionError("containerd did not end within 30 s: " + log());
-        }
+        awaitEnd();
+    }
+
+    private void awaitEnd() throws Exception {
+        Eventually.within(Duration.ofSeconds(30), () -> !process().isAlive());
     }
 
     /** It gets {@code micros} of processor time in each 100 ms, as do all helpers and shims that it starts from now on. */
