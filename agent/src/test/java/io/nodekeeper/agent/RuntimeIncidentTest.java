@@ -170,6 +170,34 @@ class RuntimeIncidentTest {
     }
 
     @Test
+    void aContainerWhoseCallsHangIsNamedWithinTwentySeconds() {
+        start();
+        cluster.advance(Duration.ofMinutes(1));
+        runtime.hang("ContainerStatus:p7-main");
+        runtime.hang("ContainerStats:p7-main");
+
+        cluster.advance(Duration.ofSeconds(20));
+
+        Condition degraded = Fixtures.condition(cluster.node.orElseThrow(), "RuntimeDegraded");
+        assertThat(degraded.status()).isEqualTo("True");
+        assertThat(degraded.reason()).isEqualTo("ContainerCallHung");
+        assertThat(degraded.message()).contains("default/pod-p7");
+        assertThat(readyCondition().status()).isEqualTo("True");
+    }
+
+    @Test
+    void aListThatHangsIsNamedWithinTwentySeconds() {
+        start();
+        cluster.advance(Duration.ofMinutes(1));
+        runtime.hang("ListContainers");
+
+        cluster.advance(Duration.ofSeconds(20));
+
+        Condition degraded = Fixtures.condition(cluster.node.orElseThrow(), "RuntimeDegraded");
+        assertThat(degraded.message()).contains("ListContainers");
+    }
+
+    @Test
     @Tag("A54")
     void beforeAnythingIsKnownTheMessageIsKubernetes() {
         runtime.hang("*");

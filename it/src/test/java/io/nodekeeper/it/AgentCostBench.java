@@ -49,7 +49,6 @@ class AgentCostBench {
                         directory.toString(),
                         "--healthz-port=" + port,
                         "--container-runtime-endpoint=" + containerd.endpoint())) {
-                    agent.awaitReady();
                     AgentPage page = new AgentPage(port);
                     Eventually.within(
                             Duration.ofSeconds(60),

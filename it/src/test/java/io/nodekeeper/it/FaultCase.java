@@ -26,6 +26,8 @@ final class FaultCase {
     private static final Duration LOOK = Duration.ofMillis(500);
     /** Machines that all start at once leave each other no processor. */
     private static final Semaphore STARTING = new Semaphore(2);
+    /** How soon an agent is itself again is measured one by one. */
+    private static final Semaphore RESTARTING = new Semaphore(1);
 
     private final RuntimeFault fault;
     private final ConditionLog conditions;
@@ -129,7 +131,7 @@ final class FaultCase {
     /** Kills the agent and starts it again; when it had said and known what it should. */
     private Optional<Double> restart(RealNode node) throws Exception {
         RuntimeFault.Expected expected = fault.expected();
-        STARTING.acquire();
+        RESTARTING.acquire();
         long begin;
         Instant killed;
         try {
@@ -142,7 +144,7 @@ final class FaultCase {
                     FaultRow.restartLimit(expected),
                     () -> node.page().runtime().isPresent());
         } finally {
-            STARTING.release();
+            RESTARTING.release();
         }
         return until(
                 begin,

@@ -47,8 +47,8 @@ enum RuntimeFault {
             node.containerd().runc().open("create");
         }
     },
-    /** A pod does not go. */
-    RUNC_DELETE("runc delete hangs", Expected.culprit("OCIRuntimeHung")) {
+    /** A pod does not go. containerd gives the command up after 10 s, and later tries again. */
+    RUNC_DELETE("runc delete hangs", Expected.culprit("OCIRuntimeHung").later()) {
         @Override
         void strike(RealNode node) throws Exception {
             node.containerd().runc().hang("delete");
@@ -310,6 +310,12 @@ enum RuntimeFault {
         /** It becomes NotReady; perhaps one of these reasons is named, too. */
         static Expected notReady(Duration within, String message, String restartedMessage, String reasons) {
             return new Expected(false, within, message, restartedMessage, false, DEGRADED, reasons, LATER);
+        }
+
+        /** Who is to blame comes and goes. */
+        Expected later() {
+            return new Expected(
+                    ready, notReadyWithin, readyMessage, restartedMessage, othersFresh, condition, named, LATER);
         }
 
         /** The runtime is gone, or as good as gone. */
