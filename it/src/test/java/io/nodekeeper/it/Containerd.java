@@ -32,8 +32,7 @@ final class Containerd implements AutoCloseable {
 
     private final Path directory;
     /** Of the bridge, of the network and of the control groups. At most 15 characters, as it names an interface. */
-    private final String name =
-            "nk" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+    private final String name = "nk" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
 
     private final Path socket;
     private final Path log;
@@ -97,15 +96,6 @@ final class Containerd implements AutoCloseable {
      * takes us for the runtime, and our children for its helpers.
      */
     void start() throws Exception {
-<<<<<<< HEAD
-        process = new ProcessBuilder(
-                        "containerd",
-                        "--config",
-                        directory.resolve("config.toml").toString())
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                .start();
-=======
         String pid = Command.ok(
                 "sh",
                 "-c",
@@ -114,7 +104,6 @@ final class Containerd implements AutoCloseable {
                 directory.resolve("config.toml").toString(),
                 log.toString());
         process = ProcessHandle.of(Long.parseLong(pid.strip()));
->>>>>>> zoo
         Eventually.within(READY, () -> {
             if (!process().isAlive()) {
                 throw new AssertionError("containerd ended: " + log());
@@ -245,8 +234,7 @@ final class Containerd implements AutoCloseable {
     long shim(String sandbox) throws Exception {
         return ProcessHandle.allProcesses()
                 .filter(candidate -> {
-                    List<String> arguments =
-                            List.of(candidate.info().arguments().orElse(new String[0]));
+                    List<String> arguments = List.of(candidate.info().arguments().orElse(new String[0]));
                     int id = arguments.indexOf("-id");
                     return arguments.contains(socket.toString())
                             && id >= 0
@@ -261,8 +249,8 @@ final class Containerd implements AutoCloseable {
     List<Long> pluginRuns() {
         String plugin = cni.path().toString();
         return ProcessHandle.allProcesses()
-                .filter(candidate -> List.of(candidate.info().arguments().orElse(new String[0]))
-                        .contains(plugin))
+                .filter(candidate ->
+                        List.of(candidate.info().arguments().orElse(new String[0])).contains(plugin))
                 .map(ProcessHandle::pid)
                 .toList();
     }
