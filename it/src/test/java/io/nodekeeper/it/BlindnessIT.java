@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * Whatever keeps the controller from seeing, no node is blamed for it, and nodes that really die meanwhile are found. Each
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  *
  * <p>{@code -Dblindness.only=WATCH,DISK} runs just those cases and leaves the document alone.
  */
+@Isolated("It measures.")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BlindnessIT {
     /** Whether the hop that the controller names has to be the right one, or is only written down. */

@@ -16,8 +16,10 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** What one controller began another one finishes. */
+@Isolated("It measures.")
 class FailoverIT {
     private static final Duration GRACE = Duration.ofSeconds(15);
     /** Kubernetes' lock: 15 s without a renewal, and then a look each 2 s × (1…2.2). */

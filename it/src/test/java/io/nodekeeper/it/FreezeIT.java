@@ -13,8 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** An agent that is frozen is noticed on time, and welcomed back. */
+@Isolated("It measures.")
 class FreezeIT {
     private static final Duration WARM_UP = Duration.ofSeconds(10);
     private static final int TIMES = 20;

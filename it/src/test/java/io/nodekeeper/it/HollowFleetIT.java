@@ -10,8 +10,10 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** A tenth of 2,000 nodes dies at once. */
+@Isolated("It measures.")
 class HollowFleetIT {
     private static final Duration GRACE = Duration.ofSeconds(15);
     private static final int LIVING = 1_800;
