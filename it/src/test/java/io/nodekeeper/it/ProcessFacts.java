@@ -26,6 +26,16 @@ final class ProcessFacts {
         return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_A_SECOND;
     }
 
+    /** The kernel's letter for what it does: R, S, D, T, Z and so on; X once it is gone. */
+    static char state(long pid) {
+        try {
+            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
+            return stat.charAt(stat.lastIndexOf(')') + 2);
+        } catch (IOException e) {
+            return 'X';
+        }
+    }
+
     /** Resident memory, KB. */
     static long residentKb(long pid) throws IOException {
         return number(RESIDENT, Files.readString(Path.of("/proc", Long.toString(pid), "status")));
