@@ -16,6 +16,8 @@ final class ProcessFacts {
     private static final Pattern USED = Pattern.compile("used (\\d+)K");
     private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
 
+    private static final Pattern ANONYMOUS = Pattern.compile("RssAnon:\\s+(\\d+) kB");
+
     private ProcessFacts() {}
 
     /** Processor time used so far, seconds. */
@@ -39,6 +41,11 @@ final class ProcessFacts {
     /** Resident memory, KB. */
     static long residentKb(long pid) throws IOException {
         return number(RESIDENT, Files.readString(Path.of("/proc", Long.toString(pid), "status")));
+    }
+
+    /** That part of the resident memory which is the process's own and not a part of a file, KB. */
+    static long anonymousKb(long pid) throws IOException {
+        return number(ANONYMOUS, Files.readString(Path.of("/proc", Long.toString(pid), "status")));
     }
 
     /** Heap in use after a full collection, KB. */
