@@ -63,8 +63,8 @@ class AgentCostBench {
     private static void measure(long agent, long containerd) throws Exception {
         StringBuilder table = new StringBuilder("""
 
-                | minute | agent: resident | processor | threads | files | containerd: processor |
-                |---|---|---|---|---|---|
+                | minute | agent: resident | of it no files | processor | threads | files | containerd: processor |
+                |---|---|---|---|---|---|---|
                 """);
         double begin = ProcessFacts.cpuSeconds(agent);
         long resident = 0;
@@ -75,9 +75,10 @@ class AgentCostBench {
             resident = Math.max(resident, ProcessFacts.residentKb(agent));
             table.append(String.format(
                     Locale.ROOT,
-                    "| %d | %.1f MB | %.2f %% | %d | %d | %.2f %% |%n",
+                    "| %d | %.1f MB | %.1f MB | %.2f %% | %d | %d | %.2f %% |%n",
                     minute,
                     ProcessFacts.residentKb(agent) / 1024.0,
+                    ProcessFacts.anonymousKb(agent) / 1024.0,
                     (ProcessFacts.cpuSeconds(agent) - cpu) / 60 * 100,
                     count(agent, "task"),
                     count(agent, "fd"),

@@ -304,19 +304,25 @@ final class Containerd implements AutoCloseable {
                 Files.deleteIfExists(Path.of(Files.readString(address).replaceFirst("^unix://", "")));
             }
         }
-        List<Path> results = Leftovers.children(CNI_RESULTS);
-        for (Path result : results) {
+        for (Path result : results()) {
             String file = result.getFileName().toString();
             if (file.startsWith(name + "-")) {
                 ids.add(file.substring(name.length() + 1).replaceFirst("-.*", ""));
             }
-        }
-        for (Path result : results) {
-            if (ids.stream().anyMatch(id -> result.getFileName().toString().contains("-" + id + "-"))) {
-                Files.deleteIfExists(result);
-            }
+            Files.deleteIfExists(result);
         }
         return ids;
+    }
+
+    /** What libcni remembers of its pods' networks: it names their namespaces, which are below the directory. */
+    List<Path> results() throws IOException {
+        List<Path> own = new ArrayList<>();
+        for (Path result : Leftovers.children(CNI_RESULTS)) {
+            if (Files.readString(result).contains(directory + "/")) {
+                own.add(result);
+            }
+        }
+        return own;
     }
 
     private String config() {

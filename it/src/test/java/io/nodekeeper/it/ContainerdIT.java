@@ -32,6 +32,7 @@ class ContainerdIT {
             assertThat(containerd.leftovers().mounts()).isNotEmpty();
             assertThat(Path.of("/sys/class/net", name)).exists();
             assertThat(cgroups(name)).isNotEmpty();
+            assertThat(containerd.results()).hasSizeGreaterThanOrEqualTo(5);
         } finally {
             containerd.close();
         }
@@ -41,8 +42,7 @@ class ContainerdIT {
         assertThat(Path.of("/sys/class/net", name)).doesNotExist();
         assertThat(cgroups(name)).isEmpty();
         assertThat(Command.ok("losetup", "--list", "--output", "BACK-FILE")).doesNotContain(directory.toString());
-        assertThat(Leftovers.children(Path.of("/var/lib/cni/results")))
-                .noneMatch(file -> file.getFileName().toString().startsWith(name));
+        assertThat(containerd.results()).isEmpty();
     }
 
     private static List<Path> cgroups(String name) throws Exception {

@@ -16,6 +16,8 @@ final class ProcessFacts {
     private static final Pattern USED = Pattern.compile("used (\\d+)K");
     private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
 
+    private static final Pattern ANONYMOUS = Pattern.compile("RssAnon:\\s+(\\d+) kB");
+
     private ProcessFacts() {}
 
     /** Processor time used so far, seconds. */
@@ -26,9 +28,24 @@ final class ProcessFacts {
         return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_A_SECOND;
     }
 
+    /** The kernel's letter for what it does: R, S, D, T, Z and so on; X once it is gone. */
+    static char state(long pid) {
+        try {
+            String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
+            return stat.charAt(stat.lastIndexOf(')') + 2);
+        } catch (IOException e) {
+            return 'X';
+        }
+    }
+
     /** Resident memory, KB. */
     static long residentKb(long pid) throws IOException {
         return number(RESIDENT, Files.readString(Path.of("/proc", Long.toString(pid), "status")));
+    }
+
+    /** That part of the resident memory which is the process's own and not a part of a file, KB. */
+    static long anonymousKb(long pid) throws IOException {
+        return number(ANONYMOUS, Files.readString(Path.of("/proc", Long.toString(pid), "status")));
     }
 
     /** Heap in use after a full collection, KB. */

@@ -202,6 +202,11 @@ enum RuntimeFault {
         @Override
         void strike(RealNode node) throws Exception {
             node.volume().freeze();
+            // A signal that comes before the next write would still reach it.
+            Eventually.within(
+                    Duration.ofSeconds(10),
+                    () -> node.containerd().leftovers().processes().stream()
+                            .anyMatch(pid -> ProcessFacts.state(pid) == 'D'));
             node.begun(node.pods().stop(node.victim()));
         }
 
