@@ -50,3 +50,11 @@ without_services() {
   rm -f "$policy"
   return "$status"
 }
+
+# install_runtime: makes sure of a real container runtime, which process tests run and break. Some of it is not on an
+# ordinary user's path.
+install_runtime() {
+  PATH=$PATH:/usr/sbin:/sbin
+  install_tool runc runc && install_tool containerd containerd && install_tool busybox busybox-static \
+    && install_tool /usr/lib/cni/bridge containernetworking-plugins
+}

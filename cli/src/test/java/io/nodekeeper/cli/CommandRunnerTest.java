@@ -161,8 +161,8 @@ class CommandRunnerTest {
 
     @Test
     void helpTeachesEachCommandWithExamples() {
-        for (String command :
-                List.of("up", "apiserver", "controller", "agent", "hollow-nodes", "simulate", "why", "doctor", "certs")) {
+        for (String command : List.of(
+                "up", "apiserver", "controller", "agent", "hollow-nodes", "simulate", "why", "doctor", "certs")) {
             int before = out.getBuffer().length();
 
             int code = runner.run(command, "--help");

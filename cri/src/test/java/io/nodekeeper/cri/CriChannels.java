@@ -11,6 +11,7 @@ public final class CriChannels {
 
     /** To the runtime at {@code socket}; connects when needed, and again. Thread-safe; to be shut down. */
     public static ManagedChannel open(Path socket) {
-        return new Connection(socket, Executors.newVirtualThreadPerTaskExecutor(), TimerThread.named("cri-test")).channel();
+        return new Connection(socket, Executors.newVirtualThreadPerTaskExecutor(), TimerThread.named("cri-test"))
+                .channel();
     }
 }

@@ -44,10 +44,14 @@ final class AgentPage {
     /** What it knows of each pod, by name; nothing of those that it has only heard of, and of all if nobody answers. */
     Map<String, PodKnowledge> pods() {
         Map<String, PodKnowledge> pods = new LinkedHashMap<>();
-        runtime().ifPresent(page -> page.array("pods").objects().forEach(pod -> pod.get("ageSeconds")
-                .ifPresent(age -> pods.put(
-                        pod.text("name"),
-                        new PodKnowledge(((JsonNumber) age).decimal().doubleValue(), pod.bool("stuck"))))));
+        runtime()
+                .ifPresent(page -> page.array("pods")
+                        .objects()
+                        .forEach(pod -> pod.get("ageSeconds")
+                                .ifPresent(age -> pods.put(
+                                        pod.text("name"),
+                                        new PodKnowledge(
+                                                ((JsonNumber) age).decimal().doubleValue(), pod.bool("stuck"))))));
         return pods;
     }
 
@@ -61,8 +65,8 @@ final class AgentPage {
     /** The text at {@code path}; empty if nobody answers, or with an error. */
     Optional<String> get(String path) {
         try {
-            HttpURLConnection connection =
-                    (HttpURLConnection) URI.create("http://127.0.0.1:" + port + path).toURL().openConnection();
+            HttpURLConnection connection = (HttpURLConnection)
+                    URI.create("http://127.0.0.1:" + port + path).toURL().openConnection();
             connection.setConnectTimeout(LIMIT_MILLIS);
             connection.setReadTimeout(LIMIT_MILLIS);
             try (var in = connection.getInputStream()) {

@@ -32,7 +32,8 @@ final class Containerd implements AutoCloseable {
 
     private final Path directory;
     /** Of the bridge, of the network and of the control groups. At most 15 characters, as it names an interface. */
-    private final String name = "nk" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+    private final String name =
+            "nk" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
 
     private final Path socket;
     private final Path log;
@@ -234,7 +235,8 @@ final class Containerd implements AutoCloseable {
     long shim(String sandbox) throws Exception {
         return ProcessHandle.allProcesses()
                 .filter(candidate -> {
-                    List<String> arguments = List.of(candidate.info().arguments().orElse(new String[0]));
+                    List<String> arguments =
+                            List.of(candidate.info().arguments().orElse(new String[0]));
                     int id = arguments.indexOf("-id");
                     return arguments.contains(socket.toString())
                             && id >= 0
@@ -249,8 +251,8 @@ final class Containerd implements AutoCloseable {
     List<Long> pluginRuns() {
         String plugin = cni.path().toString();
         return ProcessHandle.allProcesses()
-                .filter(candidate ->
-                        List.of(candidate.info().arguments().orElse(new String[0])).contains(plugin))
+                .filter(candidate -> List.of(candidate.info().arguments().orElse(new String[0]))
+                        .contains(plugin))
                 .map(ProcessHandle::pid)
                 .toList();
     }

@@ -53,8 +53,8 @@ final class Running implements AutoCloseable {
         // Maven has just built what the script would build again; what it learned before belongs to other jars.
         Files.writeString(dist().resolve("built"), "");
         Files.deleteIfExists(dist().resolve("agent.aot"));
-        List<String> command =
-                new ArrayList<>(List.of(dist().resolve("../../../nodekeeper").toRealPath().toString()));
+        List<String> command = new ArrayList<>(
+                List.of(dist().resolve("../../../nodekeeper").toRealPath().toString()));
         command.addAll(List.of(arguments));
         return run(directory, name, command);
     }

@@ -67,7 +67,8 @@ class RuntimeIT {
     @Order(1)
     void describeShowsTheTrueRuntimeVersion() throws Exception {
         // "containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+b1"
-        String version = "containerd://" + Command.ok("containerd", "--version").strip().split(" ")[2];
+        String version =
+                "containerd://" + Command.ok("containerd", "--version").strip().split(" ")[2];
 
         JsonObject info = Json.parseObject(kubectl.ok("get", "node", NODE, "-o", "json"))
                 .object("status")
@@ -99,7 +100,8 @@ class RuntimeIT {
                 .forEach(image -> image.array("names")
                         .strings()
                         .filter(name -> name.endsWith(":1"))
-                        .forEach(name -> images.put(name, image.number("sizeBytes").orElse(-1L))));
+                        .forEach(name ->
+                                images.put(name, image.number("sizeBytes").orElse(-1L))));
         return images;
     }
 
@@ -121,12 +123,10 @@ class RuntimeIT {
         assertThat(node.page().metric("kubelet_running_pods")).hasValue(PODS);
 
         node.pods().stop(node.running().getLast()).get(30, TimeUnit.SECONDS);
-        Eventually.within(
-                SOON, () -> node.page().metric("kubelet_running_pods").orElse(-1) == PODS - 1);
+        Eventually.within(SOON, () -> node.page().metric("kubelet_running_pods").orElse(-1) == PODS - 1);
 
         node.pods().run("another");
-        Eventually.within(
-                SOON, () -> node.page().metric("kubelet_running_pods").orElse(-1) == PODS);
+        Eventually.within(SOON, () -> node.page().metric("kubelet_running_pods").orElse(-1) == PODS);
         Eventually.within(
                 SOON,
                 () -> node.page()
@@ -145,8 +145,7 @@ class RuntimeIT {
 
         Eventually.within(SOON, () -> node.page().pods().containsKey("after-the-kill"));
         Eventually.within(
-                SOON,
-                () -> node.page().pods().values().stream().allMatch(pod -> pod.ageSeconds() <= FaultRow.FRESH));
+                SOON, () -> node.page().pods().values().stream().allMatch(pod -> pod.ageSeconds() <= FaultRow.FRESH));
         // The status is looked at each 10 s.
         Thread.sleep(12_000);
         assertThat(conditions.since(killed, NODE, Condition.READY)).allMatch(entry -> entry.says(Condition.TRUE));
@@ -174,8 +173,10 @@ class RuntimeIT {
                                 own.toString(),
                                 "--healthz-port=" + port,
                                 "--container-runtime-endpoint=" + containerd.endpoint()))) {
-            Eventually.within(SOON, () -> conditions.is(name, Condition.READY, Condition.FALSE)
-                    && conditions.now(name, Condition.READY).isPresent());
+            Eventually.within(
+                    SOON,
+                    () -> conditions.is(name, Condition.READY, Condition.FALSE)
+                            && conditions.now(name, Condition.READY).isPresent());
             assertThat(conditions.now(name, Condition.READY).orElseThrow().message())
                     .contains("container runtime status check may not have completed yet");
 
