@@ -22,8 +22,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** What the API server acknowledged survives kill -9. */
+@Isolated("It keeps both processors busy.")
 class DurabilityIT {
     private static final int KILLS = 20;
     private static final int WRITERS = 16;

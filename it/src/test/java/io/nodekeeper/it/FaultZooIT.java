@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * Every way in which a real containerd can hang or fail: no hung container hurts the node, whoever hangs is named, and an
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Dfaults.only=CNI_ADD,SHIM_STOPPED} runs just those and leaves the document alone.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Isolated("It measures.")
 class FaultZooIT {
     /** They mostly wait; all take two rounds. */
     private static final int SIDE_BY_SIDE = Integer.getInteger("faults.parallel", 9);
