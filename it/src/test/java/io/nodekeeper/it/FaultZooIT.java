@@ -126,8 +126,8 @@ class FaultZooIT {
             * **Other pods**: how old the agent's knowledge of a pod that was not hit was at most, before the restart; at most
               2 s, except (in brackets) where nobody can know better.
             * **Named**: reason and message of the first `RuntimeDegraded` (or `PodNetworkUnavailable`) in the API that fits.
-            * **After a restart**: when the new agent had said the right Ready and knew the other pods; within 10 s unless
-              nobody can know them.
+            * **After a restart**: when the new agent had said the right Ready and knew the other pods; within 10 s where
+              that is True, within a minute where it is not.
             * **After the end**: when Ready was True, nobody was named any more, and everything that hung had ended.
 
             | fault | Ready | other pods | named | after | after a restart | after the end |

@@ -186,8 +186,9 @@ public final class CulpritWatch {
                 log.warn("cannot look at the container runtime's processes: {}", scanError);
             }
             if (running) {
-                judge(now);
+                // Whatever goes wrong with one look, there is another.
                 schedule(Jitter.stretch(alert ? ALERT_PERIOD : PERIOD, JITTER, random));
+                judge(now);
             }
         }));
     }
@@ -242,7 +243,7 @@ public final class CulpritWatch {
         }
         answers.addAll(down() ? List.of() : neighbours.answers());
         Facts facts = Facts.of(seen, answers, now, socket, loop.clock());
-        update(Diagnosis.of(facts, Patience.PATROL));
+        update(Diagnosis.of(facts, Patience.PATROL), now);
         alert = !book.culprits().isEmpty()
                 || answers.stream().anyMatch(answer -> !answer.answered())
                 || seen.stream().anyMatch(CulpritWatch::suspicious);
@@ -250,18 +251,32 @@ public final class CulpritWatch {
 
     private static boolean suspicious(Sighting process) {
         ProcessInfo info = process.info();
-        return info.state() == 'T'
-                || !info.stalls().isEmpty()
+        // A container may stop its own processes, and a busy disk keeps everybody waiting for a moment.
+        return info.state() == 'T' && (info.role() == Role.RUNTIME || info.role() == Role.SHIM)
+                || !process.stuck().isEmpty()
                 || (info.role() == Role.CNI_PLUGIN || info.role() == Role.OCI_RUNTIME)
                         && info.age().compareTo(PERIOD) > 0;
     }
 
-    private void update(List<Culprit> shown) {
+    private static boolean isBlamed(Subject subject, List<Culprit> culprits) {
+        return culprits.stream().anyMatch(culprit -> Diagnosis.about(culprit).samePod(subject));
+    }
+
+    private void update(List<Culprit> shown, Workload workload) {
         long now = loop.clock().nanoTime();
+        Set<String> known = book.culprits().stream().map(Culprit::key).collect(Collectors.toSet());
+        List<Culprit> still =
+                shown.stream().filter(culprit -> known.contains(culprit.key())).toList();
         CulpritBook.Changes changes = book.look(shown, now);
         if (!changes.missed().isEmpty()) {
-            excuses.excuse(ledger.troubles(Patience.PATROL.call()), now);
-            neighbours.forgetLate();
+            // What one of the others is still to blame for waits on.
+            List<Trouble> over = ledger.troubles(Patience.PATROL.call()).stream()
+                    .filter(trouble -> !isBlamed(Subject.of(trouble.call(), workload), still))
+                    .toList();
+            excuses.excuse(over, now);
+            neighbours.forgetLate(workload.running().stream()
+                    .filter(id -> isBlamed(Subject.of(new RuntimeCall.GetContainerStats(id), workload), still))
+                    .collect(Collectors.toSet()));
         }
         for (Culprit culprit : changes.cleared()) {
             log.info("no longer: {}", culprit.summary());

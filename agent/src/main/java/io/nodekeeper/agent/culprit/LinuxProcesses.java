@@ -47,11 +47,12 @@ public final class LinuxProcesses implements ProcessTable {
     @Override
     public CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep) {
         ProcessScan scan = new ProcessScan(files, owners, programs, unreadable, socket, Set.copyOf(ids), deep);
+        if (underWay.get() >= MOST_HUNG) {
+            return CompletableFuture.failedFuture(
+                    new IOException(MOST_HUNG + " earlier scans of /proc have not returned yet"));
+        }
+        underWay.incrementAndGet();
         CompletableFuture<List<ProcessInfo>> scanned = workers.call("a scan of /proc", DEADLINE, () -> {
-            if (underWay.incrementAndGet() > MOST_HUNG) {
-                underWay.decrementAndGet();
-                throw new IOException(MOST_HUNG + " earlier scans of /proc have not returned yet");
-            }
             try {
                 return scan.run();
             } finally {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -19,13 +20,14 @@ final class Neighbours {
     /** Ten times what a busy runtime needs. Chosen. */
     private static final Duration DEADLINE = Duration.ofSeconds(5);
     /** So that a node full of hung containers does not hold many calls in its runtime. Chosen. */
-    private static final int PARALLEL = 4;
+    private static final int PARALLEL = 16;
 
     private final ContainerRuntime runtime;
     private final Loop loop;
     private final Runnable onLate;
     private final Map<String, Answer> answers = new LinkedHashMap<>();
     private final ArrayDeque<String> waiting = new ArrayDeque<>();
+    private Set<String> stillLate = Set.of();
     private long validFrom;
     private int asking;
 
@@ -54,9 +56,11 @@ final class Neighbours {
         waiting.clear();
     }
 
-    /** What they waited for is over: only what they say from now on counts. */
-    void forgetLate() {
-        answers.values().removeIf(answer -> answer.kind() == Answer.Kind.LATE);
+    /** What they waited for is over, {@code still} excepted: only what they say from now on counts. */
+    void forgetLate(Set<String> still) {
+        answers.entrySet()
+                .removeIf(entry -> entry.getValue().kind() == Answer.Kind.LATE && !still.contains(entry.getKey()));
+        stillLate = still;
         validFrom = loop.clock().nanoTime();
     }
 
@@ -84,7 +88,7 @@ final class Neighbours {
     }
 
     private void put(String container, Answer answer) {
-        if (answer.kind() == Answer.Kind.LATE && answer.askedAt() - validFrom < 0) {
+        if (answer.kind() == Answer.Kind.LATE && answer.askedAt() - validFrom < 0 && !stillLate.contains(container)) {
             return;
         }
         Answer before = answers.get(container);

@@ -3,8 +3,6 @@ package io.nodekeeper.agent.culprit;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -94,18 +92,27 @@ record ProcFiles(Path root) {
 
     /** The numbered entries of a directory. */
     static List<Integer> numbers(Path directory) throws IOException {
-        List<Integer> numbers = new ArrayList<>();
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
-            for (Path entry : entries) {
-                String name = entry.getFileName().toString();
-                if (name.chars().allMatch(c -> c >= '0' && c <= '9') && name.length() < 10) {
-                    numbers.add(Integer.parseInt(name));
-                }
+        // Some hundred names each few seconds: a path and a stream for each would be waste.
+        String[] names = directory.toFile().list();
+        if (names == null) {
+            throw new IOException("cannot read " + directory);
+        }
+        List<Integer> numbers = new ArrayList<>(names.length);
+        for (String name : names) {
+            if (isNumber(name)) {
+                numbers.add(Integer.parseInt(name));
             }
-        } catch (DirectoryIteratorException e) {
-            throw e.getCause();
         }
         return numbers;
+    }
+
+    private static boolean isNumber(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            if (name.charAt(i) < '0' || name.charAt(i) > '9') {
+                return false;
+            }
+        }
+        return !name.isEmpty() && name.length() < 10;
     }
 
     /** A file's text; empty if it is gone or not for us. */
@@ -136,7 +143,7 @@ record ProcFiles(Path root) {
         if (open < 1 || close < open) {
             return Optional.empty();
         }
-        String[] rest = line.substring(Math.min(close + 2, line.length())).split(" ");
+        String[] rest = line.substring(Math.min(close + 2, line.length())).split(" ", 21);
         if (rest.length < 20) {
             return Optional.empty();
         }

@@ -12,14 +12,13 @@ import java.util.Optional;
 
 /**
  * Who listens on a unix socket: the kernel tells the socket's inode by its path, and the process by the inode. Finding the
- * process means looking at all open files of all processes, so it is done only when the socket is another one, or the
- * process that was found is gone. Not thread-safe.
+ * process means looking at all open files of all processes, so it is done only when the process that was found is gone. Not thread-safe.
  */
 final class SocketOwners {
     /** Looks that pass before a search without result is done again: about a minute. Chosen. */
     private static final int PAUSE = 12;
 
-    private record Owner(String inode, int pid, long startTicks) {}
+    private record Owner(int pid, long startTicks) {}
 
     private final ProcFiles files;
     private final Map<String, Owner> owners = new HashMap<>();
@@ -31,18 +30,17 @@ final class SocketOwners {
 
     /** The pid of the process that listens on {@code socket}; empty if there is none, or it is not for us to see. */
     Optional<Integer> of(String socket, List<ProcFiles.Stat> processes) {
+        Owner known = owners.get(socket);
+        if (known != null
+                && processes.stream()
+                        .anyMatch(stat -> stat.pid() == known.pid && stat.startTicks() == known.startTicks)) {
+            return Optional.of(known.pid);
+        }
         Optional<String> inode = inode(socket);
         if (inode.isEmpty()) {
             owners.remove(socket);
             pauses.remove(socket);
             return Optional.empty();
-        }
-        Owner known = owners.get(socket);
-        if (known != null
-                && known.inode.equals(inode.get())
-                && processes.stream()
-                        .anyMatch(stat -> stat.pid() == known.pid && stat.startTicks() == known.startTicks)) {
-            return Optional.of(known.pid);
         }
         int pause = pauses.getOrDefault(inode.get(), 0);
         if (pause > 0) {
@@ -58,7 +56,7 @@ final class SocketOwners {
         if (found.isEmpty()) {
             pauses.put(inode.get(), PAUSE);
         }
-        found.ifPresent(stat -> owners.put(socket, new Owner(inode.get(), stat.pid(), stat.startTicks())));
+        found.ifPresent(stat -> owners.put(socket, new Owner(stat.pid(), stat.startTicks())));
         return found.map(ProcFiles.Stat::pid);
     }
 

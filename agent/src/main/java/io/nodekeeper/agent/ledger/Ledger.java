@@ -1,8 +1,10 @@
 package io.nodekeeper.agent.ledger;
 
+import io.nodekeeper.client.Failures;
 import io.nodekeeper.cri.ContainerEvent;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.DeadlineExceededException;
 import java.time.Duration;
@@ -10,22 +12,28 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The book of all calls to the runtime: which are under way, and which questions do not get their answers. A question is a
  * method together with what it is about; it is in trouble from the begin of its first late try until a try is answered,
- * be it with an error. Confined to the loop of its runtime.
+ * be it with an error, or until nobody has asked for some minutes. Confined to the loop of its runtime.
  */
 public final class Ledger implements ContainerRuntime {
+    /** Who still wants to know asks again within two minutes, the longest quarantine. Chosen: that and a deadline. */
+    private static final Duration MOOT = Duration.ofMinutes(3);
+
     private final ContainerRuntime runtime;
     private final Clock clock;
     private final OperationListener listener;
     private final Map<Object, OpenCall> open = new LinkedHashMap<>();
-    private final Map<RuntimeCall<?>, Trouble> timedOut = new LinkedHashMap<>();
+    private final Map<RuntimeCall<?>, Late> timedOut = new LinkedHashMap<>();
+
+    /** A question that was given up, and when it was last. */
+    private record Late(Trouble trouble, long at) {}
 
     /** A book over the calls to {@code runtime}. */
     public Ledger(ContainerRuntime runtime, Clock clock, OperationListener listener) {
@@ -61,7 +69,9 @@ public final class Ledger implements ContainerRuntime {
     /** The questions that have waited for {@code patience} or longer, oldest first. */
     public List<Trouble> troubles(Duration patience) {
         long now = clock.nanoTime();
-        Map<RuntimeCall<?>, Trouble> all = new LinkedHashMap<>(timedOut);
+        timedOut.values().removeIf(late -> now - late.at > MOOT.toNanos());
+        Map<RuntimeCall<?>, Trouble> all = new LinkedHashMap<>();
+        timedOut.forEach((call, late) -> all.put(call, late.trouble));
         for (OpenCall late : open.values()) {
             if (!all.containsKey(late.call())) {
                 all.put(late.call(), new Trouble(late.call(), late.startedAt(), 0));
@@ -73,25 +83,26 @@ public final class Ledger implements ContainerRuntime {
         return troubles;
     }
 
-    /** Nobody will ask this again: the pod is gone. */
-    public void forget(String id) {
-        timedOut.keySet()
-                .removeIf(call -> call.containerId().filter(id::equals).isPresent()
-                        || call.sandboxId().filter(id::equals).isPresent());
-    }
-
     private void settle(RuntimeCall<?> call, long start, @Nullable Throwable error) {
-        if (isTimeout(error)) {
-            Trouble before = timedOut.getOrDefault(call, new Trouble(call, start, 0));
-            timedOut.put(call, new Trouble(call, before.since(), before.tries() + 1));
+        Throwable cause = error == null ? null : Failures.cause(error);
+        if (cause instanceof CancellationException) {
+            // Whoever asked did not wait for the answer: nothing was learned.
+            return;
+        }
+        if (isTimeout(cause)) {
+            Late before = timedOut.get(call);
+            Trouble trouble = before == null
+                    ? new Trouble(call, start, 1)
+                    : new Trouble(call, before.trouble.since(), before.trouble.tries() + 1);
+            timedOut.put(call, new Late(trouble, clock.nanoTime()));
         } else {
             timedOut.remove(call);
         }
     }
 
-    private static boolean isTimeout(@Nullable Throwable error) {
-        Throwable cause =
-                error instanceof CompletionException wrapped && wrapped.getCause() != null ? wrapped.getCause() : error;
-        return cause instanceof DeadlineExceededException;
+    private static boolean isTimeout(@Nullable Throwable cause) {
+        return cause instanceof DeadlineExceededException
+                || cause instanceof RuntimeCallException refused
+                        && refused.code() == RuntimeCallException.Code.DEADLINE_EXCEEDED;
     }
 }

@@ -179,6 +179,7 @@ final class ParallelInspector implements Inspector {
         if (quarantine.holds(record.uid())) {
             log.info("pod {} can be inspected again", record.ref());
             quarantine.release(record.uid());
+            quarantine.hastenAll(loop.clock().nanoTime());
         }
         records.inspected(record, flight.listed, status, flight.began);
         if (record.isDue()) {

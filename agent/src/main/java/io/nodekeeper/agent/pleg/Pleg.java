@@ -96,7 +96,8 @@ public final class Pleg {
 
     /** Why the PLEG is unhealthy, as in {@code pleg has yet to be successful}; empty if it is not. */
     public Optional<String> unhealthy() {
-        if (lastList != null) {
+        if (lastList != null && config.mode() != PlegConfig.Mode.PARALLEL) {
+            // As Kubernetes has it: the metric stands still while nobody asks.
             metrics.lastSeen(lastList.time);
         }
         return health.check(facts(), loop.clock().nanoTime());
@@ -179,6 +180,9 @@ public final class Pleg {
     private CompletableFuture<Void> take(Inventory listed, LastList list) {
         inventory = listed;
         lastList = list;
+        if (config.mode() == PlegConfig.Mode.PARALLEL) {
+            metrics.lastSeen(list.time);
+        }
         if (failing) {
             failing = false;
             log.info("GenericPLEG: pods can be retrieved again");

@@ -75,23 +75,6 @@ public record PlegConfig(
         SERIAL_TWICE
     }
 
-    /** This one with another deadline for a pod's inspection. */
-    public PlegConfig withPodDeadline(Duration deadline) {
-        return new PlegConfig(
-                mode,
-                relistPeriod,
-                relistThreshold,
-                callDeadline,
-                deadline,
-                parallel,
-                parallelRetries,
-                patience,
-                quarantine,
-                stuckShare,
-                stuckPods,
-                recovery);
-    }
-
     private static PlegConfig reference(Mode mode, Duration requestTimeout) {
         return new PlegConfig(
                 mode,

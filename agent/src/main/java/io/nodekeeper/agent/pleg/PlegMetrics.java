@@ -16,7 +16,8 @@ public interface PlegMetrics {
     /** {@code pleg_relist_interval_seconds}: from the begin of a relist to that of the next. */
     default void relistInterval(Duration interval) {}
 
-    /** {@code pleg_last_seen_seconds}: when the last list that succeeded began. Told at each look at the health. */
+    /** {@code pleg_last_seen_seconds}: when the last list that succeeded began. Told with each such list; in the serial modes at
+     * each look at the health. */
     default void lastSeen(Instant time) {}
 
     /** {@code pleg_discard_events}: an event was dropped because its channel was full. */

@@ -47,6 +47,11 @@ final class Quarantine {
         pods.computeIfPresent(uid, (key, held) -> new Held(held.pod, now));
     }
 
+    /** One of them was answered, so the others may be, too: their next tries need not wait. */
+    void hastenAll(long now) {
+        pods.replaceAll((uid, held) -> new Held(held.pod, now));
+    }
+
     /** If what did not answer is no longer {@code listed}, the question is moot: the pod is free. */
     void reconsider(String uid, ListedPod listed) {
         Held held = pods.get(uid);

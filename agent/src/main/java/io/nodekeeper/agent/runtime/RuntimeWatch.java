@@ -66,6 +66,8 @@ public final class RuntimeWatch implements RuntimeView {
     private final LoopWatch.Beat pulseBeat;
     private final LoopWatch.Beat plegBeat;
     private long plegSeen;
+    private final Optional<LoopWatch.Beat> culpritBeat;
+    private long culpritsSeen;
     private final List<Periodic> loops = new ArrayList<>();
     private final long createdAt;
     private RuntimeState state = RuntimeState.UNKNOWN;
@@ -106,6 +108,7 @@ public final class RuntimeWatch implements RuntimeView {
         pulseBeat = watch.loop("runtime-pulse", BEGIN, SILENCE);
         plegBeat = watch.loop("pleg", BEGIN, SILENCE);
         plegSeen = pleg.lastBeat();
+        culpritBeat = culprits.map(patrol -> watch.loop("culprits", BEGIN, SILENCE));
         status = new Question<>(
                 "runtime status",
                 runtime,
@@ -237,6 +240,12 @@ public final class RuntimeWatch implements RuntimeView {
             plegSeen = pleg.lastBeat();
             plegBeat.beat();
         }
+        culprits.map(CulpritWatch::lastBeat)
+                .filter(beat -> beat != culpritsSeen)
+                .ifPresent(beat -> {
+                    culpritsSeen = beat;
+                    culpritBeat.ifPresent(LoopWatch.Beat::beat);
+                });
         Shown now = new Shown(errors().inOrder().isEmpty(), versionText(), conditions());
         if (shown.isPresent() && !shown.get().equals(now)) {
             log.debug("news about the runtime: {}", now);

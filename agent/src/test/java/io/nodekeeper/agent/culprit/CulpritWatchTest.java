@@ -108,11 +108,13 @@ class CulpritWatchTest {
                 .exceptionally(late -> null);
         pass(40);
         processes(Zoo.healthy());
-        pass(300);
+        pass(120);
 
         assertThat(ledger.troubles(Duration.ZERO)).hasSize(1);
         assertThat(watch.culprits()).isEmpty();
         assertThat(heard).hasSize(2);
+        pass(60);
+        assertThat(ledger.troubles(Duration.ZERO)).isEmpty();
     }
 
     @Test

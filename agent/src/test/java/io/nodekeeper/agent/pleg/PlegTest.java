@@ -194,8 +194,19 @@ class PlegTest {
 
     @Test
     @Tag("A109")
-    void lastSeenIsWrittenByTheLookAtTheHealthOnly() {
+    void lastSeenIsWrittenByEachList() {
         PlegFixture fixture = PlegFixture.parallel();
+        fixture.pleg.start();
+
+        fixture.advanceMillis(1_500);
+
+        assertThat(fixture.lastSeen).containsExactly(PlegFixture.START, PlegFixture.START.plusSeconds(1));
+    }
+
+    @Test
+    @Tag("A109")
+    void theReferenceWritesLastSeenAtALookAtTheHealthOnly() {
+        PlegFixture fixture = new PlegFixture(PlegConfig.REFERENCE);
         fixture.pleg.unhealthy();
         fixture.pleg.start();
         fixture.advanceMillis(5_500);
