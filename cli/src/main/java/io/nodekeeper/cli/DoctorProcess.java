@@ -86,17 +86,57 @@ final class DoctorProcess {
                 : CommandRunner.FAILED;
     }
 
+    /** Processes first. A removal costs a pod: it waits for a second opinion, since a signal may have freed the call. */
     private List<String> fix(Findings findings) throws InterruptedException, ExecutionException {
         Remedies remedies = new Remedies(runtime, processes::lives, Signals::send);
-        Set<Remedy> wanted =
-                findings.culprits().stream().map(Culprit::remedy).collect(Collectors.toCollection(LinkedHashSet::new));
+        Set<Remedy> removals = removals(findings);
         List<String> done = new ArrayList<>();
-        for (Remedy remedy : wanted) {
-            say(remedy.text());
-            done.addAll(onLoop(() -> remedies.apply(remedy)));
+        for (Remedy remedy : remedies(findings)) {
+            if (!removals.contains(remedy)) {
+                apply(remedies, remedy, done);
+            }
         }
-        onLoop(() -> Deadlines.sleep(loop, RECOVERY).thenApply(slept -> done));
+        recover();
+        if (!removals.isEmpty()) {
+            for (Remedy removal : confirmed(removals, removals(checkup()), done)) {
+                apply(remedies, removal, done);
+                recover();
+            }
+        }
         return done;
+    }
+
+    /** Of the removals that were named first, the one to make, if any; tells in {@code done} why others are not made. */
+    static List<Remedy> confirmed(Set<Remedy> first, Set<Remedy> again, List<String> done) {
+        first.stream()
+                .filter(removal -> !again.contains(removal))
+                .forEach(removal -> done.add("not needed any more: " + removal.text()));
+        if (again.size() > 1) {
+            done.add("removed no sandbox: it would cost " + again.size()
+                    + " pods, and that is more than one hung container; restart the container runtime instead");
+            return List.of();
+        }
+        return again.stream().filter(first::contains).toList();
+    }
+
+    private static Set<Remedy> remedies(Findings findings) {
+        return findings.culprits().stream().map(Culprit::remedy).collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    private static Set<Remedy> removals(Findings findings) {
+        return remedies(findings).stream()
+                .filter(Remedy.RemoveSandbox.class::isInstance)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    private void apply(Remedies remedies, Remedy remedy, List<String> done)
+            throws InterruptedException, ExecutionException {
+        say(remedy.text());
+        done.addAll(onLoop(() -> remedies.apply(remedy)));
+    }
+
+    private void recover() throws InterruptedException, ExecutionException {
+        onLoop(() -> Deadlines.sleep(loop, RECOVERY));
     }
 
     private Findings checkup() throws InterruptedException, ExecutionException {

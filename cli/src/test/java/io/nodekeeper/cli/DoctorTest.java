@@ -14,9 +14,12 @@ import io.nodekeeper.agent.culprit.Role;
 import io.nodekeeper.agent.culprit.Workload;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.cri.ContainerEvent;
+import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeVersion;
+import io.nodekeeper.time.Loop;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.StandardProtocolFamily;
@@ -26,9 +29,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** {@code nodekeeper doctor}: what it prints, what it mends, how it ends. */
@@ -51,18 +59,11 @@ class DoctorTest {
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
-    private final CommandRunner runner = new CommandRunner(
-            List.of(new DoctorCommand(command -> DoctorProcess.run(
-                    command,
-                    (socket, loop) -> {
-                        FakeRuntime runtime = new FakeRuntime(loop);
-                        runtime.pod("w1", "app");
-                        return runtime;
-                    },
-                    new PrintWriter(out),
-                    new PrintWriter(err)))),
-            new PrintWriter(out),
-            new PrintWriter(err));
+    private final CommandRunner runner = runner(loop -> {
+        FakeRuntime runtime = new FakeRuntime(loop);
+        runtime.pod("w1", "app");
+        return runtime;
+    });
 
     @Test
     void whatAnswersIsToldBeforeWhatHangs() {
@@ -150,6 +151,40 @@ class DoctorTest {
     }
 
     @Test
+    void sandboxIsNotRemovedIfItsCallsAreAnsweredAfterAll() {
+        int code = hung(2).run("doctor", "--fix", "--timeout=1s", "--container-runtime-endpoint=unix:///tmp/none.sock");
+
+        assertThat(out.toString())
+                .contains("Done:\n  not needed any more: remove sandbox s-w1 (crictl rmp -f s-w1)\n\n")
+                .endsWith("Nothing hangs.\n");
+        assertThat(code).isZero();
+    }
+
+    @Test
+    void sandboxThatIsNamedTwiceIsRemoved() {
+        hung(4).run("doctor", "--fix", "--timeout=1s", "--container-runtime-endpoint=unix:///tmp/none.sock");
+
+        assertThat(out.toString()).contains("Done:\n  removed sandbox s-w1\n\n");
+    }
+
+    @Test
+    void moreThanOnePodIsNeverRemoved() {
+        Remedy one = new Remedy.RemoveSandbox("s1");
+        Remedy two = new Remedy.RemoveSandbox("s2");
+        List<String> done = new ArrayList<>();
+
+        assertThat(DoctorProcess.confirmed(Set.of(one, two), Set.of(one, two), done))
+                .isEmpty();
+        assertThat(DoctorProcess.confirmed(Set.of(one), Set.of(one, two), done)).isEmpty();
+        assertThat(done)
+                .hasSize(2)
+                .containsOnly("removed no sandbox: it would cost 2 pods, and that is more than one hung container;"
+                        + " restart the container runtime instead");
+        assertThat(DoctorProcess.confirmed(Set.of(one, two), Set.of(two), done)).containsExactly(two);
+        assertThat(DoctorProcess.confirmed(Set.of(one), Set.of(two), done)).isEmpty();
+    }
+
+    @Test
     void wrongFlagsAreToldTogether() {
         assertThat(runner.run("doctor", "--container-runtime-endpoint=/run/c.sock", "--timeout=10ms"))
                 .isEqualTo(2);
@@ -162,6 +197,40 @@ class DoctorTest {
     void helpTeachesByExamples() {
         assertThat(runner.run("doctor", "--help")).isZero();
         assertThat(out.toString()).contains("nodekeeper doctor --fix").contains("Changes nothing");
+    }
+
+    /** Beside a runtime that does not answer the first {@code times} questions for a container's stats. */
+    private CommandRunner hung(int times) {
+        return runner(loop -> {
+            FakeRuntime runtime = new FakeRuntime(loop);
+            runtime.pod("w1", "app");
+            return new ContainerRuntime() {
+                @Override
+                public <T> CompletableFuture<T> call(RuntimeCall<T> call, Duration deadline) {
+                    boolean hangs = call instanceof RuntimeCall.GetContainerStats
+                            && runtime.calls("ContainerStats") < times;
+                    if (hangs) {
+                        runtime.hang("ContainerStats");
+                    } else {
+                        runtime.heal("ContainerStats");
+                    }
+                    return runtime.call(call, deadline);
+                }
+
+                @Override
+                public CompletableFuture<Void> events(Consumer<ContainerEvent> listener) {
+                    return runtime.events(listener);
+                }
+            };
+        });
+    }
+
+    private CommandRunner runner(Function<Loop, ContainerRuntime> connect) {
+        return new CommandRunner(
+                List.of(new DoctorCommand(command -> DoctorProcess.run(
+                        command, (socket, loop) -> connect.apply(loop), new PrintWriter(out), new PrintWriter(err)))),
+                new PrintWriter(out),
+                new PrintWriter(err));
     }
 
     private static Findings findings(Culprit... culprits) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code nodekeeper doctor} beside a real containerd: whoever hangs is named, and the remedy hits nobody else. */
 class DoctorIT {
     /** Longer than any plugin of the real world takes, so that the doctor may call it hung. */
-    private static final Duration HUNG = Duration.ofSeconds(8);
+    private static final Duration HUNG = Duration.ofSeconds(16);
     /** In which what a hung script starts for a moment ends. */
     private static final Duration MOMENT = Duration.ofSeconds(1);
 

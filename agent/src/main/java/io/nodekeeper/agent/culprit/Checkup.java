@@ -14,9 +14,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 /**
  * Examines a runtime once, for somebody who waits: asks it everything, looks at its processes twice, and names what hangs.
@@ -36,8 +38,6 @@ public final class Checkup {
     private final Consumer<String> progress;
     private final Sightings sightings = new Sightings();
     private final List<Answer> answers = new ArrayList<>();
-    private final ArrayDeque<RuntimeCall<?>> waiting = new ArrayDeque<>();
-    private final CompletableFuture<Void> asked = new CompletableFuture<>();
     private List<PodSandbox> sandboxes = List.of();
     private List<Container> containers = List.of();
     private Optional<RuntimeVersion> version = Optional.empty();
@@ -45,7 +45,6 @@ public final class Checkup {
     private List<ProcessInfo> last = List.of();
     private List<Sighting> seen = List.of();
     private String processError = "";
-    private int underWay;
 
     /**
      * A checkup.
@@ -84,14 +83,13 @@ public final class Checkup {
         Workload workload = Workload.of(sandboxes, containers);
         progress.accept("asking for each of " + sandboxes.size() + " sandboxes and " + containers.size()
                 + " containers, and looking at the processes");
-        sandboxes.forEach(sandbox -> waiting.add(new RuntimeCall.GetSandbox(sandbox.id())));
-        containers.forEach(container -> waiting.add(new RuntimeCall.GetContainer(container.id())));
-        workload.running().forEach(id -> waiting.add(new RuntimeCall.GetContainerStats(id)));
+        List<RuntimeCall<?>> calls = new ArrayList<>();
+        sandboxes.forEach(sandbox -> calls.add(new RuntimeCall.GetSandbox(sandbox.id())));
+        containers.forEach(container -> calls.add(new RuntimeCall.GetContainer(container.id())));
+        workload.running().forEach(id -> calls.add(new RuntimeCall.GetContainerStats(id)));
         CompletableFuture<Void> looked = look(workload.ids());
         CompletableFuture<Void> pause = Deadlines.sleep(loop, BETWEEN);
-        for (int i = 0; i < PARALLEL; i++) {
-            next();
-        }
+        CompletableFuture<Void> asked = askAll(calls).thenCompose(done -> askLateAgain());
         return CompletableFuture.allOf(looked, pause, asked)
                 .thenCompose(done -> {
                     progress.accept("looking again");
@@ -102,17 +100,33 @@ public final class Checkup {
                 .thenApply(done -> findings(workload));
     }
 
-    private void next() {
+    private CompletableFuture<Void> askAll(List<RuntimeCall<?>> calls) {
+        Queue<RuntimeCall<?>> waiting = new ArrayDeque<>(calls);
+        return CompletableFuture.allOf(
+                IntStream.range(0, PARALLEL).mapToObj(i -> askNext(waiting)).toArray(CompletableFuture[]::new));
+    }
+
+    private CompletableFuture<Void> askNext(Queue<RuntimeCall<?>> waiting) {
         RuntimeCall<?> call = waiting.poll();
-        if (call != null) {
-            underWay++;
-            ask(call, value -> {}).thenRun(() -> {
-                underWay--;
-                next();
-            });
-        } else if (underWay == 0) {
-            asked.complete(null);
+        return call == null
+                ? CompletableFuture.completedFuture(null)
+                : ask(call, value -> {}).thenCompose(done -> askNext(waiting));
+    }
+
+    /** One late answer may be a slow one, and a pod can be lost by the remedy: only what is late twice hangs. */
+    private CompletableFuture<Void> askLateAgain() {
+        List<RuntimeCall<?>> late = new ArrayList<>();
+        for (Answer answer : answers) {
+            RuntimeCall<?> call = answer.call();
+            if (answer.kind() == Answer.Kind.LATE
+                    && (call.sandboxId().isPresent() || call.containerId().isPresent())) {
+                late.add(call);
+            }
         }
+        if (!late.isEmpty()) {
+            progress.accept("asking again what was not answered in time: " + late.size());
+        }
+        return askAll(late);
     }
 
     private <T> CompletableFuture<Void> ask(RuntimeCall<T> call, Consumer<T> use) {

@@ -77,11 +77,14 @@ final class Commands {
                 && (arguments.getLast().equals("start") || arguments.getLast().equals("delete"));
     }
 
-    /** Whether it is called as containerd calls runc, by whatever name. */
+    /** Whether it is called as containerd calls runc, by whatever name: about a container, with its whole id. */
     static boolean isOciRuntime(List<String> arguments) {
         return option(arguments, "-log").isPresent()
                 && option(arguments, "-root").isPresent()
-                && !verb(arguments).isEmpty();
+                && !verb(arguments).isEmpty()
+                && arguments.stream()
+                        .skip(1)
+                        .anyMatch(argument -> ID.matcher(argument).matches());
     }
 
     /** What an OCI runtime is asked to do. */

@@ -72,10 +72,21 @@ public final class LinuxProcesses implements ProcessTable {
         return scanned;
     }
 
-    /** Whether this very process, and not a later one with its pid, still lives. Blocks shortly. */
+    /**
+     * Whether this very process, and not a later one with its pid, still lives and still runs the same command: a
+     * {@code runc init} becomes the container's own program. False too for one in state D that had arguments: to read them
+     * could hang, and no signal reaches it. Blocks shortly.
+     */
     public boolean lives(ProcessRef process) {
         return files.stat(process.pid())
-                .filter(stat -> stat.startTicks() == process.startTicks())
+                .filter(stat -> stat.startTicks() == process.startTicks() && runs(stat, process.command()))
                 .isPresent();
+    }
+
+    private boolean runs(ProcFiles.Stat stat, String command) {
+        // The name in brackets stands for arguments that are none, or that a scan could not read.
+        return command.equals("[" + stat.name() + "]")
+                || stat.state() != 'D'
+                        && command.equals(Commands.line(files.arguments(stat.pid())));
     }
 }

@@ -32,10 +32,13 @@ public record Patience(
             Duration.ofSeconds(4),
             Duration.ofSeconds(10));
 
-    /** For somebody in front of a terminal: two looks a few seconds apart. */
+    /**
+     * For somebody in front of a terminal: two looks a few seconds apart. Its remedy for a command kills, so that a command
+     * that is slow and right gets more time than on patrol.
+     */
     public static final Patience DOCTOR = new Patience(
             Duration.ofSeconds(2),
-            Duration.ofSeconds(5),
+            Duration.ofSeconds(15),
             Duration.ofSeconds(2),
             2,
             Duration.ofSeconds(2),

@@ -48,6 +48,23 @@ class CheckupTest {
     }
 
     @Test
+    void answerThatComesTheSecondTimeIsSlowAndNoHang() {
+        runtime.hang("ContainerStats:" + Zoo.WEB_APP);
+        runtime.hang("PodSandboxStatus:" + Zoo.DB);
+        loop.schedule(Duration.ofSeconds(2), () -> {
+            runtime.heal("ContainerStats:" + Zoo.WEB_APP);
+            runtime.heal("PodSandboxStatus:" + Zoo.DB);
+        });
+
+        Findings findings = examine(8);
+
+        assertThat(findings.culprits()).isEmpty();
+        assertThat(findings.answers()).hasSize(10).allMatch(Answer::answered);
+        assertThat(runtime.calls("ContainerStats")).isEqualTo(3);
+        assertThat(runtime.calls("PodSandboxStatus")).isEqualTo(3);
+    }
+
+    @Test
     void frozenRuntimeIsNamedThoughItListsNothing() {
         runtime.hang("*");
         scan = CompletableFuture.completedFuture(Zoo.healthyBut(Zoo.runtime('T')));

@@ -154,6 +154,43 @@ class LinuxProcessesTest {
     }
 
     @Test
+    void programOfAContainerWithSimilarFlagsIsNoOciRuntime() throws Exception {
+        process(202, 201, 'S', 1_100, "myapp", "run", "--log=info", "--root=/data");
+        process(203, 201, 'S', 1_100, "runc", "-root", "/run/runc", "-log", "/x/log.json", "delete", NEW);
+        process(204, 201, 'S', 1_100, "myapp", "run", "--root=/data", NEW);
+
+        List<ProcessInfo> seen = scan(false);
+
+        assertThat(of(seen, 202).role()).isEqualTo(Role.CONTAINER);
+        assertThat(of(seen, 203).role()).isEqualTo(Role.OCI_RUNTIME);
+        assertThat(of(seen, 204).role()).isEqualTo(Role.CONTAINER);
+    }
+
+    @Test
+    void processThatRunsAnotherProgramIsNotTheSameAnyMore() throws Exception {
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers);
+        process(202, 200, 'S', 1_100, "runc", "init");
+        ProcessRef init = of(scan(false), 202).ref();
+        assertThat(processes.lives(init)).isTrue();
+
+        process(202, 200, 'S', 1_100, "nginx", "-g", "daemon off;");
+
+        assertThat(processes.lives(init)).isFalse();
+        assertThat(processes.lives(of(scan(false), 202).ref())).isTrue();
+    }
+
+    @Test
+    void memoryOfAStuckProcessIsNotReadToTellWhetherItIsTheSame() throws Exception {
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers);
+        process(202, 200, 'S', 1_100, "writer", "/data");
+        ProcessRef writer = of(scan(false), 202).ref();
+        process(202, 200, 'D', 1_100, "writer", "/data");
+
+        assertThat(processes.lives(writer)).isFalse();
+        assertThat(processes.lives(new ProcessRef(202, 1_100, "[writer (x) ]"))).isTrue();
+    }
+
+    @Test
     void unkillableThreadTellsWhereItWaitsForWhichFileSystem() throws Exception {
         process(201, 200, 'D', 1_100, "writer");
         file("proc/201/task/205/stat", stat(205, "writer", 'D', 200, 1_100));
