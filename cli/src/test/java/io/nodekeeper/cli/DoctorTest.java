@@ -207,8 +207,8 @@ class DoctorTest {
             return new ContainerRuntime() {
                 @Override
                 public <T> CompletableFuture<T> call(RuntimeCall<T> call, Duration deadline) {
-                    boolean hangs = call instanceof RuntimeCall.GetContainerStats
-                            && runtime.calls("ContainerStats") < times;
+                    boolean hangs =
+                            call instanceof RuntimeCall.GetContainerStats && runtime.calls("ContainerStats") < times;
                     if (hangs) {
                         runtime.hang("ContainerStats");
                     } else {

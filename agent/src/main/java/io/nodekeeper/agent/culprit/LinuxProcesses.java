@@ -86,7 +86,6 @@ public final class LinuxProcesses implements ProcessTable {
     private boolean runs(ProcFiles.Stat stat, String command) {
         // The name in brackets stands for arguments that are none, or that a scan could not read.
         return command.equals("[" + stat.name() + "]")
-                || stat.state() != 'D'
-                        && command.equals(Commands.line(files.arguments(stat.pid())));
+                || stat.state() != 'D' && command.equals(Commands.line(files.arguments(stat.pid())));
     }
 }
