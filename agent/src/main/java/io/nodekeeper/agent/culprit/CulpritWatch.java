@@ -33,8 +33,12 @@ public final class CulpritWatch {
     private static final Logger log = LoggerFactory.getLogger(CulpritWatch.class);
     /** Between two looks while nothing is wrong. Chosen: two of them and the patience stay below 20 s. */
     private static final Duration PERIOD = Duration.ofSeconds(5);
-    /** And while something may be. Chosen. */
-    private static final Duration ALERT_PERIOD = Duration.ofSeconds(2);
+    /** And while something may be. Chosen: containerd gives a runc up after 10 s, which is to be seen between 8 and 10. */
+    private static final Duration ALERT_PERIOD = Duration.ofMillis(1_500);
+    /** What the ages of processes are rounded to, and more. */
+    private static final Duration MOMENT = Duration.ofMillis(100);
+    /** A command that lives longer may be one that hangs. Chosen. */
+    private static final Duration UNUSUAL = Duration.ofSeconds(2);
     /** Between two rounds of questions about all containers. Chosen. */
     private static final Duration ROUND = Duration.ofSeconds(10);
     /** For a question that the runtime answers from memory. Chosen; below a period, so that questions do not pile up. */
@@ -186,9 +190,12 @@ public final class CulpritWatch {
                 log.warn("cannot look at the container runtime's processes: {}", scanError);
             }
             if (running) {
-                // Whatever goes wrong with one look, there is another.
-                schedule(Jitter.stretch(alert ? ALERT_PERIOD : PERIOD, JITTER, random));
-                judge(now);
+                try {
+                    judge(now);
+                } finally {
+                    // Whatever goes wrong with one look, there is another.
+                    schedule(nextLook());
+                }
             }
         }));
     }
@@ -249,13 +256,24 @@ public final class CulpritWatch {
                 || seen.stream().anyMatch(CulpritWatch::suspicious);
     }
 
+    /** As soon as a command that runs now will have run for too long, if that comes first: some are given up shortly after. */
+    private Duration nextLook() {
+        Duration regular = Jitter.stretch(alert ? ALERT_PERIOD : PERIOD, JITTER, random);
+        return seen.stream()
+                .map(Sighting::info)
+                .filter(info -> info.role() == Role.CNI_PLUGIN || info.role() == Role.OCI_RUNTIME)
+                .map(info -> Patience.PATROL.command().minus(info.age()).plus(MOMENT))
+                .filter(Duration::isPositive)
+                .reduce(regular, (a, b) -> a.compareTo(b) < 0 ? a : b);
+    }
+
     private static boolean suspicious(Sighting process) {
         ProcessInfo info = process.info();
         // A container may stop its own processes, and a busy disk keeps everybody waiting for a moment.
         return info.state() == 'T' && (info.role() == Role.RUNTIME || info.role() == Role.SHIM)
                 || !process.stuck().isEmpty()
                 || (info.role() == Role.CNI_PLUGIN || info.role() == Role.OCI_RUNTIME)
-                        && info.age().compareTo(PERIOD) > 0;
+                        && info.age().compareTo(UNUSUAL) > 0;
     }
 
     private static boolean isBlamed(Subject subject, List<Culprit> culprits) {

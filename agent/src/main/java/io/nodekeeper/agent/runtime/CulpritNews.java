@@ -53,7 +53,7 @@ public final class CulpritNews implements CulpritListener {
     }
 
     private void count(Culprit culprit, int change) {
-        counts.merge(new CulpritKey(culprit.layer().name(), culprit.reason()), change, Integer::sum);
+        counts.merge(new CulpritKey(culprit.layer().text(), culprit.reason()), change, Integer::sum);
         counts.values().removeIf(count -> count <= 0);
         metrics.culprits(counts);
     }
