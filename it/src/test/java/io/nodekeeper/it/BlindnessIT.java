@@ -139,7 +139,9 @@ class BlindnessIT {
         assertThat(row.recovered()).as("all live nodes are Ready and renewing").isTrue();
         assertThat(row.found()).as("crashed nodes that are Unknown").isEqualTo(row.crashed());
         assertThat(row.marks()).as("verdicts on crashed nodes").isEqualTo(row.crashed());
-        assertThat(row.onTime(MARGIN + NOISE)).as("crashes found in time: %s", row).isTrue();
+        assertThat(row.onTime(MARGIN + NOISE))
+                .as("crashes found in time: %s", row)
+                .isTrue();
         if (HOPS_COUNT) {
             assertThat(row.namesHop())
                     .as("hop named: expected %s, got %s", row.blindness().hop(), row.hops())

@@ -21,13 +21,13 @@ class CulpritNewsTest {
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
     private static final ProcessRef PLUGIN = new ProcessRef(4711, 99, "/opt/cni/bin/bridge");
 
-    private final AgentMetrics metrics = new AgentMetrics(
-            new LoopWatch(new VirtualTime(START).loop("agent").clock()), START);
+    private final AgentMetrics metrics =
+            new AgentMetrics(new LoopWatch(new VirtualTime(START).loop("agent").clock()), START);
     private final List<String> events = new ArrayList<>();
     private final CulpritNews news = new CulpritNews(
             "n1",
-            (about, type, reason, message) -> events.add(
-                    about.kind() + " " + about.namespace() + "/" + about.name() + " " + type + " " + reason + ": " + message),
+            (about, type, reason, message) -> events.add(about.kind() + " " + about.namespace() + "/" + about.name()
+                    + " " + type + " " + reason + ": " + message),
             metrics);
 
     private static Culprit plugin(Optional<PodIdentity> pod) {
