@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -32,10 +31,6 @@ public final class Agent {
     private static final Duration MISSING_FACTS = Duration.ofSeconds(1);
     /** Kubernetes' period of eviction rounds. */
     private static final Duration PRESSURE_PERIOD = Duration.ofSeconds(10);
-    /** A loop that has not run by then never will. Chosen: longer than any wait for first facts. */
-    private static final Duration LOOP_BEGINS = Duration.ofMinutes(1);
-    /** Kubernetes' least patience with its sync loop. */
-    private static final Duration LOOP_SILENCE = Duration.ofMinutes(5);
     /** Kubernetes' jitter on the status period. */
     private static final double STATUS_JITTER = 0.04;
 
@@ -75,9 +70,9 @@ public final class Agent {
         this.loop = ports.loop();
         this.runtime = runtime;
         this.listener = listener;
-        statusBeat = watch.loop("syncloop", LOOP_BEGINS, loopSilence(config.nodeStatusUpdateFrequency()));
-        pressureBeat = watch.loop("pressure", LOOP_BEGINS, loopSilence(PRESSURE_PERIOD));
-        LoopWatch.Beat leaseBeat = watch.loop("lease", LOOP_BEGINS, loopSilence(config.leaseInterval()));
+        statusBeat = watch.loop("syncloop", config.nodeStatusUpdateFrequency());
+        pressureBeat = watch.loop("pressure", PRESSURE_PERIOD);
+        LoopWatch.Beat leaseBeat = watch.loop("lease", config.leaseInterval());
         this.snapshots = new HostSnapshots(config.nodeName(), host, loop);
         this.pressureRule = new PressureRule(config.thresholds(), config.evictionPressureTransitionPeriod());
         this.registration = new Registration(config, ports.registration(), this::initial, this::created);
@@ -223,14 +218,10 @@ public final class Agent {
 
     private void created(StatusResult created) {
         listener.created();
-        if (isReady(created.node())) {
+        if (created.node().isReady()) {
             listener.ready();
         }
         created.events().forEach(this::tell);
-    }
-
-    private static boolean isReady(Node node) {
-        return node.ready().map(Condition::status).equals(Optional.of(Condition.TRUE));
     }
 
     private StatusResult status(Node node, boolean knownUnschedulable) {
@@ -255,12 +246,6 @@ public final class Agent {
                 runtime.starting(),
                 loop.clock().wallTime(),
                 knownUnschedulable);
-    }
-
-    /** As Kubernetes: twice the period, but at least five minutes. */
-    private static Duration loopSilence(Duration period) {
-        Duration twice = period.multipliedBy(2);
-        return twice.compareTo(LOOP_SILENCE) < 0 ? LOOP_SILENCE : twice;
     }
 
     private void tell(NodeEvent event) {

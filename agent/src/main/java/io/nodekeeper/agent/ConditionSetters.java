@@ -41,7 +41,7 @@ final class ConditionSetters {
         Optional<Condition> stored = node.ready();
         // A restarted agent does not yet know; that is no reason to take a healthy node out of service.
         boolean held = inputs.starting()
-                && stored.map(Condition::status).equals(Optional.of(Condition.TRUE))
+                && node.isReady()
                 && missingCapacity(node, inputs.config()).isEmpty();
         boolean ready = errors.isEmpty() || held;
         String status = ready ? Condition.TRUE : Condition.FALSE;

@@ -3,7 +3,9 @@ package io.nodekeeper.agent;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,6 +16,11 @@ import java.util.concurrent.atomic.AtomicLong;
  * announced. Kubernetes' kubelet calls a loop healthy that never ran; here it is not. Thread-safe.
  */
 public final class LoopWatch {
+    /** A loop that has not run by then never will. Chosen: longer than any wait for first facts. */
+    private static final Duration BEGIN = Duration.ofMinutes(1);
+    /** Kubernetes' least patience with its sync loop. */
+    private static final Duration SILENCE = Duration.ofMinutes(5);
+
     private final Clock clock;
     private final Map<String, Beat> beats = new ConcurrentHashMap<>();
 
@@ -26,11 +33,10 @@ public final class LoopWatch {
      * Announces a loop.
      *
      * @param name one word, as it stands in {@code /healthz/NAME}
-     * @param first how long its first sign of life may take
-     * @param silence how long it may be silent afterwards
+     * @param period how often it goes round; it may be silent for twice that, and for {@link #SILENCE} at least
      */
-    public Beat loop(String name, Duration first, Duration silence) {
-        Beat beat = new Beat(first, silence);
+    public Beat loop(String name, Duration period) {
+        Beat beat = new Beat(Collections.max(List.of(SILENCE, period.multipliedBy(2))));
         beats.put(name, beat);
         return beat;
     }
@@ -50,13 +56,11 @@ public final class LoopWatch {
     /** One loop's signs of life. Thread-safe. */
     public final class Beat {
         private final long announced = clock.nanoTime();
-        private final Duration first;
         private final Duration silence;
         private final AtomicLong last = new AtomicLong(announced);
         private volatile boolean begun;
 
-        private Beat(Duration first, Duration silence) {
-            this.first = first;
+        private Beat(Duration silence) {
             this.silence = silence;
         }
 
@@ -73,9 +77,9 @@ public final class LoopWatch {
         private Optional<String> failure() {
             Duration silent = silent();
             if (!begun) {
-                return silent.compareTo(first) <= 0
+                return silent.compareTo(BEGIN) <= 0
                         ? Optional.empty()
-                        : Optional.of("has not started within " + GoDuration.format(first));
+                        : Optional.of("has not started within " + GoDuration.format(BEGIN));
             }
             // Kubernetes' words, for its loop and ours.
             return silent.compareTo(silence) <= 0

@@ -4,7 +4,7 @@ import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.client.ObjectRef;
 
 /** An event about the node that is told once what it speaks of has reached the API. */
-record NodeEvent(String type, String reason, String message) {
+public record NodeEvent(String type, String reason, String message) {
 
     /** The usual form: a status of the node. */
     static NodeEvent status(String nodeName, String reason) {
@@ -12,7 +12,7 @@ record NodeEvent(String type, String reason, String message) {
     }
 
     /** Tells it. The UID is the node's name, as Kubernetes to 1.32 has it and as {@code kubectl describe} asks for. */
-    void record(EventRecorder recorder, String nodeName) {
+    public void record(EventRecorder recorder, String nodeName) {
         recorder.record(new ObjectRef("", "Node", "", nodeName, nodeName), type, reason, message);
     }
 }

@@ -211,7 +211,7 @@ final class StatusReporter {
         }
         StatusResult result = setters.apply(node.get(), knownUnschedulable);
         boolean changed = StatusComparison.changed(node.get(), result.node());
-        if (!changed || !result.node().ready().map(Condition::status).equals(Optional.of(Condition.TRUE))) {
+        if (!changed || !result.node().isReady()) {
             fastAgain(startedAt);
             return;
         }

@@ -25,6 +25,11 @@ public record Node(JsonObject json) implements ApiObject {
         return condition(Condition.READY);
     }
 
+    /** Whether Ready is True. */
+    public boolean isReady() {
+        return ready().filter(ready -> ready.status().equals(Condition.TRUE)).isPresent();
+    }
+
     /** {@code spec.taints}, in their order. */
     public List<Taint> taints() {
         return spec().array("taints").objects().map(Taint::new).toList();

@@ -25,14 +25,6 @@ import picocli.CommandLine.Option;
             "      Another runtime, for programs."
         })
 final class DoctorCommand extends NodekeeperCommand {
-    /** How the report is written. */
-    enum Output {
-        /** For people. */
-        text,
-        /** For programs. */
-        json
-    }
-
     @Option(
             names = "--container-runtime-endpoint",
             paramLabel = "unix://SOCKET",

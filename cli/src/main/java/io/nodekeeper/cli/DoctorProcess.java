@@ -77,7 +77,7 @@ final class DoctorProcess {
             findings = checkup();
         }
         out.print(
-                command.output == DoctorCommand.Output.json
+                command.output == Output.json
                         ? Json.writePretty(DoctorReport.json(findings, done)) + "\n"
                         : DoctorReport.text(findings, done, loop.clock().wallTime()));
         out.flush();

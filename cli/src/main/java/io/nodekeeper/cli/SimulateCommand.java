@@ -23,14 +23,6 @@ import picocli.CommandLine.Option;
             "  nodekeeper simulate --lean --nodes 130000"
         })
 final class SimulateCommand extends NodekeeperCommand {
-    /** How the report is written. */
-    enum Output {
-        /** For people. */
-        text,
-        /** For programs. */
-        json
-    }
-
     @Option(
             names = "--nodes",
             paramLabel = "N",

@@ -75,7 +75,7 @@ final class SimulateProcess {
     }
 
     private int print(JsonObject json, String text, boolean good) {
-        out.println(command.output == SimulateCommand.Output.json ? Json.writePretty(json) : text);
+        out.println(command.output == Output.json ? Json.writePretty(json) : text);
         out.flush();
         return good ? CommandRunner.OK : CommandRunner.FAILED;
     }

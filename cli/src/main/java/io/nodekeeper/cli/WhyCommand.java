@@ -32,14 +32,6 @@ import picocli.CommandLine.Parameters;
             "      From the files of a controller, even one that is dead."
         })
 final class WhyCommand extends NodekeeperCommand {
-    /** How the answer is written. */
-    enum Output {
-        /** For people. */
-        text,
-        /** For programs. */
-        json
-    }
-
     @Parameters(
             index = "0",
             arity = "0..1",

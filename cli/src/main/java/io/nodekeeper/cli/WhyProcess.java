@@ -59,7 +59,7 @@ final class WhyProcess {
                 return CommandRunner.FAILED;
             }
             out.print(
-                    command.output == WhyCommand.Output.json
+                    command.output == Output.json
                             ? Json.writePretty(story.json()) + "\n"
                             : WhyReport.of(story, clock.wallTime(), command.time(asked)));
             out.flush();

@@ -1,5 +1,7 @@
 package io.nodekeeper.cri;
 
+import io.nodekeeper.time.DeadlineExceededException;
+
 /** A call that the runtime refused, or that did not reach it; the message names method, code and the runtime's own words. */
 public final class RuntimeCallException extends RuntimeException {
 
@@ -25,6 +27,12 @@ public final class RuntimeCallException extends RuntimeException {
     public RuntimeCallException(String method, Code code, String message) {
         super(method + ": " + code + ": " + message);
         this.code = code;
+    }
+
+    /** Whether a call failed for want of an answer in time, be it that we or that the runtime gave up waiting. */
+    public static boolean isTimeout(Throwable cause) {
+        return cause instanceof DeadlineExceededException
+                || cause instanceof RuntimeCallException refused && refused.code == Code.DEADLINE_EXCEEDED;
     }
 
     /** Why it failed. */

@@ -4,7 +4,6 @@ import io.nodekeeper.agent.ledger.Trouble;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
-import io.nodekeeper.time.DeadlineExceededException;
 import java.time.Duration;
 
 /**
@@ -35,16 +34,10 @@ public record Answer(RuntimeCall<?> call, long askedAt, Duration took, Kind kind
 
     /** A call that failed. */
     public static Answer failed(RuntimeCall<?> call, long askedAt, Duration took, Throwable error) {
-        Kind kind = switch (Failures.cause(error)) {
-            case DeadlineExceededException late -> Kind.LATE;
-            case RuntimeCallException refused ->
-                switch (refused.code()) {
-                    case DEADLINE_EXCEEDED -> Kind.LATE;
-                    case UNAVAILABLE -> Kind.UNREACHABLE;
-                    default -> Kind.REFUSED;
-                };
-            default -> Kind.REFUSED;
-        };
+        Throwable cause = Failures.cause(error);
+        boolean unreachable = cause instanceof RuntimeCallException refused
+                && refused.code() == RuntimeCallException.Code.UNAVAILABLE;
+        Kind kind = RuntimeCallException.isTimeout(cause) ? Kind.LATE : unreachable ? Kind.UNREACHABLE : Kind.REFUSED;
         return new Answer(call, askedAt, took, kind, Failures.text(error));
     }
 

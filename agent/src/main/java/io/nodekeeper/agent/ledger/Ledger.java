@@ -6,7 +6,6 @@ import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.time.Clock;
-import io.nodekeeper.time.DeadlineExceededException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -89,7 +88,7 @@ public final class Ledger implements ContainerRuntime {
             // Whoever asked did not wait for the answer: nothing was learned.
             return;
         }
-        if (isTimeout(cause)) {
+        if (cause != null && RuntimeCallException.isTimeout(cause)) {
             Late before = timedOut.get(call);
             Trouble trouble = before == null
                     ? new Trouble(call, start, 1)
@@ -98,11 +97,5 @@ public final class Ledger implements ContainerRuntime {
         } else {
             timedOut.remove(call);
         }
-    }
-
-    private static boolean isTimeout(@Nullable Throwable cause) {
-        return cause instanceof DeadlineExceededException
-                || cause instanceof RuntimeCallException refused
-                        && refused.code() == RuntimeCallException.Code.DEADLINE_EXCEEDED;
     }
 }

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pleg;
 
+import io.nodekeeper.client.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import java.time.Duration;
@@ -60,7 +61,7 @@ final class CallGroup {
         answer.whenComplete((value, error) -> {
             if (error != null && !failure.isDone()) {
                 culprit = call;
-                failure.completeExceptionally(CallErrors.cause(error));
+                failure.completeExceptionally(Failures.cause(error));
                 cancel();
             }
         });

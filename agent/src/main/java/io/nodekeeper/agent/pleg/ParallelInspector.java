@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pleg;
 
+import io.nodekeeper.client.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.Loop;
@@ -173,7 +174,7 @@ final class ParallelInspector implements Inspector {
     private void land(Flight flight, PodStatus status, @Nullable Throwable error) {
         PodRecord record = flight.record;
         if (error != null) {
-            failed(flight, CallErrors.cause(error));
+            failed(flight, Failures.cause(error));
             return;
         }
         if (quarantine.holds(record.uid())) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pleg;
 
+import io.nodekeeper.client.Failures;
 import io.nodekeeper.cri.ContainerEvent;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.time.Loop;
@@ -207,7 +208,7 @@ public final class Pleg {
             if (!failing) {
                 log.error(
                         "GenericPLEG: Unable to retrieve pods: {}",
-                        CallErrors.cause(error).getMessage());
+                        Failures.cause(error).getMessage());
             }
             failing = true;
         }

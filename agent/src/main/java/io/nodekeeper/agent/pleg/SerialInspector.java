@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pleg;
 
+import io.nodekeeper.client.Failures;
 import io.nodekeeper.cri.Container;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.ContainerStatus;
@@ -96,7 +97,7 @@ final class SerialInspector implements Inspector {
             } else {
                 log.debug("inspection of pod {} failed", record.ref(), error);
                 failedBefore.add(record.uid());
-                records.failed(record, CallErrors.cause(error), began);
+                records.failed(record, Failures.cause(error), began);
             }
             turn.run();
             next(due, done);

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.runtime;
 
+import io.nodekeeper.agent.NodeEvent;
 import io.nodekeeper.agent.culprit.Culprit;
 import io.nodekeeper.agent.culprit.CulpritListener;
 import io.nodekeeper.agent.metrics.AgentMetrics;
@@ -26,10 +27,10 @@ public final class CulpritNews implements CulpritListener {
     @Override
     public void found(Culprit culprit) {
         String message = culprit.summary() + "; remedy: " + culprit.remedy().text();
-        record(node(), EventRecorder.WARNING, culprit.reason(), message);
+        new NodeEvent(EventRecorder.WARNING, culprit.reason(), message).record(events, nodeName);
         culprit.pod()
                 .filter(pod -> !pod.name().isEmpty())
-                .ifPresent(pod -> record(
+                .ifPresent(pod -> events.record(
                         new ObjectRef("v1", "Pod", pod.namespace(), pod.name(), pod.uid()),
                         EventRecorder.WARNING,
                         culprit.reason(),
@@ -39,17 +40,9 @@ public final class CulpritNews implements CulpritListener {
 
     @Override
     public void cleared(Culprit culprit) {
-        record(node(), EventRecorder.NORMAL, culprit.reason() + "Cleared", "no longer: " + culprit.summary());
+        new NodeEvent(EventRecorder.NORMAL, culprit.reason() + "Cleared", "no longer: " + culprit.summary())
+                .record(events, nodeName);
         count(culprit, -1);
-    }
-
-    private void record(ObjectRef about, String type, String reason, String message) {
-        events.record(about, type, reason, message);
-    }
-
-    /** As {@code kubectl describe node} looks for it: the name in place of the UID. */
-    private ObjectRef node() {
-        return new ObjectRef("", "Node", "", nodeName, nodeName);
     }
 
     private void count(Culprit culprit, int change) {

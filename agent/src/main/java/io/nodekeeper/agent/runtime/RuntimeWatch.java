@@ -45,10 +45,6 @@ public final class RuntimeWatch implements RuntimeView {
     private static final Duration PULSE = Duration.ofSeconds(1);
     /** A process that does not know yet may leave its node Ready for that long. Chosen. */
     private static final Duration HOLD = Duration.ofSeconds(10);
-    /** A loop that has not run by then never will. Chosen. */
-    private static final Duration BEGIN = Duration.ofMinutes(1);
-    /** Kubernetes' patience with its sync loop; longer than any turn, also with the reference's deadlines of 2 min. */
-    private static final Duration SILENCE = Duration.ofMinutes(5);
 
     private final Loop loop;
     private final ContainerRuntime runtime;
@@ -104,11 +100,11 @@ public final class RuntimeWatch implements RuntimeView {
         liveVersion = parts.liveVersion();
         events = parts.events() ? Optional.of(new EventHints(runtime, loop, pleg::hint)) : Optional.empty();
         createdAt = loop.clock().nanoTime();
-        LoopWatch.Beat statusBeat = watch.loop("runtime", BEGIN, SILENCE);
-        pulseBeat = watch.loop("runtime-pulse", BEGIN, SILENCE);
-        plegBeat = watch.loop("pleg", BEGIN, SILENCE);
+        LoopWatch.Beat statusBeat = watch.loop("runtime", STATUS_PERIOD);
+        pulseBeat = watch.loop("runtime-pulse", PULSE);
+        plegBeat = watch.loop("pleg", PULSE);
         plegSeen = pleg.lastBeat();
-        culpritBeat = culprits.map(patrol -> watch.loop("culprits", BEGIN, SILENCE));
+        culpritBeat = culprits.map(patrol -> watch.loop("culprits", STATUS_PERIOD));
         status = new Question<>(
                 "runtime status",
                 runtime,

@@ -124,7 +124,7 @@ final class PodCollector {
     }
 
     private static boolean isOut(Node node) {
-        boolean ready = node.ready().map(Condition::status).equals(Optional.of(Condition.TRUE));
+        boolean ready = node.isReady();
         return !ready && HostNode.isOutOfService(node);
     }
 
