@@ -7,8 +7,10 @@ import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.Optional;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 
 /** The server's side of TLS. */
@@ -25,19 +27,51 @@ final class ServerTls {
                     "server", identity.key(), NO_PASSWORD, identity.chain().toArray(Certificate[]::new));
             KeyManagerFactory keyManagers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             keyManagers.init(keys, NO_PASSWORD);
-            KeyStore trusted = empty();
-            for (int i = 0; i < clientAuthorities.size(); i++) {
-                trusted.setCertificateEntry("ca-" + i, clientAuthorities.get(i));
-            }
-            TrustManagerFactory trustManagers =
-                    TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-            trustManagers.init(trusted);
             SSLContext context = SSLContext.getInstance("TLS");
-            context.init(keyManagers.getKeyManagers(), trustManagers.getTrustManagers(), null);
+            context.init(keyManagers.getKeyManagers(), trusting(clientAuthorities), null);
             return context;
         } catch (GeneralSecurityException e) {
             throw new IOException("TLS with certificate " + identity + " cannot be set up: " + e.getMessage(), e);
         }
+    }
+
+    /**
+     * A context for a client that shows {@code identity}, if any, and takes servers signed by {@code authorities}, or by
+     * whom this machine trusts.
+     */
+    static SSLContext client(Optional<Identity> identity, Optional<List<X509Certificate>> authorities)
+            throws IOException {
+        try {
+            KeyStore keys = empty();
+            if (identity.isPresent()) {
+                keys.setKeyEntry(
+                        "client",
+                        identity.get().key(),
+                        NO_PASSWORD,
+                        identity.get().chain().toArray(Certificate[]::new));
+            }
+            KeyManagerFactory keyManagers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+            keyManagers.init(keys, NO_PASSWORD);
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(
+                    keyManagers.getKeyManagers(),
+                    authorities.isPresent() ? trusting(authorities.get()) : null,
+                    null);
+            return context;
+        } catch (GeneralSecurityException e) {
+            throw new IOException("TLS as a client cannot be set up: " + e.getMessage(), e);
+        }
+    }
+
+    private static TrustManager[] trusting(List<X509Certificate> authorities)
+            throws GeneralSecurityException, IOException {
+        KeyStore trusted = empty();
+        for (int i = 0; i < authorities.size(); i++) {
+            trusted.setCertificateEntry("ca-" + i, authorities.get(i));
+        }
+        TrustManagerFactory trustManagers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trustManagers.init(trusted);
+        return trustManagers.getTrustManagers();
     }
 
     private static KeyStore empty() throws GeneralSecurityException, IOException {
