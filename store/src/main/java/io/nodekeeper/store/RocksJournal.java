@@ -46,6 +46,9 @@ public final class RocksJournal implements Journal {
     /** More changes than the logs of two write buffers can hold, at 60 bytes each at the least. */
     static final long JUMP = 2_000_000;
 
+    /** Chosen: the files of a store change every few minutes. */
+    private static final int READ_ATTEMPTS = 5;
+
     private static final byte PUT = 1;
     private static final byte DELETE = 2;
 
@@ -115,14 +118,19 @@ public final class RocksJournal implements Journal {
      */
     public static Recovered read(Path directory) {
         RocksDB.loadLibrary();
-        try (Options options = options(WALRecoveryMode.PointInTimeRecovery).setCreateIfMissing(false)) {
-            RocksDB db = RocksDB.openReadOnly(options, directory.toString());
-            try (RocksJournal journal = new RocksJournal(directory, new Options(), db)) {
-                journal.checkFormat();
-                return journal.load();
+        for (int attempt = 1; ; attempt++) {
+            try (Options options = options(WALRecoveryMode.PointInTimeRecovery).setCreateIfMissing(false)) {
+                RocksDB db = RocksDB.openReadOnly(options, directory.toString());
+                try (RocksJournal journal = new RocksJournal(directory, new Options(), db)) {
+                    journal.checkFormat();
+                    return journal.load();
+                }
+            } catch (RocksDBException e) {
+                // The server may have put files together while their list was being read.
+                if (attempt == READ_ATTEMPTS) {
+                    throw cannot("read", directory, e);
+                }
             }
-        } catch (RocksDBException e) {
-            throw cannot("read", directory, e);
         }
     }
 

@@ -78,6 +78,12 @@ class DamageTest {
         }
     }
 
+    private List<String> names() throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
     /** Changes one byte of the first place where {@code text} stands in the file. */
     private static void damage(Path file, String text) throws IOException {
         String content = Files.readString(file, StandardCharsets.ISO_8859_1);
@@ -171,10 +177,12 @@ class DamageTest {
     }
 
     @Test
-    void isReadWhileAServerWritesIt() {
+    void isReadWhileAServerWritesIt() throws Exception {
         Store store = open();
         put(store, "n1", 0);
+        List<String> files = names();
         Journal.Recovered read = RocksJournal.read(directory);
+        assertThat(names()).isEqualTo(files);
         assertThat(read.revision()).isEqualTo(1);
         assertThat(read.entries()).extracting(Entry::key).containsExactly(NODES + "n1");
         put(store, "n2", 0);
