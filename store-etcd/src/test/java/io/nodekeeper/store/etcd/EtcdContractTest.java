@@ -139,4 +139,30 @@ class EtcdContractTest extends StoreContract {
         assertThat(store.revision() - base).isEqualTo(2);
         assertThat(list(0)).containsExactly("n1=a@1/1");
     }
+
+    @Test
+    void ofSeveralServersOneCompactsAtEachInterval() throws Exception {
+        put(N1, "a", 0);
+        put(N1, "b", 1);
+        cluster.ctl(0, "del", "compact_rev_key");
+        // given two servers that compact every second
+        EtcdOptions options =
+                new EtcdOptions(cluster.servers(), Optional.empty(), "/registry", LIMITS, Duration.ofSeconds(1));
+        Store one = EtcdStore.open(options, new ShiftedLoop()).get(20, TimeUnit.SECONDS);
+        Store other = EtcdStore.open(options, new ShiftedLoop()).get(20, TimeUnit.SECONDS);
+        long began = System.nanoTime();
+        // then what is older than an interval goes
+        String old = "--rev=" + at(1);
+        while (!cluster.ctl(0, "get", N1, old).contains("compacted")) {
+            assertThat(System.nanoTime() - began).isLessThan(20_000_000_000L);
+            Thread.sleep(100);
+        }
+        Thread.sleep(2_000);
+        // and the note was written once for each interval that may have passed, not once by each server
+        String note = cluster.ctl(0, "get", "compact_rev_key", "--write-out=json");
+        long times = Long.parseLong(note.replaceAll("(?s).*\"version\":([0-9]+).*", "$1"));
+        assertThat(times).isBetween(2L, (System.nanoTime() - began) / 1_000_000_000L + 2);
+        one.close().get(10, TimeUnit.SECONDS);
+        other.close().get(10, TimeUnit.SECONDS);
+    }
 }
