@@ -1,6 +1,7 @@
 package io.nodekeeper.api;
 
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,6 +28,10 @@ public sealed interface Schema {
         MICRO_TIME("microtime"),
         /** An amount, as {@code 100m} or {@code 16Gi}; may come as a number. */
         QUANTITY("quantity"),
+        /** Bytes in base64. */
+        BYTES("base64"),
+        /** A whole number or a text, as a port or a percentage. */
+        INT_OR_STRING("int or string"),
         /** Anything at all. */
         ANY("any");
 
@@ -160,8 +165,19 @@ public sealed interface Schema {
                 value instanceof JsonString string
                         && KubeTime.parse(string.value()).isPresent();
             case QUANTITY -> Quantity.from(value).isPresent();
+            case BYTES -> value instanceof JsonString string && isBase64(string.value());
+            case INT_OR_STRING -> value instanceof JsonString || (value instanceof JsonNumber number && number.isLong());
         };
         return fits ? Optional.empty() : wrong(path, scalar.word, value);
+    }
+
+    private static boolean isBase64(String text) {
+        try {
+            Base64.getDecoder().decode(text);
+            return text.length() % 4 == 0;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
     }
 
     private static Optional<String> wrong(String path, String expected, JsonValue value) {

@@ -135,6 +135,9 @@ public final class ApiServer {
         if (action != null) {
             return action.on(user, resource, target, request);
         }
+        if (info.verb().equals("create") && !target.subresource().isEmpty()) {
+            throw new ApiException(404, "NotFound", "the server could not find the requested resource");
+        }
         Media media = Media.of(request);
         return switch (info.verb()) {
             case "get" -> reads.get(resource, target, request, media);

@@ -19,9 +19,9 @@ import java.util.Optional;
 /**
  * Objects between the store and the wire. A stored value is JSON that begins with kind, apiVersion and metadata and does
  * not hold the resource version, which is the entry's revision; so it is shown by putting the version in at a place known
- * beforehand, without parsing. Immutable.
+ * beforehand, without parsing. A kind that has another form in the store overrides what reads and writes. Immutable.
  */
-final class Codec {
+class Codec {
     /** Nesting of a stored object: lists and tables add to it, and readers bound what they take. Chosen. */
     private static final int MAX_DEPTH = 100;
 

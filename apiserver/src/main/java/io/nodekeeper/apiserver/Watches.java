@@ -73,12 +73,14 @@ final class Watches {
 
     /** An event in bytes, and its objects if a selector had to look at them. */
     private static final class Rendered {
+        private final Codec codec;
         private final long revision;
         private final byte[] line;
         private final Optional<JsonObject> before;
         private final Optional<JsonObject> after;
 
         private Rendered(Event event, Codec codec, boolean decode) {
+            this.codec = codec;
             revision = event.revision();
             String type = event.after().isEmpty() ? "DELETED" : event.before().isEmpty() ? "ADDED" : "MODIFIED";
             line = line(type, codec.show(event.after().or(event::before).orElseThrow(), revision));
@@ -101,6 +103,7 @@ final class Watches {
         Rendered rendered = last;
         if (rendered == null
                 || rendered.revision != event.revision()
+                || rendered.codec != codec
                 || (decode && rendered.before.isEmpty() && rendered.after.isEmpty())) {
             rendered = new Rendered(event, codec, decode);
             last = rendered;

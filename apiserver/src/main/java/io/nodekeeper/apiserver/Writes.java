@@ -49,11 +49,9 @@ final class Writes {
         JsonObject object = resource.strategy().prepareCreate(named, now);
         String name = object.object("metadata").text("name");
         order.admission().accept(JsonObject.EMPTY, object);
-        validate(
-                type,
-                name,
-                MetadataRules.validate(resource, object),
-                resource.strategy().validate(object));
+        List<FieldError> errors = new ArrayList<>(resource.strategy().validate(object));
+        errors.addAll(resource.strategy().validateCreate(object));
+        validate(type, name, MetadataRules.validate(resource, object), errors);
         Order one = order.about(namespace, name);
         if (order.dryRun()) {
             if (store.get(one.key()).isPresent()) {
