@@ -165,6 +165,11 @@ public final class JsonObject implements JsonValue {
             return fields;
         }
 
+        /** Sets a field; whether it was not there before. */
+        boolean add(String name, JsonValue value) {
+            return own().put(name, value) == null;
+        }
+
         /** Sets a field. */
         public Builder put(String name, JsonValue value) {
             own().put(name, value);

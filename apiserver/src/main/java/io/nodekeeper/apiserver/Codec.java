@@ -11,9 +11,11 @@ import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Schema;
+import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.store.Entry;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Optional;
 
 /**
@@ -56,14 +58,25 @@ class Codec {
     }
 
     JsonObject decode(Entry entry, long revision) {
-        return Json.parseObject(entry.value())
+        byte[] value = entry.value();
+        return (Protobuf.begins(value) ? Protobuf.decode(value) : Json.parseObject(value))
                 .update("metadata", metadata -> metadata.with("resourceVersion", Long.toString(revision)));
+    }
+
+    /** The stored bytes in this server's own form: a kube-apiserver stores protobuf, or JSON in another order. */
+    private byte[] own(Entry entry) {
+        byte[] value = entry.value();
+        boolean own = value.length > head.length
+                && Arrays.equals(value, 0, head.length, head, 0, head.length)
+                && value[head.length] == '"'
+                && value[value.length - 1] == '}';
+        return own ? value : encode(decode(entry));
     }
 
     /** The bytes of the object on the wire. */
     byte[] show(Entry entry, long revision) {
         byte[] version = version(revision);
-        byte[] value = entry.value();
+        byte[] value = own(entry);
         byte[] shown = new byte[value.length + version.length];
         System.arraycopy(value, 0, shown, 0, head.length);
         System.arraycopy(version, 0, shown, head.length, version.length);
@@ -73,7 +86,7 @@ class Codec {
 
     /** Writes the object as an item of a list, which has no kind and apiVersion. */
     void showItem(Entry entry, ByteArrayOutputStream out) {
-        byte[] value = entry.value();
+        byte[] value = own(entry);
         out.writeBytes(ITEM_HEAD);
         out.writeBytes(version(entry.modRevision()));
         out.write(value, head.length, value.length - head.length);
