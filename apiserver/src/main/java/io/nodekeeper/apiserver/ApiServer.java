@@ -22,6 +22,8 @@ import org.slf4j.LoggerFactory;
 public final class ApiServer {
     private static final Logger log = LoggerFactory.getLogger(ApiServer.class);
 
+    private static final List<String> COLLECTION_VERBS = List.of("list", "watch", "create", "deletecollection");
+
     private final Store store;
     private final Loop loop;
     private final Clock clock;
@@ -34,6 +36,8 @@ public final class ApiServer {
     private final Watches watches;
     private final Health health;
     private final ServerMetrics metrics;
+    /** What is done rather than stored, by the path of the resource and the subresource after a slash. */
+    private final Map<String, Action> actions;
 
     /** A server of what is in {@code store}, with Kubernetes' default tolerations. */
     public ApiServer(
@@ -67,6 +71,7 @@ public final class ApiServer {
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store);
+        actions = Map.of();
     }
 
     /** Creates what must be there from the first start on, and begins the server's own upkeep. */
@@ -125,7 +130,11 @@ public final class ApiServer {
             return CompletableFuture.completedFuture(unknown(target));
         }
         Resource resource = found.get();
-        checkTarget(resource, target, request.method());
+        checkTarget(resource, target, info.verb());
+        Action action = actions.get(resource.type().path() + "/" + target.subresource());
+        if (action != null) {
+            return action.on(user, resource, target, request);
+        }
         Media media = Media.of(request);
         return switch (info.verb()) {
             case "get" -> reads.get(resource, target, request, media);
@@ -180,29 +189,22 @@ public final class ApiServer {
                 : ApiResponse.text(404, "404 page not found\n");
     }
 
-    private static void checkTarget(Resource resource, RequestInfo.Target target, String method) {
-        boolean status = target.subresource().equals("status") && resource.hasStatus();
-        boolean wrongScope = target.namespace().isEmpty() == resource.type().namespaced()
-                && !(target.namespace().isEmpty() && target.name().isEmpty());
-        if (wrongScope || (!target.subresource().isEmpty() && !status)) {
+    private static void checkTarget(Resource resource, RequestInfo.Target target, String verb) {
+        boolean everywhere = target.namespace().isEmpty();
+        boolean wrongScope = everywhere == resource.type().namespaced()
+                && !(everywhere && target.name().isEmpty());
+        List<String> verbs = target.subresource().isEmpty()
+                ? resource.verbs()
+                : resource.subresource(target.subresource())
+                        .map(Subresource::verbs)
+                        .orElse(List.of());
+        if (wrongScope || verbs.isEmpty()) {
             throw new ApiException(404, "NotFound", "the server could not find the requested resource");
         }
-        boolean collection = target.name().isEmpty();
-        boolean allowed = switch (method) {
-            case "GET", "HEAD" -> true;
-            case "POST" ->
-                collection
-                        && !(resource.type().namespaced() && target.namespace().isEmpty());
-            case "PUT", "PATCH" -> !collection;
-            case "DELETE" ->
-                !status
-                        && !(collection && resource.equals(Resources.NAMESPACES))
-                        && !(collection
-                                && resource.type().namespaced()
-                                && target.namespace().isEmpty());
-            default -> false;
-        };
-        if (!allowed) {
+        boolean needsNamespace = resource.type().namespaced() && (verb.equals("create") || verb.equals("deletecollection"));
+        boolean named = !target.name().isEmpty();
+        boolean wantsName = !target.subresource().isEmpty() || !COLLECTION_VERBS.contains(verb);
+        if (!verbs.contains(verb) || (needsNamespace && everywhere) || named != wantsName) {
             throw notAllowed();
         }
     }

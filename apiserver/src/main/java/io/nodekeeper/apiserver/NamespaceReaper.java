@@ -60,7 +60,7 @@ final class NamespaceReaper implements Store.Watcher {
     private void empty(String name) {
         List<CompletableFuture<?>> deletions = new ArrayList<>();
         for (Resource resource : Resources.ALL) {
-            if (!resource.type().namespaced()) {
+            if (!resource.type().namespaced() || !resource.isStored()) {
                 continue;
             }
             for (Entry entry : store.list(resource.prefix(name), "", 0, 0).entries()) {

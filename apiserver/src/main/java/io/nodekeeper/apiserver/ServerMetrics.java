@@ -44,7 +44,7 @@ final class ServerMetrics {
                 .name("apiserver_storage_objects")
                 .help("Objects stored.")
                 .labelNames("resource")
-                .callback(callback -> Resources.ALL.forEach(resource -> callback.call(
+                .callback(callback -> Resources.ALL.stream().filter(Resource::isStored).forEach(resource -> callback.call(
                         store.list(resource.prefix(""), "", 0, 0).entries().size(),
                         resource.type().qualifiedName())))
                 .register(registry);

@@ -58,6 +58,9 @@ final class Tables {
                     true,
                     (event, now) -> event.object("metadata").text("name"))));
 
+    /** What is shown of a kind that has nothing of its own to show. */
+    static final Table NAME_AND_AGE = new Table(List.of(name(), age()));
+
     static final Table NAMESPACES = new Table(List.of(
             name(), column("Status", namespace -> namespace.object("status").text("phase")), age()));
 
