@@ -2,11 +2,11 @@ package io.nodekeeper.api;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -22,7 +22,6 @@ public final class Json {
     public static final int MAX_DEPTH = 200;
 
     private static final JsonFactory FACTORY = JsonFactory.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8)
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_DEPTH)
@@ -115,7 +114,9 @@ public final class Json {
                 JsonObject.Builder object = JsonObject.builder();
                 while (parser.nextToken() != JsonToken.END_OBJECT) {
                     String name = whole(parser.currentName());
-                    object.put(name, read(parser, parser.nextToken()));
+                    if (!object.putNew(name, read(parser, parser.nextToken()))) {
+                        throw new JsonException("Duplicate field '" + name + "'" + where(parser.currentLocation()));
+                    }
                 }
                 yield object.build();
             }
@@ -156,7 +157,7 @@ public final class Json {
         switch (value) {
             case JsonObject object -> {
                 generator.writeStartObject();
-                for (var field : object.fields().entrySet()) {
+                for (var field : object.raw().entrySet()) {
                     generator.writeFieldName(field.getKey());
                     write(generator, field.getValue());
                 }
@@ -177,10 +178,11 @@ public final class Json {
     }
 
     private static String oneLine(JsonProcessingException e) {
-        String where = e.getLocation() == null
-                ? ""
-                : " (line " + e.getLocation().getLineNr() + ", column "
-                        + e.getLocation().getColumnNr() + ")";
+        String where = e.getLocation() == null ? "" : where(e.getLocation());
         return e.getOriginalMessage().lines().findFirst().orElse("malformed JSON") + where;
+    }
+
+    private static String where(JsonLocation location) {
+        return " (line " + location.getLineNr() + ", column " + location.getColumnNr() + ")";
     }
 }
