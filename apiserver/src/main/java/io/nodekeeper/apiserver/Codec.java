@@ -14,7 +14,8 @@ import io.nodekeeper.api.Schema;
 import io.nodekeeper.store.Entry;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.Optional;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Objects between the store and the wire. A stored value is JSON that begins with kind, apiVersion and metadata and does
@@ -27,13 +28,20 @@ final class Codec {
 
     private static final byte[] ITEM_HEAD = "{\"metadata\":{".getBytes(StandardCharsets.UTF_8);
 
+    private static final Map<ResourceType, Codec> CODECS = new ConcurrentHashMap<>();
+
     private final byte[] head;
     private final ResourceType type;
 
-    Codec(ResourceType type) {
+    private Codec(ResourceType type) {
         this.type = type;
         head = ("{\"kind\":\"" + type.kind() + "\",\"apiVersion\":\"" + type.apiVersion() + "\",\"metadata\":{")
                 .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The codec of a type; there is one of each. */
+    static Codec of(ResourceType type) {
+        return CODECS.computeIfAbsent(type, Codec::new);
     }
 
     /** The bytes to store for {@code object}. */
@@ -56,8 +64,8 @@ final class Codec {
     }
 
     JsonObject decode(Entry entry, long revision) {
-        return Json.parseObject(entry.value())
-                .update("metadata", metadata -> metadata.with("resourceVersion", Long.toString(revision)));
+        // Cheaper than to change what was parsed, which would be copied for it.
+        return Json.parseObject(show(entry, revision));
     }
 
     /** The bytes of the object on the wire. */
@@ -86,46 +94,50 @@ final class Codec {
      * @throws ApiException if it is nested too deeply
      */
     static JsonObject normalize(JsonObject object, Schema schema) {
-        return normalized(object, Optional.of(schema), MAX_DEPTH);
+        return normalized(object, schema, MAX_DEPTH);
     }
 
-    private static JsonObject normalized(JsonObject object, Optional<Schema> schema, int depth) {
-        JsonObject.Builder result = JsonObject.builder();
-        object.fields().forEach((name, field) -> {
-            if (field != JsonNull.NULL) {
-                result.put(name, normalized(field, schema.flatMap(known -> known.field(name)), depth - 1));
+    /** The same object if it is in that form already, as what the server itself gave out is. */
+    private static JsonObject normalized(JsonObject object, Schema schema, int depth) {
+        JsonObject.Builder result = object.toBuilder();
+        for (Map.Entry<String, JsonValue> field : object.fields().entrySet()) {
+            String name = field.getKey();
+            JsonValue value = field.getValue();
+            if (value == JsonNull.NULL) {
+                result.remove(name);
+            } else {
+                result.put(name, normalized(value, schema.field(name).orElse(Schema.Scalar.ANY), depth - 1));
             }
-        });
+        }
         return result.build();
     }
 
-    private static JsonValue normalized(JsonValue value, Optional<Schema> schema, int depth) {
+    private static JsonValue normalized(JsonValue value, Schema schema, int depth) {
         if (depth < 0) {
             throw ApiException.badRequest("the object is nested deeper than " + MAX_DEPTH + " levels");
         }
         return switch (value) {
             case JsonObject object -> normalized(object, schema, depth);
             case JsonArray array -> {
-                Optional<Schema> item = schema.map(known -> known instanceof Schema.ListOf list ? list.item() : known);
+                Schema item = schema instanceof Schema.ListOf list ? list.item() : schema;
                 yield new JsonArray(array.items().stream()
                         .filter(element -> element != JsonNull.NULL)
                         .map(element -> normalized(element, item, depth - 1))
                         .toList());
             }
             case JsonString string -> {
-                Schema known = schema.orElse(Schema.Scalar.ANY);
-                if (known == Schema.Scalar.TIME) {
-                    yield new JsonString(
-                            KubeTime.format(KubeTime.parse(string.value()).orElseThrow()));
+                String text = string.value();
+                if (schema == Schema.Scalar.TIME && !KubeTime.isFormatted(text)) {
+                    yield new JsonString(KubeTime.format(KubeTime.parse(text).orElseThrow()));
                 }
-                if (known == Schema.Scalar.MICRO_TIME) {
+                if (schema == Schema.Scalar.MICRO_TIME && !KubeTime.isFormattedMicro(text)) {
                     yield new JsonString(
-                            KubeTime.formatMicro(KubeTime.parse(string.value()).orElseThrow()));
+                            KubeTime.formatMicro(KubeTime.parse(text).orElseThrow()));
                 }
                 yield string;
             }
             case JsonNumber number ->
-                schema.orElse(Schema.Scalar.ANY) == Schema.Scalar.QUANTITY ? new JsonString(number.literal()) : number;
+                schema == Schema.Scalar.QUANTITY ? new JsonString(number.literal()) : number;
             default -> value;
         };
     }

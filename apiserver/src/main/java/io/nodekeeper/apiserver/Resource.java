@@ -150,7 +150,7 @@ record Resource(
     static final String ROOT = "/registry/";
 
     Codec codec() {
-        return new Codec(type);
+        return Codec.of(type);
     }
 
     /** The key of an object. */
