@@ -29,10 +29,10 @@ public final class ApiServer {
     private final Store store;
     private final Loop loop;
     private final Clock clock;
-    private final RandomGenerator random;
     private final Authenticator authenticator;
     private final String serverAddress;
     private final Authorizer authorizer = new Authorizer();
+    private final AuditIds auditIds;
     private final Reads reads;
     private final Mutations mutations;
     private final Watches watches;
@@ -65,9 +65,9 @@ public final class ApiServer {
         this.store = store;
         this.loop = loop;
         this.clock = loop.clock();
-        this.random = random;
         this.authenticator = authenticator;
         this.serverAddress = serverAddress;
+        auditIds = new AuditIds(random);
         reads = new Reads(store, loop);
         mutations = new Mutations(store, clock, random, defaultTolerations);
         watches = new Watches(store, loop, reads, random);
@@ -108,7 +108,7 @@ public final class ApiServer {
         RequestInfo info = RequestInfo.of(request.method(), request.path(), watch);
         long began = clock.nanoTime();
         metrics.started(info);
-        String auditId = request.header("audit-id").isEmpty() ? MetadataRules.uuid(random) : request.header("audit-id");
+        String auditId = request.header("audit-id").isEmpty() ? auditIds.next() : request.header("audit-id");
         CompletableFuture<ApiResponse> answer;
         try {
             answer = route(request, info);
@@ -165,7 +165,10 @@ public final class ApiServer {
 
     /** Whoever asks to act as somebody else must not be served as themselves instead. */
     private static void refuseImpersonation(User user, ApiRequest request) {
-        if (request.headers().keySet().stream().anyMatch(name -> name.startsWith("impersonate-"))) {
+        for (String name : request.headers().keySet()) {
+            if (!name.startsWith("impersonate-")) {
+                continue;
+            }
             String whom = request.header("impersonate-user");
             throw new ApiException(
                     403,

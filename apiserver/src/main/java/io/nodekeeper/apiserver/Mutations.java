@@ -179,7 +179,7 @@ final class Mutations {
     }
 
     private static ApiResponse shown(Attempts.Result result, List<String> warnings) {
-        ApiResponse.Full response = ApiResponse.json(result.status(), result.object());
+        ApiResponse.Full response = ApiResponse.json(result.status(), result.bytes());
         if (warnings.isEmpty()) {
             return response;
         }

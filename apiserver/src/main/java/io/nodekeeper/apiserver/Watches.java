@@ -30,6 +30,8 @@ final class Watches {
     /** Chosen: a day. Clients ask for minutes. */
     private static final long LONGEST_SECONDS = 86_400;
 
+    private static final byte[] MODIFIED = head("MODIFIED");
+
     private final Store store;
     private final Loop loop;
     private final Reads reads;
@@ -95,13 +97,17 @@ final class Watches {
     }
 
     private static byte[] line(String type, byte[] object) {
-        byte[] head = ("{\"type\":\"" + type + "\",\"object\":").getBytes(StandardCharsets.US_ASCII);
+        byte[] head = type.equals("MODIFIED") ? MODIFIED : head(type);
         byte[] line = new byte[head.length + object.length + 2];
         System.arraycopy(head, 0, line, 0, head.length);
         System.arraycopy(object, 0, line, head.length, object.length);
         line[line.length - 2] = '}';
         line[line.length - 1] = '\n';
         return line;
+    }
+
+    private static byte[] head(String type) {
+        return ("{\"type\":\"" + type + "\",\"object\":").getBytes(StandardCharsets.US_ASCII);
     }
 
     private Rendered render(Event event, Codec codec, boolean decode) {
