@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +41,7 @@ public final class ApiServer {
     private final ServerMetrics metrics;
     /** What is done rather than stored, by the path of the resource and the subresource after a slash. */
     private final Map<String, Action> actions;
+    private final Admission admission;
 
     /** A server of what is in {@code store}, with Kubernetes' default tolerations. */
     public ApiServer(
@@ -62,6 +64,32 @@ public final class ApiServer {
             Authenticator authenticator,
             String serverAddress,
             DefaultTolerations defaultTolerations) {
+        this(
+                store,
+                loop,
+                random,
+                authenticator,
+                serverAddress,
+                defaultTolerations,
+                RequestOptions.DEFAULT,
+                Runnable::run);
+    }
+
+    /**
+     * A server of what is in {@code store}, within limits.
+     *
+     * @param limits how much it does at a time
+     * @param workers where large lists are put together, and what had to wait goes on
+     */
+    public ApiServer(
+            Store store,
+            Loop loop,
+            RandomGenerator random,
+            Authenticator authenticator,
+            String serverAddress,
+            DefaultTolerations defaultTolerations,
+            RequestOptions limits,
+            Executor workers) {
         this.store = store;
         this.loop = loop;
         this.clock = loop.clock();
@@ -74,6 +102,7 @@ public final class ApiServer {
         health = new Health(store);
         metrics = new ServerMetrics(store);
         actions = Map.of();
+        admission = new Admission(limits, workers, loop, metrics);
     }
 
     /** Creates what must be there from the first start on, and begins the server's own upkeep. */
@@ -102,6 +131,16 @@ public final class ApiServer {
         health.stop();
     }
 
+    /** A request of that HTTP method was turned away before it got here. */
+    public void dropped(String method) {
+        metrics.dropped(RequestInfo.of(method, "/", false));
+    }
+
+    /** A connection failed before its first request. */
+    public void handshakeFailed() {
+        metrics.handshakeFailed();
+    }
+
     /** Answers {@code request}; the result never fails. */
     public CompletableFuture<ApiResponse> handle(ApiRequest request) {
         boolean watch = isWatch(request);
@@ -118,6 +157,7 @@ public final class ApiServer {
         return answer.handle((response, error) -> {
             ApiResponse given = error == null ? response : refusal(request, error);
             metrics.finished(info, given.status(), (clock.nanoTime() - began) / 1e9);
+            metrics.answered(info, given);
             return withHeaders(given, auditId);
         });
     }
@@ -131,6 +171,10 @@ public final class ApiServer {
         User user = authenticator.authenticate(request);
         refuseImpersonation(user, request);
         authorizer.check(user, info);
+        return admission.admit(user, info, request, () -> serve(user, request, info));
+    }
+
+    private CompletableFuture<ApiResponse> serve(User user, ApiRequest request, RequestInfo info) {
         if (info.resource().isEmpty()) {
             return CompletableFuture.completedFuture(other(request));
         }

@@ -45,6 +45,27 @@ final class ServerMetrics {
             .labelNames("verb", "resource")
             .register(registry);
 
+    private final Gauge registered = Gauge.builder()
+            .name("apiserver_registered_watchers")
+            .help("Watches open, by what they watch.")
+            .labelNames("group", "version", "kind")
+            .register(registry);
+    private final Histogram sizes = Histogram.builder()
+            .name("apiserver_response_sizes")
+            .help("Bytes of answers to gets and lists.")
+            .labelNames("verb", "resource")
+            .classicOnly()
+            .classicUpperBounds(1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+            .register(registry);
+    private final Counter dropped = Counter.builder()
+            .name("apiserver_dropped_requests_total")
+            .help("Requests turned away with 429.")
+            .labelNames("request_kind")
+            .register(registry);
+    private final Counter handshakes = Counter.builder()
+            .name("apiserver_tls_handshake_errors_total")
+            .help("Connections that failed before their first request.")
+            .register(registry);
     private static final ResourceType NOTHING = new ResourceType("", "", "", "", false);
 
     private final GaugeDataPoint reading = inflight.labelValues("readOnly");
@@ -127,10 +148,36 @@ final class ServerMetrics {
 
     void watchOpened(Resource resource) {
         watchers.labelValues("WATCH", resource.type().plural()).inc();
+        registered(resource).inc();
     }
 
     void watchClosed(Resource resource) {
         watchers.labelValues("WATCH", resource.type().plural()).dec();
+        registered(resource).dec();
+    }
+
+    private GaugeDataPoint registered(Resource resource) {
+        return registered.labelValues(
+                resource.type().group(), resource.type().version(), resource.type().kind());
+    }
+
+    void answered(RequestInfo info, ApiResponse response) {
+        if (response instanceof ApiResponse.Full full
+                && (info.verb().equals("get") || info.verb().equals("list"))) {
+            String resource = info.resource()
+                    .filter(known -> Resources.find(known).isPresent())
+                    .map(RequestInfo.Target::plural)
+                    .orElse("");
+            sizes.labelValues(info.verb().toUpperCase(Locale.ROOT), resource).observe(full.body().length);
+        }
+    }
+
+    void dropped(RequestInfo info) {
+        dropped.labelValues(isRead(info) ? "readOnly" : "mutating").inc();
+    }
+
+    void handshakeFailed() {
+        handshakes.inc();
     }
 
     byte[] expose() {
@@ -161,7 +208,7 @@ final class ServerMetrics {
             "DELETECOLLECTION",
             "DELETECOLLECTION");
 
-    private static boolean isRead(RequestInfo info) {
+    static boolean isRead(RequestInfo info) {
         return switch (info.verb()) {
             case "get", "list", "watch", "head" -> true;
             default -> false;
