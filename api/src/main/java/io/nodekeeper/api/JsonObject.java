@@ -173,6 +173,11 @@ public final class JsonObject implements JsonValue {
             return fields;
         }
 
+        /** Sets a field; whether it was not there before. */
+        boolean add(String name, JsonValue value) {
+            return own().put(name, value) == null;
+        }
+
         /** Sets a field. */
         public Builder put(String name, JsonValue value) {
             // Most writes repeat what an object has; then nothing needs to be copied.
@@ -180,11 +185,6 @@ public final class JsonObject implements JsonValue {
                 own().put(name, value);
             }
             return this;
-        }
-
-        /** Sets a field; false, and nothing is changed, if it is set already. */
-        boolean putNew(String name, JsonValue value) {
-            return own().putIfAbsent(name, value) == null;
         }
 
         /** Sets a field to a string. */

@@ -1,6 +1,7 @@
 package io.nodekeeper.api;
 
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,6 +29,10 @@ public sealed interface Schema {
         MICRO_TIME("microtime"),
         /** An amount, as {@code 100m} or {@code 16Gi}; may come as a number. */
         QUANTITY("quantity"),
+        /** Bytes in base64. */
+        BYTES("base64"),
+        /** A whole number or a text, as a port or a percentage. */
+        INT_OR_STRING("int or string"),
         /** Anything at all. */
         ANY("any");
 
@@ -159,6 +164,8 @@ public sealed interface Schema {
                 value instanceof JsonString string
                         && KubeTime.parse(string.value()).isPresent();
             case QUANTITY -> Quantity.from(value).isPresent();
+            case BYTES -> value instanceof JsonString string && isBase64(string.value());
+            case INT_OR_STRING -> value instanceof JsonString || (value instanceof JsonNumber number && number.isLong());
         };
     }
 
@@ -173,6 +180,15 @@ public sealed interface Schema {
             String shown = Json.write(value);
             return (path.isEmpty() ? "the object" : path) + ": expected " + expected + ", got " + value.kind() + " "
                     + (shown.length() > 100 ? shown.substring(0, 100) + "…" : shown);
+        }
+    }
+
+    private static boolean isBase64(String text) {
+        try {
+            Base64.getDecoder().decode(text);
+            return text.length() % 4 == 0;
+        } catch (IllegalArgumentException e) {
+            return false;
         }
     }
 

@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Loop;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,12 +81,20 @@ public final class ApiServer {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                created.add(mutations.createOwn(Resources.NAMESPACES, name));
+                created.add(mutations.createOwn(Resources.NAMESPACES, name).exceptionally(ApiServer::unlessThere));
             }
         }
         new EventExpiry(store, loop, eventTtl).start();
         new NamespaceReaper(store, loop, mutations).start();
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
+    }
+
+    /** Another server on the same store may have been faster. */
+    private static Attempts.Result unlessThere(Throwable error) {
+        if (Failures.cause(error) instanceof ApiException refused && refused.reason().equals("AlreadyExists")) {
+            return new Attempts.Result(200, JsonObject.EMPTY, false);
+        }
+        throw new CompletionException(Failures.cause(error));
     }
 
     /** From now on {@code /readyz} says that the server is about to stop. */
@@ -134,6 +144,9 @@ public final class ApiServer {
         Action action = actions.get(resource.type().path() + "/" + target.subresource());
         if (action != null) {
             return action.on(user, resource, target, request);
+        }
+        if (info.verb().equals("create") && !target.subresource().isEmpty()) {
+            throw new ApiException(404, "NotFound", "the server could not find the requested resource");
         }
         Media media = Media.of(request);
         return switch (info.verb()) {

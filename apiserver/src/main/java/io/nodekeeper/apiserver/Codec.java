@@ -11,37 +11,31 @@ import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Schema;
+import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.store.Entry;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Objects between the store and the wire. A stored value is JSON that begins with kind, apiVersion and metadata and does
  * not hold the resource version, which is the entry's revision; so it is shown by putting the version in at a place known
- * beforehand, without parsing. Immutable.
+ * beforehand, without parsing. A kind that has another form in the store overrides what reads and writes. Immutable.
  */
-final class Codec {
+class Codec {
     /** Nesting of a stored object: lists and tables add to it, and readers bound what they take. Chosen. */
     private static final int MAX_DEPTH = 100;
 
     private static final byte[] ITEM_HEAD = "{\"metadata\":{".getBytes(StandardCharsets.UTF_8);
 
-    private static final Map<ResourceType, Codec> CODECS = new ConcurrentHashMap<>();
-
     private final byte[] head;
     private final ResourceType type;
 
-    private Codec(ResourceType type) {
+    Codec(ResourceType type) {
         this.type = type;
         head = ("{\"kind\":\"" + type.kind() + "\",\"apiVersion\":\"" + type.apiVersion() + "\",\"metadata\":{")
                 .getBytes(StandardCharsets.UTF_8);
-    }
-
-    /** The codec of a type; there is one of each. */
-    static Codec of(ResourceType type) {
-        return CODECS.computeIfAbsent(type, Codec::new);
     }
 
     /** The bytes to store for {@code object}. */
@@ -64,14 +58,35 @@ final class Codec {
     }
 
     JsonObject decode(Entry entry, long revision) {
-        // Cheaper than to change what was parsed, which would be copied for it.
-        return Json.parseObject(show(entry, revision));
+        byte[] value = entry.value();
+        if (isOwn(value)) {
+            // Cheaper than to change what was parsed, which would be copied for it.
+            return Json.parseObject(shown(value, revision));
+        }
+        return (Protobuf.begins(value) ? Protobuf.decode(value) : Json.parseObject(value))
+                .update("metadata", metadata -> metadata.with("resourceVersion", Long.toString(revision)));
+    }
+
+    /** The stored bytes in this server's own form: a kube-apiserver stores protobuf, or JSON in another order. */
+    private byte[] own(Entry entry) {
+        byte[] value = entry.value();
+        return isOwn(value) ? value : encode(decode(entry));
+    }
+
+    private boolean isOwn(byte[] value) {
+        return value.length > head.length
+                && Arrays.equals(value, 0, head.length, head, 0, head.length)
+                && value[head.length] == '"'
+                && value[value.length - 1] == '}';
     }
 
     /** The bytes of the object on the wire. */
     byte[] show(Entry entry, long revision) {
+        return shown(own(entry), revision);
+    }
+
+    private byte[] shown(byte[] value, long revision) {
         byte[] version = version(revision);
-        byte[] value = entry.value();
         byte[] shown = new byte[value.length + version.length];
         System.arraycopy(value, 0, shown, 0, head.length);
         System.arraycopy(version, 0, shown, head.length, version.length);
@@ -81,7 +96,7 @@ final class Codec {
 
     /** Writes the object as an item of a list, which has no kind and apiVersion. */
     void showItem(Entry entry, ByteArrayOutputStream out) {
-        byte[] value = entry.value();
+        byte[] value = own(entry);
         out.writeBytes(ITEM_HEAD);
         out.writeBytes(version(entry.modRevision()));
         out.write(value, head.length, value.length - head.length);
