@@ -18,7 +18,8 @@ import static io.nodekeeper.api.Schema.set;
 public final class Schemas {
     private Schemas() {}
 
-    private static final Schema METADATA = object(
+    /** The metadata of every kind. */
+    static final Schema METADATA = object(
             "name", STRING,
             "generateName", STRING,
             "namespace", STRING,

@@ -27,6 +27,7 @@ import io.nodekeeper.apiserver.ApiRequest;
 import io.nodekeeper.apiserver.ApiResponse;
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.User;
+import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -142,12 +143,24 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         Map<String, String> headers = new HashMap<>();
-        request.headers().forEach(header -> headers.put(header.getKey().toLowerCase(Locale.ROOT), header.getValue()));
+        request.headers()
+                .forEach(header -> headers.merge(
+                        header.getKey().toLowerCase(Locale.ROOT),
+                        header.getValue(),
+                        (first, second) -> first + "\n" + second));
         ApiRequest asked;
         try {
             QueryStringDecoder decoder = new QueryStringDecoder(request.uri());
             Map<String, List<String>> query = decoder.parameters();
-            asked = new ApiRequest(request.method().name(), decoder.path(), query, headers, bytes, certificate);
+            asked = new ApiRequest(
+                    request.method().name(),
+                    decoder.path(),
+                    query,
+                    headers,
+                    bytes,
+                    certificate,
+                    request.uri(),
+                    source(context));
         } catch (IllegalArgumentException e) {
             refuse(context, 400, "BadRequest", "malformed URL: " + e.getMessage());
             return;
@@ -164,6 +177,13 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                         answer(context, response);
                     }
                 }));
+    }
+
+    /** The address of the other end. */
+    private static String source(ChannelHandlerContext context) {
+        return context.channel().remoteAddress() instanceof InetSocketAddress address && address.getAddress() != null
+                ? address.getAddress().getHostAddress()
+                : "";
     }
 
     private void answer(ChannelHandlerContext context, ApiResponse response) {
