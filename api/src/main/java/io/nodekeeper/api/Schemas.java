@@ -18,6 +18,7 @@ import static io.nodekeeper.api.Schema.set;
 public final class Schemas {
     private Schemas() {}
 
+    /** The metadata of every kind. */
     static final Schema METADATA = object(
             "name", STRING,
             "generateName", STRING,

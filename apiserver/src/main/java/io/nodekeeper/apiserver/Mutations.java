@@ -27,25 +27,31 @@ final class Mutations {
     private final Writes writes;
     private final Deletions deletions;
     private final NodeRestriction nodeRestriction = new NodeRestriction();
+    private final Escalation escalation;
     private final DefaultTolerations defaultTolerations;
 
-    Mutations(Store store, Clock clock, RandomGenerator random, DefaultTolerations defaultTolerations) {
+    Mutations(
+            Store store,
+            Clock clock,
+            RandomGenerator random,
+            DefaultTolerations defaultTolerations,
+            Escalation escalation) {
         this.store = store;
+        this.escalation = escalation;
         this.defaultTolerations = defaultTolerations;
         writes = new Writes(store, clock, random);
         deletions = new Deletions(store, clock);
     }
 
     /** Creates an object of the server's own. */
-    CompletableFuture<Attempts.Result> createOwn(Resource resource, String name) {
+    CompletableFuture<Attempts.Result> createOwn(Resource resource, String namespace, JsonObject object) {
         RequestInfo.Target target = new RequestInfo.Target(
                 resource.type().group(),
                 resource.type().version(),
                 resource.type().plural(),
-                "",
+                namespace,
                 "",
                 "");
-        JsonObject object = JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name));
         return writes.create(new Order(resource, target, false, (old, next) -> {}), object);
     }
 
@@ -62,8 +68,10 @@ final class Mutations {
     }
 
     private Order order(User user, Resource resource, RequestInfo.Target target, boolean dryRun) {
-        return new Order(
-                resource, target, dryRun, (old, next) -> nodeRestriction.check(user, resource, target, old, next));
+        return new Order(resource, target, dryRun, (old, next) -> {
+            nodeRestriction.check(user, resource, target, old, next);
+            escalation.check(user, resource, old, next);
+        });
     }
 
     CompletableFuture<ApiResponse> create(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
