@@ -71,7 +71,14 @@ public final class ApiServer {
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store);
-        actions = Map.of();
+        Bindings bindings = new Bindings(store, clock, mutations);
+        actions = Map.of(
+                Resources.PODS.type().path() + "/eviction",
+                new Evictions(store, clock, mutations),
+                Resources.PODS.type().path() + "/binding",
+                bindings,
+                ClusterResources.BINDINGS.type().path() + "/",
+                bindings);
     }
 
     /** Creates what must be there from the first start on, and begins the server's own upkeep. */

@@ -61,7 +61,8 @@ final class Mutations {
         return deletions.delete(new Order(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
     }
 
-    private Order order(User user, Resource resource, RequestInfo.Target target, boolean dryRun) {
+    /** A write that {@code user} asks for, held to what their credential may touch. */
+    Order order(User user, Resource resource, RequestInfo.Target target, boolean dryRun) {
         return new Order(
                 resource, target, dryRun, (old, next) -> nodeRestriction.check(user, resource, target, old, next));
     }
@@ -121,6 +122,11 @@ final class Mutations {
                 });
     }
 
+    /** Deletes an object, or marks it deleted. */
+    CompletableFuture<Attempts.Result> delete(Order order, DeleteOptions options) {
+        return deletions.delete(order, options);
+    }
+
     CompletableFuture<ApiResponse> deleteCollection(
             User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         DeleteOptions options = DeleteOptions.of(request);
@@ -146,7 +152,7 @@ final class Mutations {
                 .thenApply(done -> ApiResponse.json(200, success().build()));
     }
 
-    private static JsonObject.Builder success() {
+    static JsonObject.Builder success() {
         return JsonObject.builder()
                 .put("kind", "Status")
                 .put("apiVersion", "v1")
@@ -167,7 +173,7 @@ final class Mutations {
                 .build();
     }
 
-    private static boolean dryRun(ApiRequest request) {
+    static boolean dryRun(ApiRequest request) {
         return DryRun.wanted(request.parameter("dryRun"));
     }
 

@@ -129,11 +129,15 @@ final class Writes {
         return gone ? attempts.remove(entry, next) : attempts.replace(order, entry, next);
     }
 
-    /** Whether a deleted object has nothing more to wait for; a namespace also waits for its content. */
+    /** Whether a deleted object has nothing more to wait for; a namespace's content is in its spec's finalizers. */
     private static boolean lastFinalizerWent(Resource resource, JsonObject old, JsonObject next) {
         JsonObject metadata = next.object("metadata");
-        return !resource.equals(Resources.NAMESPACES)
-                && metadata.has("deletionTimestamp")
+        if (resource.equals(Resources.NAMESPACES)) {
+            return metadata.has("deletionTimestamp")
+                    && metadata.array("finalizers").isEmpty()
+                    && next.object("spec").array("finalizers").isEmpty();
+        }
+        return metadata.has("deletionTimestamp")
                 && metadata.number("deletionGracePeriodSeconds").orElse(0L) == 0
                 && metadata.array("finalizers").isEmpty()
                 && !old.object("metadata").array("finalizers").isEmpty();
@@ -142,12 +146,15 @@ final class Writes {
     /** The object that is to be stored when {@code asked} for, by way of the main resource or a subresource. */
     private static JsonObject next(Order order, JsonObject old, JsonObject asked) {
         Resource resource = order.resource();
-        JsonObject merged;
-        if (order.target().subresource().isEmpty()) {
-            merged = resource.hasStatus() ? withField(asked, old, "status") : asked;
-        } else {
-            // Labels and annotations may be written along with the status; the spec may not.
-            merged = withField(asked, old, "spec");
+        String subresource = order.target().subresource();
+        JsonObject merged = asked;
+        if (!subresource.equals("status") && resource.hasStatus()) {
+            merged = withField(merged, old, "status");
+        }
+        // Labels and annotations may be written along with the status; the spec may not. What is finalized has a spec
+        // that is written nowhere else.
+        if (subresource.equals("status") || (subresource.isEmpty() && resource.subresource("finalize").isPresent())) {
+            merged = withField(merged, old, "spec");
         }
         JsonObject kept = MetadataRules.forUpdate(
                 merged.with("kind", resource.type().kind())
