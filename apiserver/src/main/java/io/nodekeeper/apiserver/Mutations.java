@@ -67,17 +67,28 @@ final class Mutations {
                 resource, target, dryRun, (old, next) -> nodeRestriction.check(user, resource, target, old, next));
     }
 
+    private Order order(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request, boolean patches) {
+        return new Order(
+                resource,
+                target,
+                dryRun(request),
+                (old, next) -> nodeRestriction.check(user, resource, target, old, next),
+                manager(request),
+                patches);
+    }
+
     CompletableFuture<ApiResponse> create(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);
-        return writes.create(order(user, resource, target, dryRun(request)), body)
+        return writes.create(order(user, resource, target, request, false), body)
                 .thenApply(result -> shown(result, warnings));
     }
 
     CompletableFuture<ApiResponse> update(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);
-        return writes.update(order(user, resource, target, dryRun(request)), body)
+        return writes.update(order(user, resource, target, request, false), body)
                 .thenApply(result -> shown(result, warnings));
     }
 
@@ -91,6 +102,12 @@ final class Mutations {
     }
 
     CompletableFuture<ApiResponse> patch(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+        if (request.contentType().equals(Bodies.APPLY)) {
+            return apply(user, resource, target, request);
+        }
+        if (!request.parameter("force").isEmpty()) {
+            throw badOption("force: Forbidden: may not be specified for non-apply patch");
+        }
         UnaryOperator<JsonObject> patch = Bodies.patch(request, resource.schema());
         // Each attempt has its own warnings; those of the last one count.
         List<String> warnings = new ArrayList<>();
@@ -102,8 +119,38 @@ final class Mutations {
             warnings.addAll(Bodies.unknownFields(resource, patched, known, request, 422));
             return defaultTolerations.admit(resource, target, patched);
         };
-        return writes.patch(order(user, resource, target, dryRun(request)), checked)
+        return writes.patch(order(user, resource, target, request, true), checked)
                 .thenApply(result -> shown(result, warnings));
+    }
+
+    private CompletableFuture<ApiResponse> apply(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+        if (request.parameter("fieldManager").isEmpty()) {
+            throw badOption("fieldManager: Required value: is required for apply patch");
+        }
+        JsonObject raw = Bodies.applied(request, resource);
+        List<String> warnings = Bodies.unknownFields(resource, raw, Set.of(), request, 422);
+        JsonObject wanted = Codec.normalize(raw, resource.schema());
+        MetadataRules.checkPlace(wanted, target.namespace(), target.name());
+        return writes.apply(
+                        order(user, resource, target, request, true),
+                        wanted,
+                        request.parameter("force").equals("true"),
+                        object -> defaultTolerations.admit(resource, target, object))
+                .thenApply(result -> shown(result, warnings));
+    }
+
+    private static ApiException badOption(String why) {
+        return new ApiException(422, "Invalid", "PatchOptions.meta.k8s.io \"\" is invalid: " + why);
+    }
+
+    /** Who writes: as it says itself, or by its program. */
+    private static String manager(ApiRequest request) {
+        String given = request.parameter("fieldManager");
+        if (given.length() > FieldOwnership.NAME) {
+            throw badOption("fieldManager: Too long: may not be more than " + FieldOwnership.NAME + " bytes");
+        }
+        return given.isEmpty() ? request.header("user-agent") : given;
     }
 
     CompletableFuture<ApiResponse> delete(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
