@@ -29,7 +29,7 @@ final class Bindings implements Action {
     @Override
     public CompletableFuture<ApiResponse> on(
             User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        JsonObject body = Bodies.object(request);
+        JsonObject body = Bodies.object(request, repeated -> {});
         Bodies.check(ClusterResources.BINDINGS, body, 400);
         JsonObject binding = Codec.normalize(body, ClusterSchemas.BINDING);
         MetadataRules.checkPlace(binding, target.namespace(), target.name());

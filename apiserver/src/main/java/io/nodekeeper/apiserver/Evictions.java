@@ -6,7 +6,6 @@ import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
-import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import java.util.List;
@@ -39,15 +38,17 @@ final class Evictions implements Action {
     @Override
     public CompletableFuture<ApiResponse> on(
             User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        JsonObject body = Bodies.object(request);
+        JsonObject body = Bodies.object(request, repeated -> {});
         check(body);
         MetadataRules.checkPlace(body, target.namespace(), target.name());
         DeleteOptions options = DeleteOptions.of(body.object("deleteOptions"), request);
         Order order = mutations.order(user, resource, target, options.dryRun());
-        Entry entry =
-                store.get(order.key()).orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
-        JsonObject pod = resource.codec().decode(entry);
-        return allowed(pod, order)
+        return store.read(order.key())
+                .thenCompose(found -> allowed(
+                        resource.codec()
+                                .decode(found.orElseThrow(
+                                        () -> ApiException.notFound(resource.type(), target.name()))),
+                        order))
                 .thenCompose(allowed -> mutations.delete(order, options))
                 .thenApply(result ->
                         ApiResponse.json(201, Mutations.success().put("code", 201).build()));
