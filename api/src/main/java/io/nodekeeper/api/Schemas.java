@@ -227,7 +227,7 @@ public final class Schemas {
                 "env",
                 listBy("name", open("name", STRING, "value", STRING)),
                 "ports",
-                listBy("containerPort", open("containerPort", INTEGER)),
+                listBy("containerPort", open("containerPort", INTEGER, "protocol", STRING, "name", STRING)),
                 "volumeMounts",
                 listBy("mountPath", open("mountPath", STRING)));
     }

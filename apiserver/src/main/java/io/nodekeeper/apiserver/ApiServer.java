@@ -107,7 +107,14 @@ public final class ApiServer {
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store);
-        actions = Map.of();
+        Bindings bindings = new Bindings(store, clock, mutations);
+        actions = Map.of(
+                Resources.PODS.type().path() + "/eviction",
+                new Evictions(store, clock, mutations),
+                Resources.PODS.type().path() + "/binding",
+                bindings,
+                ClusterResources.BINDINGS.type().path() + "/",
+                bindings);
         admission = new Admission(limits, workers, loop, metrics);
     }
 
