@@ -29,7 +29,7 @@ public final class ApiServer {
     private final Clock clock;
     private final RandomGenerator random;
     private final Authenticator authenticator;
-    private final String serverAddress;
+    private final Discovery discovery;
     private final Authorizer authorizer = new Authorizer();
     private final Reads reads;
     private final Mutations mutations;
@@ -65,7 +65,7 @@ public final class ApiServer {
         this.clock = loop.clock();
         this.random = random;
         this.authenticator = authenticator;
-        this.serverAddress = serverAddress;
+        discovery = new Discovery(serverAddress);
         reads = new Reads(store, loop);
         mutations = new Mutations(store, clock, random, defaultTolerations);
         watches = new Watches(store, loop, reads, random);
@@ -131,12 +131,18 @@ public final class ApiServer {
         }
         Resource resource = found.get();
         checkTarget(resource, target, info.verb());
+        Media media = Media.of(request, info.verb());
+        CompletableFuture<ApiResponse> answer = answer(user, resource, target, request, info.verb(), media);
+        return media.yaml() ? answer.thenApply(media::encoded) : answer;
+    }
+
+    private CompletableFuture<ApiResponse> answer(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request, String verb, Media media) {
         Action action = actions.get(resource.type().path() + "/" + target.subresource());
         if (action != null) {
             return action.on(user, resource, target, request);
         }
-        Media media = Media.of(request);
-        return switch (info.verb()) {
+        CompletableFuture<ApiResponse> answer = switch (verb) {
             case "get" -> reads.get(resource, target, request, media);
             case "list" -> reads.list(resource, target, request, media);
             case "watch" ->
@@ -148,6 +154,7 @@ public final class ApiServer {
             case "deletecollection" -> mutations.deleteCollection(user, resource, target, request);
             default -> throw notAllowed();
         };
+        return media.metadata() && !verb.equals("list") ? answer.thenApply(media::written) : answer;
     }
 
     /** Whoever asks to act as somebody else must not be served as themselves instead. */
@@ -174,9 +181,7 @@ public final class ApiServer {
             return new ApiResponse.Full(
                     200, Map.of("content-type", "text/plain; version=0.0.4; charset=utf-8"), metrics.expose());
         }
-        return Discovery.document(request.path(), serverAddress)
-                .<ApiResponse>map(document -> ApiResponse.json(200, document))
-                .orElseGet(() -> ApiResponse.text(404, "404 page not found\n"));
+        return discovery.answer(request).orElseGet(() -> ApiResponse.text(404, "404 page not found\n"));
     }
 
     private static ApiResponse unknown(RequestInfo.Target target) {
@@ -244,7 +249,7 @@ public final class ApiServer {
     private static ApiResponse withHeaders(ApiResponse response, String auditId) {
         Map<String, String> headers = new HashMap<>(response.headers());
         headers.put("audit-id", auditId);
-        headers.put("cache-control", "no-cache, private");
+        headers.putIfAbsent("cache-control", "no-cache, private");
         if (response.status() == 403) {
             headers.put("x-content-type-options", "nosniff");
         }
