@@ -30,6 +30,7 @@ public final class ApiServer {
     private final RandomGenerator random;
     private final Authenticator authenticator;
     private final Discovery discovery;
+    private final OpenApi openApi = new OpenApi();
     private final Authorizer authorizer = new Authorizer();
     private final Reads reads;
     private final Mutations mutations;
@@ -181,7 +182,10 @@ public final class ApiServer {
             return new ApiResponse.Full(
                     200, Map.of("content-type", "text/plain; version=0.0.4; charset=utf-8"), metrics.expose());
         }
-        return discovery.answer(request).orElseGet(() -> ApiResponse.text(404, "404 page not found\n"));
+        return discovery
+                .answer(request)
+                .or(() -> openApi.answer(request))
+                .orElseGet(() -> ApiResponse.text(404, "404 page not found\n"));
     }
 
     private static ApiResponse unknown(RequestInfo.Target target) {
