@@ -2,6 +2,7 @@ package io.nodekeeper.api;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonStreamContext;
@@ -190,7 +191,7 @@ public final class Json {
         switch (value) {
             case JsonObject object -> {
                 generator.writeStartObject();
-                for (var field : object.fields().entrySet()) {
+                for (var field : object.raw().entrySet()) {
                     generator.writeFieldName(field.getKey());
                     write(generator, field.getValue());
                 }
@@ -211,10 +212,11 @@ public final class Json {
     }
 
     private static String oneLine(JsonProcessingException e) {
-        String where = e.getLocation() == null
-                ? ""
-                : " (line " + e.getLocation().getLineNr() + ", column "
-                        + e.getLocation().getColumnNr() + ")";
+        String where = e.getLocation() == null ? "" : where(e.getLocation());
         return e.getOriginalMessage().lines().findFirst().orElse("malformed JSON") + where;
+    }
+
+    private static String where(JsonLocation location) {
+        return " (line " + location.getLineNr() + ", column " + location.getColumnNr() + ")";
     }
 }

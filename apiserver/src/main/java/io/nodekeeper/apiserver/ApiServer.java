@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Loop;
@@ -11,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,11 +30,12 @@ public final class ApiServer {
     private final Store store;
     private final Loop loop;
     private final Clock clock;
-    private final RandomGenerator random;
     private final Authenticator authenticator;
     private final Discovery discovery;
     private final OpenApi openApi = new OpenApi();
     private final Authorizer authorizer = new Authorizer();
+    private final AuditIds auditIds;
+    private final Executor workers;
     private final Reads reads;
     private final Mutations mutations;
     private final Watches watches;
@@ -39,6 +43,7 @@ public final class ApiServer {
     private final ServerMetrics metrics;
     /** What is done rather than stored, by the path of the resource and the subresource after a slash. */
     private final Map<String, Action> actions;
+    private final Admission admission;
 
     /** A server of what is in {@code store}, with Kubernetes' default tolerations. */
     public ApiServer(
@@ -61,18 +66,46 @@ public final class ApiServer {
             Authenticator authenticator,
             String serverAddress,
             DefaultTolerations defaultTolerations) {
+        this(
+                store,
+                loop,
+                random,
+                authenticator,
+                serverAddress,
+                defaultTolerations,
+                RequestOptions.DEFAULT,
+                Runnable::run);
+    }
+
+    /**
+     * A server of what is in {@code store}, within limits.
+     *
+     * @param limits how much it does at a time
+     * @param workers where large lists and descriptions are put together, and what had to wait goes on
+     */
+    public ApiServer(
+            Store store,
+            Loop loop,
+            RandomGenerator random,
+            Authenticator authenticator,
+            String serverAddress,
+            DefaultTolerations defaultTolerations,
+            RequestOptions limits,
+            Executor workers) {
         this.store = store;
         this.loop = loop;
         this.clock = loop.clock();
-        this.random = random;
         this.authenticator = authenticator;
         discovery = new Discovery(serverAddress);
+        auditIds = new AuditIds(random);
+        this.workers = workers;
         reads = new Reads(store, loop);
         mutations = new Mutations(store, clock, random, defaultTolerations);
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store);
         actions = Map.of();
+        admission = new Admission(limits, workers, loop, metrics);
     }
 
     /** Creates what must be there from the first start on, and begins the server's own upkeep. */
@@ -80,7 +113,7 @@ public final class ApiServer {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                created.add(mutations.createOwn(Resources.NAMESPACES, name));
+                created.add(mutations.createOwn(Resources.NAMESPACES, name).exceptionally(ApiServer::unlessThere));
             }
         }
         new EventExpiry(store, loop, eventTtl).start();
@@ -88,9 +121,27 @@ public final class ApiServer {
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
     }
 
+    /** Another server on the same store may have been faster. */
+    private static Attempts.Result unlessThere(Throwable error) {
+        if (Failures.cause(error) instanceof ApiException refused && refused.reason().equals("AlreadyExists")) {
+            return new Attempts.Result(200, JsonObject.EMPTY, false);
+        }
+        throw new CompletionException(Failures.cause(error));
+    }
+
     /** From now on {@code /readyz} says that the server is about to stop. */
     public void stopping() {
         health.stop();
+    }
+
+    /** A request of that HTTP method was turned away before it got here. */
+    public void dropped(String method) {
+        metrics.dropped(RequestInfo.of(method, "/", false));
+    }
+
+    /** A connection failed before its first request. */
+    public void handshakeFailed() {
+        metrics.handshakeFailed();
     }
 
     /** Answers {@code request}; the result never fails. */
@@ -99,7 +150,7 @@ public final class ApiServer {
         RequestInfo info = RequestInfo.of(request.method(), request.path(), watch);
         long began = clock.nanoTime();
         metrics.started(info);
-        String auditId = request.header("audit-id").isEmpty() ? MetadataRules.uuid(random) : request.header("audit-id");
+        String auditId = request.header("audit-id").isEmpty() ? auditIds.next() : request.header("audit-id");
         CompletableFuture<ApiResponse> answer;
         try {
             answer = route(request, info);
@@ -109,6 +160,7 @@ public final class ApiServer {
         return answer.handle((response, error) -> {
             ApiResponse given = error == null ? response : refusal(request, error);
             metrics.finished(info, given.status(), (clock.nanoTime() - began) / 1e9);
+            metrics.answered(info, given);
             return withHeaders(given, auditId);
         });
     }
@@ -122,8 +174,15 @@ public final class ApiServer {
         User user = authenticator.authenticate(request);
         refuseImpersonation(user, request);
         authorizer.check(user, info);
+        return admission.admit(user, info, request, () -> serve(user, request, info));
+    }
+
+    private CompletableFuture<ApiResponse> serve(User user, ApiRequest request, RequestInfo info) {
         if (info.resource().isEmpty()) {
-            return CompletableFuture.completedFuture(other(request));
+            // The API's description is made when it is first asked for, which takes a while.
+            return OpenApi.covers(request.path())
+                    ? CompletableFuture.supplyAsync(() -> other(request), workers)
+                    : CompletableFuture.completedFuture(other(request));
         }
         RequestInfo.Target target = info.resource().get();
         Optional<Resource> found = Resources.find(target);
@@ -143,6 +202,9 @@ public final class ApiServer {
         if (action != null) {
             return action.on(user, resource, target, request);
         }
+        if (verb.equals("create") && !target.subresource().isEmpty()) {
+            throw new ApiException(404, "NotFound", "the server could not find the requested resource");
+        }
         CompletableFuture<ApiResponse> answer = switch (verb) {
             case "get" -> reads.get(resource, target, request, media);
             case "list" -> reads.list(resource, target, request, media);
@@ -160,7 +222,10 @@ public final class ApiServer {
 
     /** Whoever asks to act as somebody else must not be served as themselves instead. */
     private static void refuseImpersonation(User user, ApiRequest request) {
-        if (request.headers().keySet().stream().anyMatch(name -> name.startsWith("impersonate-"))) {
+        for (String name : request.headers().keySet()) {
+            if (!name.startsWith("impersonate-")) {
+                continue;
+            }
             String whom = request.header("impersonate-user");
             throw new ApiException(
                     403,

@@ -37,7 +37,7 @@ final class Mutations {
     }
 
     /** Creates an object of the server's own. */
-    CompletableFuture<?> createOwn(Resource resource, String name) {
+    CompletableFuture<Attempts.Result> createOwn(Resource resource, String name) {
         RequestInfo.Target target = new RequestInfo.Target(
                 resource.type().group(),
                 resource.type().version(),
@@ -128,6 +128,11 @@ final class Mutations {
         DeleteOptions options = DeleteOptions.of(request);
         ListOptions selected = ListOptions.of(resource, request);
         Order all = order(user, resource, target, options.dryRun());
+        return store.current().thenCompose(current -> deleteAll(resource, target, all, selected, options));
+    }
+
+    private CompletableFuture<ApiResponse> deleteAll(
+            Resource resource, RequestInfo.Target target, Order all, ListOptions selected, DeleteOptions options) {
         List<CompletableFuture<?>> deleted = new ArrayList<>();
         for (Entry entry :
                 store.list(resource.prefix(target.namespace()), "", 0, 0).entries()) {
@@ -174,7 +179,7 @@ final class Mutations {
     }
 
     private static ApiResponse shown(Attempts.Result result, List<String> warnings) {
-        ApiResponse.Full response = ApiResponse.json(result.status(), result.object());
+        ApiResponse.Full response = ApiResponse.json(result.status(), result.bytes());
         if (warnings.isEmpty()) {
             return response;
         }

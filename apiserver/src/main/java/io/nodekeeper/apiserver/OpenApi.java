@@ -27,6 +27,11 @@ final class OpenApi {
 
     private final Map<String, Document> made = new ConcurrentHashMap<>();
 
+    /** Whether a description is asked for. */
+    static boolean covers(String path) {
+        return path.startsWith("/openapi/");
+    }
+
     /** The document that is asked for, if it is one of these. */
     Optional<ApiResponse> answer(ApiRequest request) {
         String path = request.path();

@@ -238,7 +238,7 @@ class WriteTest {
                         "/api/v1/namespaces/default/pods",
                         "{\"metadata\":{\"name\":\"p1\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]},\"status\":{\"phase\":\"Running\"}}")
                 .json();
-        assertThat(pod.object("status")).hasToString("{\"phase\":\"Pending\"}");
+        assertThat(pod.object("status")).hasToString("{\"phase\":\"Pending\",\"qosClass\":\"BestEffort\"}");
         assertThat(pod.object("spec").number("terminationGracePeriodSeconds")).contains(30L);
         assertThat(pod.object("spec").array("tolerations").items()).hasSize(2);
     }

@@ -3,7 +3,9 @@ package io.nodekeeper.cli;
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.Authenticator;
 import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
+import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
 import io.nodekeeper.store.IndexedStore;
@@ -13,6 +15,7 @@ import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.ThreadPool;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -33,7 +36,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
-import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,11 +47,16 @@ final class ServerProcess {
     /** How long a store may take to be read: bounds a start on a disk that hangs. Chosen; 1 GB takes seconds. */
     private static final Duration OPEN_TIMEOUT = Duration.ofMinutes(5);
 
+    /** Threads for lists, for what had to wait, for compressing and for the beginnings of watches. Chosen. */
+    private static final int WORKERS = 4;
+
     private final Path data;
     private final KubeconfigFiles kubeconfigs;
     private final URI address;
     private final ThreadLoop loop;
     private final Store store;
+    private final ThreadPool workers;
+    private final Duration shutdownDelay;
     private final ApiServer core;
     private final HttpsServer https;
 
@@ -74,7 +81,8 @@ final class ServerProcess {
         Map<String, User> tokens = options.tokenAuthFile.isPresent()
                 ? Authenticator.readTokens(Files.readAllLines(options.tokenAuthFile.get(), StandardCharsets.UTF_8))
                 : Map.of();
-        SSLContext tls = ServerTls.context(identity, clientAuthorities);
+        workers = new ThreadPool("requests", WORKERS);
+        shutdownDelay = options.shutdownDelayDuration;
         store = new IndexedStore(loop, opened(journal));
         starters.close();
         String host = reachable(options.bindAddress);
@@ -84,8 +92,14 @@ final class ServerProcess {
                 random,
                 new Authenticator(tokens),
                 host + ":" + options.securePort,
-                options.defaultTolerations());
-        https = HttpsServer.start(core, tls, new InetSocketAddress(options.bindAddress, options.securePort));
+                options.defaultTolerations(),
+                options.requests(),
+                workers);
+        https = HttpsServer.start(
+                core,
+                new ServerIdentity(identity.key(), identity.chain(), clientAuthorities),
+                HttpsOptions.of(
+                        new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers));
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);
     }
@@ -120,11 +134,13 @@ final class ServerProcess {
         return kubeconfigs.agent(data, node);
     }
 
-    /** Stops: no longer ready, no new requests, the last writes made durable. */
+    /** Stops: no longer ready, then no new requests and the end of those under way, then the last writes made durable. */
     void stop() {
         core.stopping();
-        https.close();
         ThreadLoop timer = new ThreadLoop("close");
+        Deadlines.sleep(timer, shutdownDelay).join();
+        https.close();
+        workers.close();
         try {
             Deadlines.within(timer, CLOSE_TIMEOUT, "closing the store", store.close())
                     .join();
