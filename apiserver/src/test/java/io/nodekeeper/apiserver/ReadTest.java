@@ -49,7 +49,8 @@ class ReadTest {
         Answer answer = server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("accept", accept), "");
         assertThat(answer.status()).isEqualTo(406);
         assertThat(answer.reason()).isEqualTo("NotAcceptable");
-        assertThat(answer.message()).isEqualTo("only the following media types are accepted: application/json");
+        assertThat(answer.message()).isEqualTo("only the following media types are accepted: application/json, application/yaml,"
+                        + " application/vnd.kubernetes.protobuf");
     }
 
     @ParameterizedTest
