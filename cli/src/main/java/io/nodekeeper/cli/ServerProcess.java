@@ -8,15 +8,11 @@ import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
-import io.nodekeeper.store.IndexedStore;
-import io.nodekeeper.store.Journal;
-import io.nodekeeper.store.RocksJournal;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.ThreadPool;
-import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -44,8 +40,6 @@ final class ServerProcess {
     private static final Logger log = LoggerFactory.getLogger(ServerProcess.class);
     /** How long the end waits for the last group of writes. Chosen. */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
-    /** How long a store may take to be read: bounds a start on a disk that hangs. Chosen; 1 GB takes seconds. */
-    private static final Duration OPEN_TIMEOUT = Duration.ofMinutes(5);
 
     /** Threads for lists, for what had to wait, for compressing and for the beginnings of watches. Chosen. */
     private static final int WORKERS = 4;
@@ -65,10 +59,8 @@ final class ServerProcess {
         RandomGenerator random = Randoms.secure();
         loop = new ThreadLoop("store");
         Files.createDirectories(data);
-        // Opening the database and making certificates take the better part of a start: they go side by side.
-        Workers starters = new Workers("start", 1, loop);
-        CompletableFuture<Journal> journal =
-                starters.call("opening the store", OPEN_TIMEOUT, () -> journal(options.store, data));
+        // Opening the store and making certificates take the better part of a start: they go side by side.
+        CompletableFuture<Store> opening = OpenStore.begin(options, loop);
         Certificates certificates = Certificates.open(data, loop.clock().wallTime(), random);
         Set<String> names = names(options);
         Identity identity = options.tlsCertFile.isPresent()
@@ -83,8 +75,7 @@ final class ServerProcess {
                 : Map.of();
         workers = new ThreadPool("requests", WORKERS);
         shutdownDelay = options.shutdownDelayDuration;
-        store = new IndexedStore(loop, opened(journal));
-        starters.close();
+        store = opened(opening);
         String host = reachable(options.bindAddress);
         core = new ApiServer(
                 store,
@@ -151,16 +142,9 @@ final class ServerProcess {
         }
     }
 
-    private static Journal journal(ApiServerOptions.Store kind, Path data) throws IOException {
-        return switch (kind) {
-            case memory -> Journal.NONE;
-            case rocksdb -> RocksJournal.open(Files.createDirectories(data.resolve("store")));
-        };
-    }
-
-    private static Journal opened(CompletableFuture<Journal> journal) {
+    private static Store opened(CompletableFuture<Store> opening) {
         try {
-            return journal.join();
+            return opening.join();
         } catch (CompletionException e) {
             throw e.getCause() instanceof RuntimeException cause ? cause : e;
         }
