@@ -115,17 +115,11 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         }
     }
 
-    @Override
-    protected void handshakeFailure(ChannelHandlerContext context, Throwable cause) {
-        shared.server.handshakeFailed();
-        log.debug("TLS with {}: {}", Peer.address(context.channel()), cause.toString());
-        context.close();
-    }
-
+    /** Before a protocol is agreed upon, so the handshake failed. */
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // Resets and failed handshakes are the network's everyday life.
-        log.debug("connection from {}: {}", Peer.address(context.channel()), cause.toString());
+        shared.server.handshakeFailed();
+        log.debug("TLS with {}: {}", Peer.address(context.channel()), cause.toString());
         context.close();
     }
 }
