@@ -77,7 +77,7 @@ final class Admission {
                 // Whoever leaves calls it.
             }
             case GONE -> {
-                metrics.dropped(ServerMetrics.kind(info));
+                metrics.dropped(info);
                 return CompletableFuture.completedFuture(ApiResponse.tooMany());
             }
         }
@@ -183,7 +183,7 @@ final class Admission {
         if (target.isPresent() && SIGNS.contains(info.verb()) && isSign(user, target.get())) {
             return RequestLimits.Kind.HEARTBEAT;
         }
-        return ServerMetrics.kind(info).equals("mutating") ? RequestLimits.Kind.WRITE : RequestLimits.Kind.READ;
+        return ServerMetrics.isRead(info) ? RequestLimits.Kind.READ : RequestLimits.Kind.WRITE;
     }
 
     private static boolean isSign(User user, RequestInfo.Target target) {

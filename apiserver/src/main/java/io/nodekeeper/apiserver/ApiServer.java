@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Loop;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -23,18 +25,22 @@ import org.slf4j.LoggerFactory;
 public final class ApiServer {
     private static final Logger log = LoggerFactory.getLogger(ApiServer.class);
 
+    private static final List<String> COLLECTION_VERBS = List.of("list", "watch", "create", "deletecollection");
+
     private final Store store;
     private final Loop loop;
     private final Clock clock;
-    private final RandomGenerator random;
     private final Authenticator authenticator;
     private final String serverAddress;
     private final Authorizer authorizer = new Authorizer();
+    private final AuditIds auditIds;
     private final Reads reads;
     private final Mutations mutations;
     private final Watches watches;
     private final Health health;
     private final ServerMetrics metrics;
+    /** What is done rather than stored, by the path of the resource and the subresource after a slash. */
+    private final Map<String, Action> actions;
     private final Admission admission;
 
     /** A server of what is in {@code store}, with Kubernetes' default tolerations. */
@@ -87,14 +93,15 @@ public final class ApiServer {
         this.store = store;
         this.loop = loop;
         this.clock = loop.clock();
-        this.random = random;
         this.authenticator = authenticator;
         this.serverAddress = serverAddress;
+        auditIds = new AuditIds(random);
         reads = new Reads(store, loop);
         mutations = new Mutations(store, clock, random, defaultTolerations);
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store);
+        actions = Map.of();
         admission = new Admission(limits, workers, loop, metrics);
     }
 
@@ -103,12 +110,20 @@ public final class ApiServer {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                created.add(mutations.createOwn(Resources.NAMESPACES, name));
+                created.add(mutations.createOwn(Resources.NAMESPACES, name).exceptionally(ApiServer::unlessThere));
             }
         }
         new EventExpiry(store, loop, eventTtl).start();
         new NamespaceReaper(store, loop, mutations).start();
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
+    }
+
+    /** Another server on the same store may have been faster. */
+    private static Attempts.Result unlessThere(Throwable error) {
+        if (Failures.cause(error) instanceof ApiException refused && refused.reason().equals("AlreadyExists")) {
+            return new Attempts.Result(200, JsonObject.EMPTY, false);
+        }
+        throw new CompletionException(Failures.cause(error));
     }
 
     /** From now on {@code /readyz} says that the server is about to stop. */
@@ -118,7 +133,7 @@ public final class ApiServer {
 
     /** A request of that HTTP method was turned away before it got here. */
     public void dropped(String method) {
-        metrics.dropped(ServerMetrics.kind(RequestInfo.of(method, "/", false)));
+        metrics.dropped(RequestInfo.of(method, "/", false));
     }
 
     /** A connection failed before its first request. */
@@ -132,7 +147,7 @@ public final class ApiServer {
         RequestInfo info = RequestInfo.of(request.method(), request.path(), watch);
         long began = clock.nanoTime();
         metrics.started(info);
-        String auditId = request.header("audit-id").isEmpty() ? MetadataRules.uuid(random) : request.header("audit-id");
+        String auditId = request.header("audit-id").isEmpty() ? auditIds.next() : request.header("audit-id");
         CompletableFuture<ApiResponse> answer;
         try {
             answer = route(request, info);
@@ -169,7 +184,14 @@ public final class ApiServer {
             return CompletableFuture.completedFuture(unknown(target));
         }
         Resource resource = found.get();
-        checkTarget(resource, target, request.method());
+        checkTarget(resource, target, info.verb());
+        Action action = actions.get(resource.type().path() + "/" + target.subresource());
+        if (action != null) {
+            return action.on(user, resource, target, request);
+        }
+        if (info.verb().equals("create") && !target.subresource().isEmpty()) {
+            throw new ApiException(404, "NotFound", "the server could not find the requested resource");
+        }
         Media media = Media.of(request);
         return switch (info.verb()) {
             case "get" -> reads.get(resource, target, request, media);
@@ -187,7 +209,10 @@ public final class ApiServer {
 
     /** Whoever asks to act as somebody else must not be served as themselves instead. */
     private static void refuseImpersonation(User user, ApiRequest request) {
-        if (request.headers().keySet().stream().anyMatch(name -> name.startsWith("impersonate-"))) {
+        for (String name : request.headers().keySet()) {
+            if (!name.startsWith("impersonate-")) {
+                continue;
+            }
             String whom = request.header("impersonate-user");
             throw new ApiException(
                     403,
@@ -224,29 +249,22 @@ public final class ApiServer {
                 : ApiResponse.text(404, "404 page not found\n");
     }
 
-    private static void checkTarget(Resource resource, RequestInfo.Target target, String method) {
-        boolean status = target.subresource().equals("status") && resource.hasStatus();
-        boolean wrongScope = target.namespace().isEmpty() == resource.type().namespaced()
-                && !(target.namespace().isEmpty() && target.name().isEmpty());
-        if (wrongScope || (!target.subresource().isEmpty() && !status)) {
+    private static void checkTarget(Resource resource, RequestInfo.Target target, String verb) {
+        boolean everywhere = target.namespace().isEmpty();
+        boolean wrongScope = everywhere == resource.type().namespaced()
+                && !(everywhere && target.name().isEmpty());
+        List<String> verbs = target.subresource().isEmpty()
+                ? resource.verbs()
+                : resource.subresource(target.subresource())
+                        .map(Subresource::verbs)
+                        .orElse(List.of());
+        if (wrongScope || verbs.isEmpty()) {
             throw new ApiException(404, "NotFound", "the server could not find the requested resource");
         }
-        boolean collection = target.name().isEmpty();
-        boolean allowed = switch (method) {
-            case "GET", "HEAD" -> true;
-            case "POST" ->
-                collection
-                        && !(resource.type().namespaced() && target.namespace().isEmpty());
-            case "PUT", "PATCH" -> !collection;
-            case "DELETE" ->
-                !status
-                        && !(collection && resource.equals(Resources.NAMESPACES))
-                        && !(collection
-                                && resource.type().namespaced()
-                                && target.namespace().isEmpty());
-            default -> false;
-        };
-        if (!allowed) {
+        boolean needsNamespace = resource.type().namespaced() && (verb.equals("create") || verb.equals("deletecollection"));
+        boolean named = !target.name().isEmpty();
+        boolean wantsName = !target.subresource().isEmpty() || !COLLECTION_VERBS.contains(verb);
+        if (!verbs.contains(verb) || (needsNamespace && everywhere) || named != wantsName) {
             throw notAllowed();
         }
     }

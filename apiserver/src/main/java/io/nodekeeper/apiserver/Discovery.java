@@ -12,9 +12,6 @@ import java.util.Optional;
 
 /** Tells clients what there is: the documents below {@code /api}, {@code /apis} and {@code /version}. */
 final class Discovery {
-    private static final List<String> VERBS =
-            List.of("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch");
-
     private Discovery() {}
 
     /** The document at {@code path}, if it is one of these. */
@@ -116,14 +113,9 @@ final class Discovery {
             if (!type.group().equals(group)) {
                 continue;
             }
-            List<String> verbs = resource.equals(Resources.NAMESPACES)
-                    ? VERBS.stream()
-                            .filter(verb -> !verb.equals("deletecollection"))
-                            .toList()
-                    : VERBS;
-            entries.add(entry(type, type.plural(), type.kind().toLowerCase(Locale.ROOT), verbs, resource.shortNames()));
-            if (resource.hasStatus()) {
-                entries.add(entry(type, type.plural() + "/status", "", List.of("get", "patch", "update"), List.of()));
+            entries.add(entry(type, type.plural(), type.kind().toLowerCase(Locale.ROOT), resource));
+            for (Subresource subresource : resource.subresources()) {
+                entries.add(entry(type, subresource));
             }
         }
         return JsonObject.builder()
@@ -134,18 +126,32 @@ final class Discovery {
                 .build();
     }
 
-    private static JsonObject entry(
-            ResourceType type, String name, String singular, List<String> verbs, List<String> shortNames) {
+    private static JsonObject entry(ResourceType type, String name, String singular, Resource resource) {
         JsonObject.Builder entry = JsonObject.builder()
                 .put("name", name)
                 .put("singularName", singular)
                 .put("namespaced", type.namespaced())
                 .put("kind", type.kind())
-                .put("verbs", JsonArray.ofStrings(verbs));
-        if (!shortNames.isEmpty()) {
-            entry.put("shortNames", JsonArray.ofStrings(shortNames));
+                .put("verbs", JsonArray.ofStrings(resource.verbs()));
+        if (!resource.shortNames().isEmpty()) {
+            entry.put("shortNames", JsonArray.ofStrings(resource.shortNames()));
+        }
+        if (!resource.categories().isEmpty()) {
+            entry.put("categories", JsonArray.ofStrings(resource.categories()));
         }
         return entry.build();
+    }
+
+    private static JsonObject entry(ResourceType type, Subresource subresource) {
+        return JsonObject.builder()
+                .put("name", type.plural() + "/" + subresource.name())
+                .put("singularName", "")
+                .put("namespaced", type.namespaced())
+                .putUnlessEmpty("group", subresource.group())
+                .putUnlessEmpty("version", subresource.version())
+                .put("kind", subresource.kind())
+                .put("verbs", JsonArray.ofStrings(subresource.verbs()))
+                .build();
     }
 
     private static List<String> groupNames() {

@@ -10,7 +10,7 @@ record Media(boolean table, String include) {
     /** Chooses the first form of the Accept header that the server has. */
     static Media of(ApiRequest request) {
         String accept = request.header("accept");
-        if (accept.isBlank()) {
+        if (accept.isBlank() || accept.equals(ApiResponse.JSON)) {
             return new Media(false, "");
         }
         for (String range : accept.split(",")) {

@@ -37,7 +37,7 @@ final class Mutations {
     }
 
     /** Creates an object of the server's own. */
-    CompletableFuture<?> createOwn(Resource resource, String name) {
+    CompletableFuture<Attempts.Result> createOwn(Resource resource, String name) {
         RequestInfo.Target target = new RequestInfo.Target(
                 resource.type().group(),
                 resource.type().version(),
@@ -81,16 +81,18 @@ final class Mutations {
     }
 
     private JsonObject body(Resource resource, RequestInfo.Target target, ApiRequest request, List<String> warnings) {
-        JsonObject raw = Bodies.object(request);
+        List<String> repeated = new ArrayList<>();
+        JsonObject raw = Bodies.object(request, repeated::add);
         Bodies.check(resource, raw, 400);
-        warnings.addAll(Bodies.unknownFields(resource, raw, Set.of(), request, 400));
+        warnings.addAll(Bodies.strictFaults(resource, raw, repeated, Set.of(), request, 400));
         JsonObject body = Codec.normalize(raw, resource.schema());
         MetadataRules.checkPlace(body, target.namespace(), target.name());
         return defaultTolerations.admit(resource, target, body);
     }
 
     CompletableFuture<ApiResponse> patch(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        UnaryOperator<JsonObject> patch = Bodies.patch(request, resource.schema());
+        List<String> repeated = new ArrayList<>();
+        UnaryOperator<JsonObject> patch = Bodies.patch(request, resource.schema(), repeated::add);
         // Each attempt has its own warnings; those of the last one count.
         List<String> warnings = new ArrayList<>();
         UnaryOperator<JsonObject> checked = old -> {
@@ -98,7 +100,7 @@ final class Mutations {
             // What the object has had before is not this patch's doing.
             Set<String> known = new HashSet<>(resource.schema().unknownFields(old));
             warnings.clear();
-            warnings.addAll(Bodies.unknownFields(resource, patched, known, request, 422));
+            warnings.addAll(Bodies.strictFaults(resource, patched, repeated, known, request, 422));
             return defaultTolerations.admit(resource, target, patched);
         };
         return writes.patch(order(user, resource, target, dryRun(request)), checked)
@@ -126,6 +128,11 @@ final class Mutations {
         DeleteOptions options = DeleteOptions.of(request);
         ListOptions selected = ListOptions.of(resource, request);
         Order all = order(user, resource, target, options.dryRun());
+        return store.current().thenCompose(current -> deleteAll(resource, target, all, selected, options));
+    }
+
+    private CompletableFuture<ApiResponse> deleteAll(
+            Resource resource, RequestInfo.Target target, Order all, ListOptions selected, DeleteOptions options) {
         List<CompletableFuture<?>> deleted = new ArrayList<>();
         for (Entry entry :
                 store.list(resource.prefix(target.namespace()), "", 0, 0).entries()) {
@@ -172,14 +179,21 @@ final class Mutations {
     }
 
     private static ApiResponse shown(Attempts.Result result, List<String> warnings) {
-        ApiResponse.Full response = ApiResponse.json(result.status(), result.object());
+        ApiResponse.Full response = ApiResponse.json(result.status(), result.bytes());
         if (warnings.isEmpty()) {
             return response;
         }
-        String text = String.join(", ", warnings).replaceAll("[^ -~]", "?");
-        String bounded = text.length() > WARNING ? text.substring(0, WARNING) + "..." : text;
+        StringBuilder text = new StringBuilder();
+        for (String warning : warnings) {
+            String one = "299 - " + Json.write(new JsonString(warning.replaceAll("[^ -~]", "?")));
+            if (text.length() + one.length() > WARNING) {
+                break;
+            }
+            // Several values of one header stand for several headers.
+            text.append(text.isEmpty() ? "" : ", ").append(one);
+        }
         Map<String, String> headers = new HashMap<>(response.headers());
-        headers.put("warning", "299 - " + Json.write(new JsonString(bounded)));
+        headers.put("warning", text.toString());
         return new ApiResponse.Full(response.status(), headers, response.body());
     }
 }

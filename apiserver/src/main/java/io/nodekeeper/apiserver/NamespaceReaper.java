@@ -47,7 +47,8 @@ final class NamespaceReaper implements Store.Watcher {
 
     @Override
     public void onCompacted(StoreException.Compacted why) {
-        log.error("namespaces are no longer cleaned up: the watch on them fell behind", why);
+        log.info("Namespaces are looked at anew: {}", why.getMessage());
+        start();
     }
 
     private void consider(Entry entry) {
@@ -57,10 +58,21 @@ final class NamespaceReaper implements Store.Watcher {
         }
     }
 
+    /** Removes what is in a namespace, and the namespace itself if that is nothing, whoever may have written it. */
     private void empty(String name) {
+        store.current().whenComplete((current, error) -> {
+            if (error == null) {
+                loop.execute(() -> emptyNow(name));
+            } else {
+                again(name);
+            }
+        });
+    }
+
+    private void emptyNow(String name) {
         List<CompletableFuture<?>> deletions = new ArrayList<>();
         for (Resource resource : Resources.ALL) {
-            if (!resource.type().namespaced()) {
+            if (!resource.type().namespaced() || !resource.isStored()) {
                 continue;
             }
             for (Entry entry : store.list(resource.prefix(name), "", 0, 0).entries()) {
@@ -75,7 +87,7 @@ final class NamespaceReaper implements Store.Watcher {
         }
         if (!deletions.isEmpty()) {
             CompletableFuture.allOf(deletions.toArray(CompletableFuture[]::new))
-                    .whenComplete((done, error) -> loop.schedule(RETRY, () -> empty(name)));
+                    .whenComplete((done, error) -> again(name));
             return;
         }
         store.get(Resources.NAMESPACES.key("", name))
@@ -83,9 +95,13 @@ final class NamespaceReaper implements Store.Watcher {
                 .ifPresent(entry -> store.delete(entry.key(), entry.modRevision())
                         .whenComplete((done, error) -> {
                             if (error != null) {
-                                loop.schedule(RETRY, () -> empty(name));
+                                again(name);
                             }
                         }));
+    }
+
+    private void again(String name) {
+        loop.schedule(RETRY, () -> empty(name));
     }
 
     /** Whether it was deleted and nobody holds on to it. */

@@ -58,6 +58,9 @@ final class Tables {
                     true,
                     (event, now) -> event.object("metadata").text("name"))));
 
+    /** What is shown of a kind that has nothing of its own to show. */
+    static final Table NAME_AND_AGE = new Table(List.of(name(), age()));
+
     static final Table NAMESPACES = new Table(List.of(
             name(), column("Status", namespace -> namespace.object("status").text("phase")), age()));
 
@@ -96,11 +99,11 @@ final class Tables {
         return days / 365 + "y" + (days % 365 == 0 || days / 365 >= 8 ? "" : days % 365 + "d");
     }
 
-    private static Table.Column name() {
+    static Table.Column name() {
         return column("Name", object -> object.object("metadata").text("name"));
     }
 
-    private static Table.Column age() {
+    static Table.Column age() {
         return at("Age", false, (object, now) -> since(object.object("metadata").text("creationTimestamp"), now));
     }
 

@@ -34,47 +34,69 @@ final class Writes {
     }
 
     CompletableFuture<Result> create(Order order, JsonObject body) {
-        Resource resource = order.resource();
-        ResourceType type = resource.type();
-        String namespace = order.target().namespace();
         if (!body.object("metadata").text("resourceVersion").isEmpty()) {
             throw ApiException.badRequest("resourceVersion should not be set on objects to be created");
         }
-        if (type.namespaced()) {
-            checkNamespace(namespace);
-        }
+        return order.resource().type().namespaced()
+                ? checkNamespace(order.target().namespace()).thenCompose(open -> createThere(order, body))
+                : createThere(order, body);
+    }
+
+    private CompletableFuture<Result> createThere(Order order, JsonObject body) {
+        Resource resource = order.resource();
+        ResourceType type = resource.type();
+        String namespace = order.target().namespace();
         Instant now = clock.wallTime();
         JsonObject named = MetadataRules.forCreate(
                 body.with("kind", type.kind()).with("apiVersion", type.apiVersion()), namespace, now, random);
         JsonObject object = resource.strategy().prepareCreate(named, now);
         String name = object.object("metadata").text("name");
         order.admission().accept(JsonObject.EMPTY, object);
-        validate(
-                type,
-                name,
-                MetadataRules.validate(resource, object),
-                resource.strategy().validate(object));
+        List<FieldError> errors = new ArrayList<>(resource.strategy().validate(object));
+        errors.addAll(resource.strategy().validateCreate(object));
+        validate(type, name, MetadataRules.validate(resource, object), errors);
         Order one = order.about(namespace, name);
         if (order.dryRun()) {
-            if (store.get(one.key()).isPresent()) {
-                throw ApiException.alreadyExists(type, name);
-            }
-            return CompletableFuture.completedFuture(new Result(201, object, false));
+            return store.read(one.key()).thenApply(found -> {
+                if (found.isPresent()) {
+                    throw ApiException.alreadyExists(type, name);
+                }
+                return new Result(201, object, false);
+            });
         }
         return attempts.create(one, object);
     }
 
     CompletableFuture<Result> update(Order order, JsonObject body) {
+        boolean creates = order.resource().strategy().createsOnUpdate()
+                && order.target().subresource().isEmpty();
+        if (creates && store.get(order.key()).isEmpty()) {
+            return store.read(order.key())
+                    .thenCompose(found -> found.isPresent() ? replace(order, body) : createInstead(order, body));
+        }
+        CompletableFuture<Result> replaced = replace(order, body);
+        return !creates || store.alone()
+                ? replaced
+                // It was there as far as this server had heard, but is not.
+                : replaced.exceptionallyCompose(error ->
+                        Failures.cause(error) instanceof ApiException refused && refused.code() == 404
+                                ? createInstead(order, body)
+                                : CompletableFuture.failedFuture(error));
+    }
+
+    private CompletableFuture<Result> createInstead(Order order, JsonObject body) {
+        return create(
+                order,
+                body.update("metadata", metadata -> metadata.with(
+                                "name", order.target().name())
+                        .without("resourceVersion")));
+    }
+
+    private CompletableFuture<Result> replace(Order order, JsonObject body) {
         JsonObject metadata = body.object("metadata");
         ResourceType type = order.resource().type();
         Strategy strategy = order.resource().strategy();
         String name = order.target().name();
-        if (store.get(order.key()).isEmpty()
-                && strategy.createsOnUpdate()
-                && order.target().subresource().isEmpty()) {
-            return create(
-                    order, body.with("metadata", metadata.with("name", name).without("resourceVersion")));
-        }
         if (metadata.text("resourceVersion").isEmpty() && strategy.needsResourceVersion()) {
             // Kubernetes names the resource instead of the kind in this one.
             ResourceType named =
@@ -170,22 +192,39 @@ final class Writes {
         return next;
     }
 
-    private void checkNamespace(String namespace) {
-        Entry entry = store.get(Resources.NAMESPACES.key("", namespace))
-                .orElseThrow(() -> ApiException.notFound(ResourceType.NAMESPACES, namespace));
-        JsonObject object = Resources.NAMESPACES.codec().decode(entry);
-        if (object.object("metadata").has("deletionTimestamp")) {
-            JsonObject cause = JsonObject.builder()
-                    .put("reason", "NamespaceTerminating")
-                    .put("message", "namespace " + namespace + " is being terminated")
-                    .put("field", "metadata.namespace")
-                    .build();
-            throw new ApiException(
-                    403,
-                    "Forbidden",
-                    "unable to create new content in namespace " + namespace + " because it is being terminated",
-                    JsonObject.builder().put("causes", JsonArray.of(cause)).build());
+    /** Fails unless there is such a namespace that is not about to end; one that others have just made counts. */
+    private CompletableFuture<Boolean> checkNamespace(String namespace) {
+        String key = Resources.NAMESPACES.key("", namespace);
+        return whyClosed(namespace, store.get(key)).isEmpty()
+                ? CompletableFuture.completedFuture(true)
+                : store.read(key).thenApply(found -> {
+                    Optional<ApiException> why = whyClosed(namespace, found);
+                    if (why.isPresent()) {
+                        throw why.get();
+                    }
+                    return true;
+                });
+    }
+
+    /** Why nothing can be created in a namespace. */
+    private static Optional<ApiException> whyClosed(String namespace, Optional<Entry> found) {
+        if (found.isEmpty()) {
+            return Optional.of(ApiException.notFound(ResourceType.NAMESPACES, namespace));
         }
+        JsonObject object = Resources.NAMESPACES.codec().decode(found.get());
+        if (!object.object("metadata").has("deletionTimestamp")) {
+            return Optional.empty();
+        }
+        JsonObject cause = JsonObject.builder()
+                .put("reason", "NamespaceTerminating")
+                .put("message", "namespace " + namespace + " is being terminated")
+                .put("field", "metadata.namespace")
+                .build();
+        return Optional.of(new ApiException(
+                403,
+                "Forbidden",
+                "unable to create new content in namespace " + namespace + " because it is being terminated",
+                JsonObject.builder().put("causes", JsonArray.of(cause)).build()));
     }
 
     private static JsonObject withField(JsonObject object, JsonObject from, String field) {
