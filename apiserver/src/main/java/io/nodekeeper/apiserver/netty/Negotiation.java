@@ -17,6 +17,7 @@ import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
 import io.nodekeeper.apiserver.User;
 import java.time.Duration;
 import java.util.Optional;
@@ -90,8 +91,14 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
                 .addLast(new Farewell());
     }
 
-    /** Says goodbye when the server stops: streams under way end, new ones go elsewhere. */
+    /** The end of a connection's own pipeline: says goodbye when the server stops, and drops frames that concern no stream. */
     private static final class Farewell extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object frame) {
+            // Settings and the like, which the codec has acted on.
+            ReferenceCountUtil.release(frame);
+        }
+
         @Override
         public void userEventTriggered(ChannelHandlerContext context, Object event) {
             if (event == HttpsServer.STOP) {
@@ -108,17 +115,11 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         }
     }
 
-    @Override
-    protected void handshakeFailure(ChannelHandlerContext context, Throwable cause) {
-        shared.server.handshakeFailed();
-        log.debug("TLS with {}: {}", Peer.address(context.channel()), cause.toString());
-        context.close();
-    }
-
+    /** Before a protocol is agreed upon, so the handshake failed. */
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // Resets and failed handshakes are the network's everyday life.
-        log.debug("connection from {}: {}", Peer.address(context.channel()), cause.toString());
+        shared.server.handshakeFailed();
+        log.debug("TLS with {}: {}", Peer.address(context.channel()), cause.toString());
         context.close();
     }
 }

@@ -2,10 +2,13 @@ package io.nodekeeper.apiserver.netty;
 
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.util.concurrent.Future;
 import io.nodekeeper.apiserver.StreamSink;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +25,12 @@ final class NettySink implements StreamSink {
 
     /** How much of what waits goes into one chunk or frame at most. Chosen: four TLS records. */
     private static final int PART = 64 << 10;
+
+    /**
+     * How long a reader may take nothing while something waits. Chosen, as long as a request may take in Kubernetes. With
+     * HTTP/2 what one stream does not read fills the window of its connection, and so stops its neighbours.
+     */
+    private static final int STALL_SECONDS = 60;
 
     /** Stands for the end of the answer. */
     private static final Object END = new Object();
@@ -46,6 +55,10 @@ final class NettySink implements StreamSink {
     // Touched on the event loop only.
     private final ArrayDeque<Object> waiting = new ArrayDeque<>();
     private boolean touched;
+    /** Parts written so far: what tells a slow reader from one that stopped. */
+    private long progress;
+
+    private @Nullable Future<?> stall;
 
     /** {@code afterEnd} runs on the event loop once the answer ended as agreed. */
     NettySink(ChannelHandlerContext context, Outbox outbox, Framing framing, Runnable afterEnd) {
@@ -87,10 +100,7 @@ final class NettySink implements StreamSink {
             return false;
         }
         if (item == CUT) {
-            log.warn(
-                    "a watcher at {} does not keep up and is cut off", Peer.address(context.channel()));
-            closed();
-            context.close();
+            cutOff();
             return false;
         }
         waiting.add(item);
@@ -125,6 +135,7 @@ final class NettySink implements StreamSink {
             }
             framing.write(context, part);
             part.clear();
+            progress++;
             wrote = true;
         }
         if (wrote) {
@@ -133,10 +144,31 @@ final class NettySink implements StreamSink {
         if (taken > 0) {
             outbox.taken(this, taken);
         }
-        if (waiting.peekLast() == END) {
-            // The reader is not reading; it is not waited for longer than for any other answer.
-            Stalled.closeLater(context, this::isClosed);
+        if (!waiting.isEmpty() && stall == null) {
+            expectProgress();
         }
+    }
+
+    private void expectProgress() {
+        long before = progress;
+        stall = context.executor()
+                .schedule(
+                        () -> {
+                            stall = null;
+                            if (!waiting.isEmpty() && progress == before) {
+                                cutOff();
+                            } else if (!waiting.isEmpty()) {
+                                expectProgress();
+                            }
+                        },
+                        STALL_SECONDS,
+                        TimeUnit.SECONDS);
+    }
+
+    private void cutOff() {
+        log.warn("a watcher at {} does not keep up and is cut off", Peer.address(context.channel()));
+        closed();
+        context.close();
     }
 
     private void finish() {
@@ -169,6 +201,9 @@ final class NettySink implements StreamSink {
             actions = List.copyOf(onClose);
         }
         waiting.clear();
+        if (stall != null) {
+            stall.cancel(false);
+        }
         actions.forEach(Runnable::run);
     }
 
