@@ -133,45 +133,41 @@ public final class RocksJournal implements Journal {
 
     @Override
     public void append(List<Event> events, List<Event> forgotten) {
-        try (WriteBatch batch = new WriteBatch()) {
+        try {
+            RowBatch rows = new RowBatch();
             if (!doubtful.isEmpty()) {
                 // After a failed write RocksDB takes no more until it is opened anew.
                 db.close();
                 db = RocksDB.open(options, directory.toString());
                 for (Event event : doubtful) {
-                    batch.delete(historyKey(event.revision()));
-                    batch.delete(objectKey(event.key(), event.revision()));
+                    rows.delete(historyKey(event.revision()));
+                    rows.delete(objectKey(event.key(), event.revision()));
                 }
             }
             for (Event event : events) {
                 byte kind = event.after().isPresent() ? PUT : DELETE;
                 if (event.after().isPresent()) {
                     Entry entry = event.after().get();
-                    batch.put(
-                            objectKey(entry.key(), entry.modRevision()),
-                            ByteBuffer.allocate(Long.BYTES + entry.value().length)
-                                    .putLong(entry.createRevision())
-                                    .put(entry.value())
-                                    .array());
+                    rows.put(
+                            objectKey(entry.key(), entry.modRevision()), number(entry.createRevision()), entry.value());
                 }
-                byte[] key = event.key().getBytes(StandardCharsets.UTF_8);
                 long before = event.before().map(Entry::modRevision).orElse(0L);
-                batch.put(
+                rows.put(
                         historyKey(event.revision()),
-                        ByteBuffer.allocate(1 + Long.BYTES + key.length)
-                                .put(kind)
-                                .putLong(before)
-                                .put(key)
-                                .array());
+                        new byte[] {kind},
+                        number(before),
+                        event.key().getBytes(StandardCharsets.UTF_8));
             }
             for (Event event : forgotten) {
-                batch.delete(historyKey(event.revision()));
+                rows.delete(historyKey(event.revision()));
                 if (event.before().isPresent()) {
-                    batch.delete(objectKey(event.key(), event.before().get().modRevision()));
+                    rows.delete(objectKey(event.key(), event.before().get().modRevision()));
                 }
             }
-            batch.put(REVISION_KEY, number(events.getLast().revision()));
-            db.write(durable, batch);
+            rows.put(REVISION_KEY, number(events.getLast().revision()));
+            try (WriteBatch batch = new WriteBatch(rows.toBytes())) {
+                db.write(durable, batch);
+            }
             doubtful = List.of();
         } catch (RocksDBException e) {
             List<Event> all = new ArrayList<>(doubtful);
