@@ -31,9 +31,13 @@ public final class ApiServer {
     private final Loop loop;
     private final Clock clock;
     private final Authenticator authenticator;
-    private final String serverAddress;
-    private final Authorizer authorizer = new Authorizer();
+    private final Discovery discovery;
+    private final OpenApi openApi = new OpenApi();
     private final AuditIds auditIds;
+    private final AccessState access;
+    private final Authorizer authorizer;
+    private final Impersonation impersonation;
+    private final Executor workers;
     private final Reads reads;
     private final Mutations mutations;
     private final Watches watches;
@@ -79,7 +83,7 @@ public final class ApiServer {
      * A server of what is in {@code store}, within limits.
      *
      * @param limits how much it does at a time
-     * @param workers where large lists are put together, and what had to wait goes on
+     * @param workers where large lists and descriptions are put together, and what had to wait goes on
      */
     public ApiServer(
             Store store,
@@ -94,27 +98,49 @@ public final class ApiServer {
         this.loop = loop;
         this.clock = loop.clock();
         this.authenticator = authenticator;
-        this.serverAddress = serverAddress;
+        discovery = new Discovery(serverAddress);
         auditIds = new AuditIds(random);
+        this.workers = workers;
         reads = new Reads(store, loop);
-        mutations = new Mutations(store, clock, random, defaultTolerations);
+        access = new AccessState(store, loop);
+        authorizer = new Authorizer(access);
+        impersonation = new Impersonation(authorizer);
+        mutations = new Mutations(
+                store, clock, random, defaultTolerations, new Escalation(access, authorizer));
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store);
-        actions = Map.of();
+        Bindings bindings = new Bindings(store, clock, mutations);
+        actions = Map.of(
+                Resources.PODS.type().path() + "/eviction",
+                new Evictions(store, clock, mutations),
+                Resources.PODS.type().path() + "/binding",
+                bindings,
+                ClusterResources.BINDINGS.type().path() + "/",
+                bindings);
         admission = new Admission(limits, workers, loop, metrics);
     }
 
     /** Creates what must be there from the first start on, and begins the server's own upkeep. */
     public CompletableFuture<Void> start(Duration eventTtl) {
+        return startWithoutRoles(eventTtl).thenCompose(done -> new BuiltInAccess(store, mutations).ensure());
+    }
+
+    /** As {@link #start}, but the built-in roles are not written: they hold as long as no role is stored. */
+    CompletableFuture<Void> startWithoutRoles(Duration eventTtl) {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                created.add(mutations.createOwn(Resources.NAMESPACES, name).exceptionally(ApiServer::unlessThere));
+                created.add(mutations.createOwn(
+                        Resources.NAMESPACES,
+                        "",
+                        JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name)))
+                        .exceptionally(ApiServer::unlessThere));
             }
         }
         new EventExpiry(store, loop, eventTtl).start();
         new NamespaceReaper(store, loop, mutations).start();
+        access.start();
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
     }
 
@@ -168,15 +194,17 @@ public final class ApiServer {
     }
 
     private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info) {
-        User user = authenticator.authenticate(request);
-        refuseImpersonation(user, request);
-        authorizer.check(user, info);
+        User user = impersonation.apply(authenticator.authenticate(request), request);
+        authorizer.check(user, info, request);
         return admission.admit(user, info, request, () -> serve(user, request, info));
     }
 
     private CompletableFuture<ApiResponse> serve(User user, ApiRequest request, RequestInfo info) {
         if (info.resource().isEmpty()) {
-            return CompletableFuture.completedFuture(other(request));
+            // The API's description is made when it is first asked for, which takes a while.
+            return OpenApi.covers(request.path())
+                    ? CompletableFuture.supplyAsync(() -> other(request), workers)
+                    : CompletableFuture.completedFuture(other(request));
         }
         RequestInfo.Target target = info.resource().get();
         Optional<Resource> found = Resources.find(target);
@@ -185,15 +213,21 @@ public final class ApiServer {
         }
         Resource resource = found.get();
         checkTarget(resource, target, info.verb());
+        Media media = Media.of(request, info.verb());
+        CompletableFuture<ApiResponse> answer = answer(user, resource, target, request, info.verb(), media);
+        return media.yaml() ? answer.thenApply(media::encoded) : answer;
+    }
+
+    private CompletableFuture<ApiResponse> answer(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request, String verb, Media media) {
         Action action = actions.get(resource.type().path() + "/" + target.subresource());
         if (action != null) {
             return action.on(user, resource, target, request);
         }
-        if (info.verb().equals("create") && !target.subresource().isEmpty()) {
+        if (verb.equals("create") && !target.subresource().isEmpty()) {
             throw new ApiException(404, "NotFound", "the server could not find the requested resource");
         }
-        Media media = Media.of(request);
-        return switch (info.verb()) {
+        CompletableFuture<ApiResponse> answer = switch (verb) {
             case "get" -> reads.get(resource, target, request, media);
             case "list" -> reads.list(resource, target, request, media);
             case "watch" ->
@@ -205,22 +239,7 @@ public final class ApiServer {
             case "deletecollection" -> mutations.deleteCollection(user, resource, target, request);
             default -> throw notAllowed();
         };
-    }
-
-    /** Whoever asks to act as somebody else must not be served as themselves instead. */
-    private static void refuseImpersonation(User user, ApiRequest request) {
-        for (String name : request.headers().keySet()) {
-            if (!name.startsWith("impersonate-")) {
-                continue;
-            }
-            String whom = request.header("impersonate-user");
-            throw new ApiException(
-                    403,
-                    "Forbidden",
-                    "users \"" + whom + "\" is forbidden: User \"" + user.name()
-                            + "\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope: the server"
-                            + " has no impersonation");
-        }
+        return media.metadata() && !verb.equals("list") ? answer.thenApply(media::written) : answer;
     }
 
     private ApiResponse other(ApiRequest request) {
@@ -234,8 +253,9 @@ public final class ApiServer {
             return new ApiResponse.Full(
                     200, Map.of("content-type", "text/plain; version=0.0.4; charset=utf-8"), metrics.expose());
         }
-        return Discovery.document(request.path(), serverAddress)
-                .<ApiResponse>map(document -> ApiResponse.json(200, document))
+        return discovery
+                .answer(request)
+                .or(() -> openApi.answer(request))
                 .orElseGet(() -> ApiResponse.text(404, "404 page not found\n"));
     }
 
@@ -304,7 +324,7 @@ public final class ApiServer {
     private static ApiResponse withHeaders(ApiResponse response, String auditId) {
         Map<String, String> headers = new HashMap<>(response.headers());
         headers.put("audit-id", auditId);
-        headers.put("cache-control", "no-cache, private");
+        headers.putIfAbsent("cache-control", "no-cache, private");
         if (response.status() == 403) {
             headers.put("x-content-type-options", "nosniff");
         }
