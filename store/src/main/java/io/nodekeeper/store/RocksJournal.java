@@ -133,41 +133,45 @@ public final class RocksJournal implements Journal {
 
     @Override
     public void append(List<Event> events, List<Event> forgotten) {
-        try {
-            RowBatch rows = new RowBatch();
+        try (WriteBatch batch = new WriteBatch()) {
             if (!doubtful.isEmpty()) {
                 // After a failed write RocksDB takes no more until it is opened anew.
                 db.close();
                 db = RocksDB.open(options, directory.toString());
                 for (Event event : doubtful) {
-                    rows.delete(historyKey(event.revision()));
-                    rows.delete(objectKey(event.key(), event.revision()));
+                    batch.delete(historyKey(event.revision()));
+                    batch.delete(objectKey(event.key(), event.revision()));
                 }
             }
             for (Event event : events) {
                 byte kind = event.after().isPresent() ? PUT : DELETE;
                 if (event.after().isPresent()) {
                     Entry entry = event.after().get();
-                    rows.put(
-                            objectKey(entry.key(), entry.modRevision()), number(entry.createRevision()), entry.value());
+                    batch.put(
+                            objectKey(entry.key(), entry.modRevision()),
+                            ByteBuffer.allocate(Long.BYTES + entry.value().length)
+                                    .putLong(entry.createRevision())
+                                    .put(entry.value())
+                                    .array());
                 }
+                byte[] key = event.key().getBytes(StandardCharsets.UTF_8);
                 long before = event.before().map(Entry::modRevision).orElse(0L);
-                rows.put(
+                batch.put(
                         historyKey(event.revision()),
-                        new byte[] {kind},
-                        number(before),
-                        event.key().getBytes(StandardCharsets.UTF_8));
+                        ByteBuffer.allocate(1 + Long.BYTES + key.length)
+                                .put(kind)
+                                .putLong(before)
+                                .put(key)
+                                .array());
             }
             for (Event event : forgotten) {
-                rows.delete(historyKey(event.revision()));
+                batch.delete(historyKey(event.revision()));
                 if (event.before().isPresent()) {
-                    rows.delete(objectKey(event.key(), event.before().get().modRevision()));
+                    batch.delete(objectKey(event.key(), event.before().get().modRevision()));
                 }
             }
-            rows.put(REVISION_KEY, number(events.getLast().revision()));
-            try (WriteBatch batch = new WriteBatch(rows.toBytes())) {
-                db.write(durable, batch);
-            }
+            batch.put(REVISION_KEY, number(events.getLast().revision()));
+            db.write(durable, batch);
             doubtful = List.of();
         } catch (RocksDBException e) {
             List<Event> all = new ArrayList<>(doubtful);
