@@ -2,7 +2,6 @@ package io.nodekeeper.api;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonStreamContext;
@@ -212,11 +211,10 @@ public final class Json {
     }
 
     private static String oneLine(JsonProcessingException e) {
-        String where = e.getLocation() == null ? "" : where(e.getLocation());
+        String where = e.getLocation() == null
+                ? ""
+                : " (line " + e.getLocation().getLineNr() + ", column "
+                        + e.getLocation().getColumnNr() + ")";
         return e.getOriginalMessage().lines().findFirst().orElse("malformed JSON") + where;
-    }
-
-    private static String where(JsonLocation location) {
-        return " (line " + location.getLineNr() + ", column " + location.getColumnNr() + ")";
     }
 }

@@ -169,15 +169,6 @@ public sealed interface Schema {
         };
     }
 
-    private static boolean isBase64(String text) {
-        try {
-            Base64.getDecoder().decode(text);
-            return text.length() % 4 == 0;
-        } catch (IllegalArgumentException e) {
-            return false;
-        }
-    }
-
     /** A value that does not fit: where, what would, and what it is. */
     record Mismatch(String path, String expected, JsonValue value) {
         private Mismatch below(String step) {
@@ -189,6 +180,15 @@ public sealed interface Schema {
             String shown = Json.write(value);
             return (path.isEmpty() ? "the object" : path) + ": expected " + expected + ", got " + value.kind() + " "
                     + (shown.length() > 100 ? shown.substring(0, 100) + "…" : shown);
+        }
+    }
+
+    private static boolean isBase64(String text) {
+        try {
+            Base64.getDecoder().decode(text);
+            return text.length() % 4 == 0;
+        } catch (IllegalArgumentException e) {
+            return false;
         }
     }
 

@@ -33,8 +33,10 @@ public final class ApiServer {
     private final Authenticator authenticator;
     private final Discovery discovery;
     private final OpenApi openApi = new OpenApi();
-    private final Authorizer authorizer = new Authorizer();
     private final AuditIds auditIds;
+    private final AccessState access;
+    private final Authorizer authorizer;
+    private final Impersonation impersonation;
     private final Executor workers;
     private final Reads reads;
     private final Mutations mutations;
@@ -100,24 +102,45 @@ public final class ApiServer {
         auditIds = new AuditIds(random);
         this.workers = workers;
         reads = new Reads(store, loop);
-        mutations = new Mutations(store, clock, random, defaultTolerations);
+        access = new AccessState(store, loop);
+        authorizer = new Authorizer(access);
+        impersonation = new Impersonation(authorizer);
+        mutations = new Mutations(
+                store, clock, random, defaultTolerations, new Escalation(access, authorizer));
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store);
-        actions = Map.of();
+        Bindings bindings = new Bindings(store, clock, mutations);
+        actions = Map.of(
+                Resources.PODS.type().path() + "/eviction",
+                new Evictions(store, clock, mutations),
+                Resources.PODS.type().path() + "/binding",
+                bindings,
+                ClusterResources.BINDINGS.type().path() + "/",
+                bindings);
         admission = new Admission(limits, workers, loop, metrics);
     }
 
     /** Creates what must be there from the first start on, and begins the server's own upkeep. */
     public CompletableFuture<Void> start(Duration eventTtl) {
+        return startWithoutRoles(eventTtl).thenCompose(done -> new BuiltInAccess(store, mutations).ensure());
+    }
+
+    /** As {@link #start}, but the built-in roles are not written: they hold as long as no role is stored. */
+    CompletableFuture<Void> startWithoutRoles(Duration eventTtl) {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                created.add(mutations.createOwn(Resources.NAMESPACES, name).exceptionally(ApiServer::unlessThere));
+                created.add(mutations.createOwn(
+                        Resources.NAMESPACES,
+                        "",
+                        JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name)))
+                        .exceptionally(ApiServer::unlessThere));
             }
         }
         new EventExpiry(store, loop, eventTtl).start();
         new NamespaceReaper(store, loop, mutations).start();
+        access.start();
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
     }
 
@@ -171,9 +194,8 @@ public final class ApiServer {
     }
 
     private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info) {
-        User user = authenticator.authenticate(request);
-        refuseImpersonation(user, request);
-        authorizer.check(user, info);
+        User user = impersonation.apply(authenticator.authenticate(request), request);
+        authorizer.check(user, info, request);
         return admission.admit(user, info, request, () -> serve(user, request, info));
     }
 
@@ -218,22 +240,6 @@ public final class ApiServer {
             default -> throw notAllowed();
         };
         return media.metadata() && !verb.equals("list") ? answer.thenApply(media::written) : answer;
-    }
-
-    /** Whoever asks to act as somebody else must not be served as themselves instead. */
-    private static void refuseImpersonation(User user, ApiRequest request) {
-        for (String name : request.headers().keySet()) {
-            if (!name.startsWith("impersonate-")) {
-                continue;
-            }
-            String whom = request.header("impersonate-user");
-            throw new ApiException(
-                    403,
-                    "Forbidden",
-                    "users \"" + whom + "\" is forbidden: User \"" + user.name()
-                            + "\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope: the server"
-                            + " has no impersonation");
-        }
     }
 
     private ApiResponse other(ApiRequest request) {

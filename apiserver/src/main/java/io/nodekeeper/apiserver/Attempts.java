@@ -38,25 +38,31 @@ final class Attempts {
         private final Supplier<JsonObject> object;
         private final Supplier<byte[]> bytes;
 
-        /** {@code object} is the object as it is now, with its resource version; {@code gone} if it is no longer stored. */
+        /** What was decided without a write: {@code object} as it would be, {@code gone} if it would no longer be stored. */
         Result(int status, JsonObject object, boolean gone) {
-            this(status, object, gone, false);
+            this(status, gone, false, () -> object, () -> Json.writeBytes(object));
         }
 
-        private Result(int status, JsonObject object, boolean gone, boolean written) {
+        private Result(
+                int status,
+                boolean gone,
+                boolean written,
+                Supplier<JsonObject> object,
+                Supplier<byte[]> bytes) {
             this.status = status;
             this.gone = gone;
             this.written = written;
-            this.object = () -> object;
-            this.bytes = () -> Json.writeBytes(object);
+            this.object = object;
+            this.bytes = bytes;
         }
 
-        private Result(int status, Codec codec, Entry stored) {
-            this.status = status;
-            this.gone = false;
-            this.written = true;
-            this.object = () -> codec.decode(stored);
-            this.bytes = () -> codec.show(stored, stored.modRevision());
+        private static Result stored(int status, Codec codec, Entry entry) {
+            return new Result(
+                    status, false, true, () -> codec.decode(entry), () -> codec.show(entry, entry.modRevision()));
+        }
+
+        private static Result removed(JsonObject object) {
+            return new Result(200, true, true, () -> object, () -> Json.writeBytes(object));
         }
 
         /** The HTTP status. */
@@ -74,14 +80,14 @@ final class Attempts {
             return bytes.get();
         }
 
-        /** Whether it was written; else this was merely decided, on the object as it was read. */
-        boolean written() {
-            return written;
-        }
-
         /** Whether it is no longer stored. */
         boolean gone() {
             return gone;
+        }
+
+        /** Whether it was written; else this was merely decided, on the object as it was read. */
+        boolean written() {
+            return written;
         }
     }
 
@@ -149,7 +155,7 @@ final class Attempts {
     CompletableFuture<Result> create(Order order, JsonObject object) {
         return store.put(order.key(), bytes(order, object), 0).handle((entry, error) -> {
             if (error == null) {
-                return new Result(201, order.resource().codec(), entry);
+                return Result.stored(201, order.resource().codec(), entry);
             }
             throw Failures.cause(error) instanceof StoreException.Conflict
                     ? ApiException.alreadyExists(
@@ -161,12 +167,12 @@ final class Attempts {
     /** Stores what replaces {@code entry}. */
     CompletableFuture<Result> replace(Order order, Entry entry, JsonObject object) {
         return store.put(entry.key(), bytes(order, object), entry.modRevision())
-                .thenApply(stored -> new Result(200, order.resource().codec(), stored));
+                .thenApply(stored -> Result.stored(200, order.resource().codec(), stored));
     }
 
     /** Removes {@code entry}, whose last state is {@code object}. */
     CompletableFuture<Result> remove(Entry entry, JsonObject object) {
-        return store.delete(entry.key(), entry.modRevision()).thenApply(revision -> new Result(200, object, true, true));
+        return store.delete(entry.key(), entry.modRevision()).thenApply(revision -> Result.removed(object));
     }
 
     private static byte[] bytes(Order order, JsonObject object) {

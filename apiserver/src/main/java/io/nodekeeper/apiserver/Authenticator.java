@@ -44,7 +44,7 @@ public final class Authenticator {
                             .map(String::strip)
                             .filter(group -> !group.isEmpty())
                             .toList();
-            tokens.put(parts[0].strip(), User.authenticated(parts[1].strip(), groups));
+            tokens.put(parts[0].strip(), User.authenticated(parts[1].strip(), parts[2].strip(), groups, Map.of()));
         }
         if (!faults.isEmpty()) {
             throw new IllegalArgumentException(String.join("; ", faults));

@@ -58,16 +58,19 @@ class Codec {
     }
 
     JsonObject decode(Entry entry, long revision) {
-        // Cheaper than to change what was parsed, which would be copied for it.
-        return isOwn(entry.value())
-                ? Json.parseObject(show(entry, revision))
-                : foreign(entry.value())
-                        .update("metadata", metadata -> metadata.with("resourceVersion", Long.toString(revision)));
+        byte[] value = entry.value();
+        if (isOwn(value)) {
+            // Cheaper than to change what was parsed, which would be copied for it.
+            return Json.parseObject(shown(value, revision));
+        }
+        return (Protobuf.begins(value) ? Protobuf.decode(value) : Json.parseObject(value))
+                .update("metadata", metadata -> metadata.with("resourceVersion", Long.toString(revision)));
     }
 
-    /** The stored bytes in this server's own form. */
+    /** The stored bytes in this server's own form: a kube-apiserver stores protobuf, or JSON in another order. */
     private byte[] own(Entry entry) {
-        return isOwn(entry.value()) ? entry.value() : encode(foreign(entry.value()));
+        byte[] value = entry.value();
+        return isOwn(value) ? value : encode(decode(entry));
     }
 
     private boolean isOwn(byte[] value) {
@@ -77,15 +80,13 @@ class Codec {
                 && value[value.length - 1] == '}';
     }
 
-    /** What a kube-apiserver stored: protobuf, or JSON in another order. */
-    private static JsonObject foreign(byte[] value) {
-        return Protobuf.begins(value) ? Protobuf.decode(value) : Json.parseObject(value);
-    }
-
     /** The bytes of the object on the wire. */
     byte[] show(Entry entry, long revision) {
+        return shown(own(entry), revision);
+    }
+
+    private byte[] shown(byte[] value, long revision) {
         byte[] version = version(revision);
-        byte[] value = own(entry);
         byte[] shown = new byte[value.length + version.length];
         System.arraycopy(value, 0, shown, 0, head.length);
         System.arraycopy(version, 0, shown, head.length, version.length);

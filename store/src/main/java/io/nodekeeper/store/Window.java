@@ -96,6 +96,11 @@ public final class Window {
         return revision;
     }
 
+    /** How many objects there are; counts them. */
+    public int size() {
+        return index.size();
+    }
+
     /** The object at {@code key}. */
     public Optional<Entry> get(String key) {
         return Optional.ofNullable(index.get(key));

@@ -85,13 +85,17 @@ public abstract class StoreContract {
     protected Entry put(String key, String value, long expected) {
         CompletableFuture<Entry> done = begin(key, value, expected);
         settle();
-        return done.join();
+        Entry entry = done.join();
+        settle();
+        return entry;
     }
 
     protected long delete(String key, long expected) {
         CompletableFuture<Long> done = store.delete(key, at(expected));
         settle();
-        return done.join() - base;
+        long revision = done.join();
+        settle();
+        return revision - base;
     }
 
     /** The nodes {@code at} a revision, or as of now. */
