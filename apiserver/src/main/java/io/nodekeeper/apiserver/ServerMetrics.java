@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.store.Store;
 import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.core.metrics.Histogram;
@@ -12,6 +13,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
 
 /** What the server tells Prometheus, under kube-apiserver's names. Thread-safe. */
 final class ServerMetrics {
@@ -39,7 +42,31 @@ final class ServerMetrics {
             .labelNames("verb", "resource")
             .register(registry);
 
-    ServerMetrics(Store store) {
+    private final LongAdder authenticated = new LongAdder();
+    private final LongAdder unauthenticated = new LongAdder();
+
+    ServerMetrics(Store store, Optional<AuditLog> audit) {
+        GaugeWithCallback.builder()
+                .name("authentication_attempts")
+                .help("Requests by whether it could be found out who makes them.")
+                .labelNames("result")
+                .callback(callback -> {
+                    callback.call((double) authenticated.sum(), "success");
+                    callback.call((double) unauthenticated.sum(), "failure");
+                })
+                .register(registry);
+        audit.ifPresent(log -> {
+            CounterWithCallback.builder()
+                    .name("apiserver_audit_event_total")
+                    .help("Events that the audit log took.")
+                    .callback(callback -> callback.call((double) log.taken()))
+                    .register(registry);
+            CounterWithCallback.builder()
+                    .name("apiserver_audit_error_total")
+                    .help("Events that the audit log lost.")
+                    .callback(callback -> callback.call((double) log.lost()))
+                    .register(registry);
+        });
         GaugeWithCallback.builder()
                 .name("apiserver_storage_objects")
                 .help("Objects stored.")
@@ -83,6 +110,10 @@ final class ServerMetrics {
         if (!verb.equals("WATCH")) {
             durations.labelValues(VERBS.getOrDefault(verb, "other"), resource).observe(seconds);
         }
+    }
+
+    void authenticated(boolean success) {
+        (success ? authenticated : unauthenticated).increment();
     }
 
     void watchOpened(Resource resource) {

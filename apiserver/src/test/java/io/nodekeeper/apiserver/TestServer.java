@@ -50,7 +50,8 @@ final class TestServer {
                 Randoms.seeded(1),
                 new Authenticator(Map.of("good-token", User.authenticated("token-user", List.of("system:masters")))),
                 "127.0.0.1:6443",
-                defaultTolerations);
+                defaultTolerations,
+                Optional.empty());
         // The built-in roles hold without being written; so the revisions that tests name begin at 5.
         server.startWithoutRoles(Duration.ofHours(1));
         settle();

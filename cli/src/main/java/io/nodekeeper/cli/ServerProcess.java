@@ -1,8 +1,10 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.AuditLog;
 import io.nodekeeper.apiserver.Authenticator;
 import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.access.ServiceAccountTokens;
 import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
@@ -28,6 +30,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -52,6 +55,7 @@ final class ServerProcess {
     private final Store store;
     private final ApiServer core;
     private final HttpsServer https;
+    private final Optional<AuditLog> audit;
 
     private ServerProcess(ApiServerOptions options) throws IOException {
         data = options.data.dir;
@@ -74,6 +78,8 @@ final class ServerProcess {
         Map<String, User> tokens = options.tokenAuthFile.isPresent()
                 ? Authenticator.readTokens(Files.readAllLines(options.tokenAuthFile.get(), StandardCharsets.UTF_8))
                 : Map.of();
+        audit = options.audit.open();
+        ServiceAccountTokens serviceAccounts = options.serviceAccounts.tokens(data);
         SSLContext tls = ServerTls.context(identity, clientAuthorities);
         store = new IndexedStore(loop, opened(journal));
         starters.close();
@@ -82,9 +88,10 @@ final class ServerProcess {
                 store,
                 loop,
                 random,
-                new Authenticator(tokens),
+                new Authenticator(tokens, serviceAccounts),
                 host + ":" + options.securePort,
-                options.defaultTolerations());
+                options.defaultTolerations(),
+                audit);
         https = HttpsServer.start(core, tls, new InetSocketAddress(options.bindAddress, options.securePort));
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);
@@ -130,6 +137,12 @@ final class ServerProcess {
                     .join();
         } catch (RuntimeException e) {
             log.error("the store did not close: {}", e.getMessage());
+        }
+        try {
+            audit.ifPresent(open -> Deadlines.within(timer, CLOSE_TIMEOUT, "closing the audit log", open.close())
+                    .join());
+        } catch (RuntimeException e) {
+            log.error("the audit log did not close: {}", e.getMessage());
         } finally {
             timer.close();
         }
