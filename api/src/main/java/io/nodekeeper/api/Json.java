@@ -4,9 +4,9 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonStreamContext;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -15,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** Reads and writes {@link JsonValue}s with Jackson's streaming parser. Thread-safe. */
 public final class Json {
@@ -22,7 +23,6 @@ public final class Json {
     public static final int MAX_DEPTH = 200;
 
     private static final JsonFactory FACTORY = JsonFactory.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8)
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_DEPTH)
@@ -39,12 +39,18 @@ public final class Json {
      *     holds text that UTF-8 cannot write
      */
     public static JsonValue parse(byte[] bytes) {
+        return parse(bytes, path -> {
+            throw new JsonException("duplicate field \"" + path + "\"");
+        });
+    }
+
+    private static JsonValue parse(byte[] bytes, Consumer<String> repeated) {
         try (JsonParser parser = FACTORY.createParser(bytes)) {
             JsonToken first = parser.nextToken();
             if (first == null) {
                 throw new JsonException("unexpected end of JSON input");
             }
-            JsonValue value = read(parser, first);
+            JsonValue value = read(parser, first, repeated);
             if (parser.nextToken() != null) {
                 throw new JsonException("there is more after the end of the JSON value");
             }
@@ -67,7 +73,20 @@ public final class Json {
      * @throws JsonException as {@link #parse(byte[])}, or if it is another kind of value
      */
     public static JsonObject parseObject(byte[] bytes) {
-        JsonValue value = parse(bytes);
+        return object(parse(bytes));
+    }
+
+    /**
+     * Reads one JSON object in which the last value of a repeated field counts.
+     *
+     * @param repeated is told the path of each repetition, as {@code spec.taints[0].key}
+     * @throws JsonException as {@link #parseObject(byte[])}, repeated fields aside
+     */
+    public static JsonObject parseObject(byte[] bytes, Consumer<String> repeated) {
+        return object(parse(bytes, repeated));
+    }
+
+    private static JsonObject object(JsonValue value) {
         if (value instanceof JsonObject object) {
             return object;
         }
@@ -109,20 +128,22 @@ public final class Json {
         }
     }
 
-    private static JsonValue read(JsonParser parser, JsonToken token) throws IOException {
+    private static JsonValue read(JsonParser parser, JsonToken token, Consumer<String> repeated) throws IOException {
         return switch (token) {
             case START_OBJECT -> {
                 JsonObject.Builder object = JsonObject.builder();
                 while (parser.nextToken() != JsonToken.END_OBJECT) {
                     String name = whole(parser.currentName());
-                    object.put(name, read(parser, parser.nextToken()));
+                    if (!object.add(name, read(parser, parser.nextToken(), repeated))) {
+                        repeated.accept(path(parser.getParsingContext(), name));
+                    }
                 }
                 yield object.build();
             }
             case START_ARRAY -> {
                 List<JsonValue> items = new ArrayList<>();
                 for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
-                    items.add(read(parser, next));
+                    items.add(read(parser, next, repeated));
                 }
                 yield new JsonArray(items);
             }
@@ -133,6 +154,19 @@ public final class Json {
             case VALUE_NULL -> JsonNull.NULL;
             default -> throw new JsonException("unexpected " + token);
         };
+    }
+
+    /** The path of the field {@code name} of the object that is being read. */
+    private static String path(JsonStreamContext object, String name) {
+        StringBuilder path = new StringBuilder(name);
+        for (JsonStreamContext at = object.getParent(); at != null && !at.inRoot(); at = at.getParent()) {
+            if (at.inArray()) {
+                path.insert(0, "[" + at.getCurrentIndex() + "].");
+            } else {
+                path.insert(0, at.getCurrentName() + (path.charAt(0) == '[' ? "" : "."));
+            }
+        }
+        return path.toString();
     }
 
     /** Escapes can spell half a character, which could be read but never be written again. */
@@ -156,7 +190,7 @@ public final class Json {
         switch (value) {
             case JsonObject object -> {
                 generator.writeStartObject();
-                for (var field : object.fields().entrySet()) {
+                for (var field : object.raw().entrySet()) {
                     generator.writeFieldName(field.getKey());
                     write(generator, field.getValue());
                 }

@@ -44,6 +44,11 @@ public final class JsonObject implements JsonValue {
         return new Builder(fields, true);
     }
 
+    /** The fields for readers in this package, who do not change them: the view costs as much as the reading. */
+    Map<String, JsonValue> raw() {
+        return fields;
+    }
+
     /** The fields, unmodifiable, in their order. */
     public Map<String, JsonValue> fields() {
         return Collections.unmodifiableMap(fields);
@@ -94,6 +99,9 @@ public final class JsonObject implements JsonValue {
 
     /** Those fields that are strings, in their order. */
     public Map<String, String> texts() {
+        if (fields.isEmpty()) {
+            return Map.of();
+        }
         LinkedHashMap<String, String> texts = new LinkedHashMap<>();
         fields.forEach((name, value) -> {
             if (value instanceof JsonString string) {
@@ -165,9 +173,17 @@ public final class JsonObject implements JsonValue {
             return fields;
         }
 
+        /** Sets a field; whether it was not there before. */
+        boolean add(String name, JsonValue value) {
+            return own().put(name, value) == null;
+        }
+
         /** Sets a field. */
         public Builder put(String name, JsonValue value) {
-            own().put(name, value);
+            // Most writes repeat what an object has; then nothing needs to be copied.
+            if (!shared || !value.equals(fields.get(name))) {
+                own().put(name, value);
+            }
             return this;
         }
 
@@ -193,7 +209,9 @@ public final class JsonObject implements JsonValue {
 
         /** Removes a field. */
         public Builder remove(String name) {
-            own().remove(name);
+            if (!shared || fields.containsKey(name)) {
+                own().remove(name);
+            }
             return this;
         }
 

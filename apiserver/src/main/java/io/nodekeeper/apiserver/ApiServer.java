@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,14 +31,17 @@ public final class ApiServer {
     private final Store store;
     private final Loop loop;
     private final Clock clock;
-    private final RandomGenerator random;
     private final Authenticator authenticator;
     private final String serverAddress;
+    private final Discovery discovery;
+    private final OpenApi openApi = new OpenApi();
+    private final AuditIds auditIds;
     private final Optional<AuditLog> audit;
     private final Optional<ServiceAccounts> accounts;
     private final AccessState access;
     private final Authorizer authorizer;
     private final Impersonation impersonation;
+    private final Executor workers;
     private final Reads reads;
     private final Mutations mutations;
     private final Watches watches;
@@ -44,11 +49,12 @@ public final class ApiServer {
     private final ServerMetrics metrics;
     /** What is done rather than stored, by the path of the resource and the subresource after a slash. */
     private final Map<String, Action> actions;
+    private final Admission admission;
 
     /** A server of what is in {@code store}, with Kubernetes' default tolerations. */
     public ApiServer(
             Store store, Loop loop, RandomGenerator random, Authenticator authenticator, String serverAddress) {
-        this(store, loop, random, authenticator, serverAddress, DefaultTolerations.DEFAULT, Optional.empty());
+        this(store, loop, random, authenticator, serverAddress, DefaultTolerations.DEFAULT);
     }
 
     /**
@@ -66,15 +72,45 @@ public final class ApiServer {
             RandomGenerator random,
             Authenticator authenticator,
             String serverAddress,
+            DefaultTolerations defaultTolerations) {
+        this(
+                store,
+                loop,
+                random,
+                authenticator,
+                serverAddress,
+                defaultTolerations,
+                RequestOptions.DEFAULT,
+                Runnable::run,
+                Optional.empty());
+    }
+
+    /**
+     * A server of what is in {@code store}, within limits.
+     *
+     * @param limits how much it does at a time
+     * @param workers where large lists and descriptions are put together, and what had to wait goes on
+     * @param audit where requests are put down; whoever made it closes it
+     */
+    public ApiServer(
+            Store store,
+            Loop loop,
+            RandomGenerator random,
+            Authenticator authenticator,
+            String serverAddress,
             DefaultTolerations defaultTolerations,
+            RequestOptions limits,
+            Executor workers,
             Optional<AuditLog> audit) {
         this.store = store;
         this.audit = audit;
         this.loop = loop;
         this.clock = loop.clock();
-        this.random = random;
         this.authenticator = authenticator;
         this.serverAddress = serverAddress;
+        discovery = new Discovery(serverAddress);
+        auditIds = new AuditIds(random);
+        this.workers = workers;
         reads = new Reads(store, loop);
         access = new AccessState(store, loop);
         authorizer = new Authorizer(access);
@@ -89,6 +125,11 @@ public final class ApiServer {
         actions.put(
                 ClusterResources.SERVICE_ACCOUNTS.type().path() + "/token",
                 new TokenRequests(store, clock, random, authenticator.serviceAccountTokens()));
+        Bindings bindings = new Bindings(store, clock, mutations);
+        actions.put(Resources.PODS.type().path() + "/eviction", new Evictions(store, clock, mutations));
+        actions.put(Resources.PODS.type().path() + "/binding", bindings);
+        actions.put(ClusterResources.BINDINGS.type().path() + "/", bindings);
+        admission = new Admission(limits, workers, loop, metrics);
     }
 
     /** Creates what must be there from the first start on, and begins the server's own upkeep. */
@@ -104,7 +145,8 @@ public final class ApiServer {
                 created.add(mutations.createOwn(
                         Resources.NAMESPACES,
                         "",
-                        JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name))));
+                        JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name)))
+                        .exceptionally(ApiServer::unlessThere));
             }
         }
         new EventExpiry(store, loop, eventTtl).start();
@@ -113,9 +155,27 @@ public final class ApiServer {
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
     }
 
+    /** Another server on the same store may have been faster. */
+    private static Attempts.Result unlessThere(Throwable error) {
+        if (Failures.cause(error) instanceof ApiException refused && refused.reason().equals("AlreadyExists")) {
+            return new Attempts.Result(200, JsonObject.EMPTY, false);
+        }
+        throw new CompletionException(Failures.cause(error));
+    }
+
     /** From now on {@code /readyz} says that the server is about to stop. */
     public void stopping() {
         health.stop();
+    }
+
+    /** A request of that HTTP method was turned away before it got here. */
+    public void dropped(String method) {
+        metrics.dropped(RequestInfo.of(method, "/", false));
+    }
+
+    /** A connection failed before its first request. */
+    public void handshakeFailed() {
+        metrics.handshakeFailed();
     }
 
     /** Answers {@code request}; the result never fails. */
@@ -124,7 +184,7 @@ public final class ApiServer {
         RequestInfo info = RequestInfo.of(request.method(), request.path(), watch);
         long began = clock.nanoTime();
         metrics.started(info);
-        String auditId = request.header("audit-id").isEmpty() ? MetadataRules.uuid(random) : request.header("audit-id");
+        String auditId = request.header("audit-id").isEmpty() ? auditIds.next() : request.header("audit-id");
         Optional<AuditTrail> trail = audit.map(log -> new AuditTrail(clock.wallTime()));
         CompletableFuture<ApiResponse> answer;
         try {
@@ -135,6 +195,7 @@ public final class ApiServer {
         return answer.handle((response, error) -> {
             ApiResponse given = error == null ? response : refusal(request, error);
             metrics.finished(info, given.status(), (clock.nanoTime() - began) / 1e9);
+            metrics.answered(info, given);
             ApiResponse audited = trail.isEmpty() ? given : audited(trail.get(), request, info, auditId, given);
             return withHeaders(audited, auditId);
         });
@@ -186,8 +247,15 @@ public final class ApiServer {
 
     private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
         User user = admitted(request, info, trail);
+        return admission.admit(user, info, request, () -> serve(user, request, info));
+    }
+
+    private CompletableFuture<ApiResponse> serve(User user, ApiRequest request, RequestInfo info) {
         if (info.resource().isEmpty()) {
-            return CompletableFuture.completedFuture(other(request));
+            // The API's description is made when it is first asked for, which takes a while.
+            return OpenApi.covers(request.path())
+                    ? CompletableFuture.supplyAsync(() -> other(request), workers)
+                    : CompletableFuture.completedFuture(other(request));
         }
         RequestInfo.Target target = info.resource().get();
         Optional<Resource> found = Resources.find(target);
@@ -196,12 +264,21 @@ public final class ApiServer {
         }
         Resource resource = found.get();
         checkTarget(resource, target, info.verb());
+        Media media = Media.of(request, info.verb());
+        CompletableFuture<ApiResponse> answer = answer(user, resource, target, request, info.verb(), media);
+        return media.yaml() ? answer.thenApply(media::encoded) : answer;
+    }
+
+    private CompletableFuture<ApiResponse> answer(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request, String verb, Media media) {
         Action action = actions.get(resource.type().path() + "/" + target.subresource());
         if (action != null) {
             return action.on(user, resource, target, request);
         }
-        Media media = Media.of(request);
-        return switch (info.verb()) {
+        if (verb.equals("create") && !target.subresource().isEmpty()) {
+            throw new ApiException(404, "NotFound", "the server could not find the requested resource");
+        }
+        CompletableFuture<ApiResponse> answer = switch (verb) {
             case "get" -> reads.get(resource, target, request, media);
             case "list" -> reads.list(resource, target, request, media);
             case "watch" ->
@@ -213,6 +290,7 @@ public final class ApiServer {
             case "deletecollection" -> mutations.deleteCollection(user, resource, target, request);
             default -> throw notAllowed();
         };
+        return media.metadata() && !verb.equals("list") ? answer.thenApply(media::written) : answer;
     }
 
     private ApiResponse other(ApiRequest request) {
@@ -226,9 +304,9 @@ public final class ApiServer {
             return new ApiResponse.Full(
                     200, Map.of("content-type", "text/plain; version=0.0.4; charset=utf-8"), metrics.expose());
         }
-        return issuer(request.path())
-                .or(() -> Discovery.document(request.path(), serverAddress))
-                .<ApiResponse>map(document -> ApiResponse.json(200, document))
+        Optional<ApiResponse> issued = issuer(request.path()).map(document -> ApiResponse.json(200, document));
+        return issued.or(() -> discovery.answer(request))
+                .or(() -> openApi.answer(request))
                 .orElseGet(() -> ApiResponse.text(404, "404 page not found\n"));
     }
 
@@ -309,7 +387,7 @@ public final class ApiServer {
     private static ApiResponse withHeaders(ApiResponse response, String auditId) {
         Map<String, String> headers = new HashMap<>(response.headers());
         headers.put("audit-id", auditId);
-        headers.put("cache-control", "no-cache, private");
+        headers.putIfAbsent("cache-control", "no-cache, private");
         if (response.status() == 403) {
             headers.put("x-content-type-options", "nosniff");
         }

@@ -30,7 +30,11 @@ record DeleteOptions(boolean dryRun, Optional<Long> graceSeconds, String uid, St
 
     /** Reads the options; whoever sends none, or only some, gets the kind's own way for the rest. */
     static DeleteOptions of(ApiRequest request) {
-        JsonObject body = Bodies.object(request);
+        return of(Bodies.object(request), request);
+    }
+
+    /** Reads the options that stand in {@code body} and in the parameters of {@code request}. */
+    static DeleteOptions of(JsonObject body, ApiRequest request) {
         Optional<String> mismatch = SCHEMA.mismatch(body);
         String kind = body.text("kind");
         if (!kind.isEmpty() && !kind.equals("DeleteOptions")) {

@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
+import io.nodekeeper.store.Listing;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Loop;
@@ -26,6 +27,9 @@ final class EventExpiry implements Store.Watcher {
     private final Loop loop;
     private final Duration ttl;
     private final ArrayDeque<Due> queue = new ArrayDeque<>();
+    /** The latest revision of an event in the queue, or that was in it. */
+    private long known;
+
 
     EventExpiry(Store store, Loop loop, Duration ttl) {
         this.store = store;
@@ -35,11 +39,15 @@ final class EventExpiry implements Store.Watcher {
 
     void start() {
         loop.execute(() -> {
-            var now = store.list(Resources.EVENTS.prefix(""), "", 0, 0);
-            now.entries().forEach(this::add);
-            store.watch(Resources.EVENTS.prefix(""), now.revision(), this);
+            follow();
             sweep();
         });
+    }
+
+    private void follow() {
+        Listing now = store.list(Resources.EVENTS.prefix(""), "", 0, 0);
+        now.entries().stream().filter(entry -> entry.modRevision() > known).forEach(this::add);
+        store.watch(Resources.EVENTS.prefix(""), now.revision(), this);
     }
 
     @Override
@@ -49,10 +57,12 @@ final class EventExpiry implements Store.Watcher {
 
     @Override
     public void onCompacted(StoreException.Compacted why) {
-        log.error("events no longer expire: the watch on them fell behind", why);
+        log.info("Events are looked at anew: {}", why.getMessage());
+        follow();
     }
 
     private void add(Entry entry) {
+        known = Math.max(known, entry.modRevision());
         queue.add(new Due(entry.key(), entry.modRevision(), loop.clock().nanoTime() + ttl.toNanos()));
     }
 

@@ -47,7 +47,8 @@ final class NamespaceReaper implements Store.Watcher {
 
     @Override
     public void onCompacted(StoreException.Compacted why) {
-        log.error("namespaces are no longer cleaned up: the watch on them fell behind", why);
+        log.info("Namespaces are looked at anew: {}", why.getMessage());
+        start();
     }
 
     private void consider(Entry entry) {
@@ -57,7 +58,18 @@ final class NamespaceReaper implements Store.Watcher {
         }
     }
 
+    /** Removes what is in a namespace, and the namespace itself if that is nothing, whoever may have written it. */
     private void empty(String name) {
+        store.current().whenComplete((current, error) -> {
+            if (error == null) {
+                loop.execute(() -> emptyNow(name));
+            } else {
+                again(name);
+            }
+        });
+    }
+
+    private void emptyNow(String name) {
         List<CompletableFuture<?>> deletions = new ArrayList<>();
         for (Resource resource : Resources.ALL) {
             if (!resource.type().namespaced() || !resource.isStored()) {
@@ -75,7 +87,7 @@ final class NamespaceReaper implements Store.Watcher {
         }
         if (!deletions.isEmpty()) {
             CompletableFuture.allOf(deletions.toArray(CompletableFuture[]::new))
-                    .whenComplete((done, error) -> loop.schedule(RETRY, () -> empty(name)));
+                    .whenComplete((done, error) -> again(name));
             return;
         }
         store.get(Resources.NAMESPACES.key("", name))
@@ -83,14 +95,21 @@ final class NamespaceReaper implements Store.Watcher {
                 .ifPresent(entry -> store.delete(entry.key(), entry.modRevision())
                         .whenComplete((done, error) -> {
                             if (error != null) {
-                                loop.schedule(RETRY, () -> empty(name));
+                                again(name);
                             }
                         }));
     }
 
+    private void again(String name) {
+        loop.schedule(RETRY, () -> empty(name));
+    }
+
     /** Whether it was deleted and nobody holds on to it. */
     private static boolean isOver(Entry entry) {
-        JsonObject metadata = Resources.NAMESPACES.codec().decode(entry).object("metadata");
-        return metadata.has("deletionTimestamp") && metadata.array("finalizers").isEmpty();
+        JsonObject namespace = Resources.NAMESPACES.codec().decode(entry);
+        JsonObject metadata = namespace.object("metadata");
+        // The finalizer of this name stands for what is done here.
+        boolean held = namespace.object("spec").array("finalizers").strings().anyMatch(name -> !name.equals("kubernetes"));
+        return metadata.has("deletionTimestamp") && metadata.array("finalizers").isEmpty() && !held;
     }
 }

@@ -34,11 +34,14 @@ final class Reads {
     }
 
     CompletableFuture<ApiResponse> get(Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
-        long version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"))
-                .orElse(0L);
-        return reached(version).thenApply(ready -> {
-            Entry entry = store.get(resource.key(target.namespace(), target.name()))
-                    .orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
+        String key = resource.key(target.namespace(), target.name());
+        Optional<Long> version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"));
+        // Who names a version, if only 0, is content with what was heard so far; all others see every write so far.
+        CompletableFuture<Optional<Entry>> found = version.isPresent()
+                ? reached(version.get()).thenApply(ready -> store.get(key))
+                : store.read(key);
+        return found.thenApply(stored -> {
+            Entry entry = stored.orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
             if (media.table()) {
                 JsonObject object = resource.codec().decode(entry);
                 return ApiResponse.json(
@@ -60,7 +63,7 @@ final class Reads {
         ListOptions options = ListOptions.of(resource, request);
         long version = options.version().orElse(0L);
         boolean exact = options.match().equals("Exact");
-        return reached(version).thenApply(ready -> {
+        return listable(options).thenApply(ready -> {
             // Any cached state is asked for: the limit is ignored, as by Kubernetes' watch cache.
             boolean cached = options.version().isPresent() && !exact;
             int limit = cached ? 0 : options.limit();
@@ -77,6 +80,20 @@ final class Reads {
             }
             return page(resource, target.namespace(), after, limit, at, options, media);
         });
+    }
+
+    /**
+     * Completes once the store knows what is to be listed. A list that names a version is content with what was heard so
+     * far if that is as new; one that does not, and one that goes on from a page which another server may have given,
+     * sees every write so far.
+     */
+    private CompletableFuture<Boolean> listable(ListOptions options) {
+        return options.version().isPresent() ? reached(options.version().get()) : fresh();
+    }
+
+    /** Completes once lists see every write so far. */
+    CompletableFuture<Boolean> fresh() {
+        return store.current().thenApply(revision -> true);
     }
 
     private ApiResponse page(
@@ -113,6 +130,11 @@ final class Reads {
             List<JsonObject> objects =
                     items.stream().map(resource.codec()::decode).toList();
             return ApiResponse.json(200, table(resource, objects, media, true, metadata.build()));
+        }
+        if (media.metadata()) {
+            List<JsonObject> objects =
+                    items.stream().map(resource.codec()::decode).toList();
+            return ApiResponse.json(200, media.metadataOf(objects, metadata.build()));
         }
         return ApiResponse.json(200, body(resource, items, metadata.build()));
     }
@@ -179,7 +201,7 @@ final class Reads {
     /** Objects as kubectl prints them; {@code columns} tells whether the column definitions are given too. */
     JsonObject table(Resource resource, List<JsonObject> objects, Media media, boolean columns, JsonObject metadata) {
         Instant now = loop.clock().wallTime();
-        return resource.table().render(objects, media.include(), columns, metadata, now);
+        return resource.table().render(objects, media, columns, metadata, now);
     }
 
     /** Completes once the store has reached {@code revision}; fails if that does not come to pass soon. */

@@ -24,6 +24,7 @@ import java.util.function.Function;
  * @param strategy its rules
  * @param fields the values that field selectors may ask for, besides name and namespace
  * @param table how {@code kubectl get} shows it
+ * @param codec how its objects lie in the store
  */
 record Resource(
         ResourceType type,
@@ -35,7 +36,8 @@ record Resource(
         List<Subresource> subresources,
         Strategy strategy,
         Map<String, Function<JsonObject, String>> fields,
-        Table table) {
+        Table table,
+        Codec codec) {
 
     /** Everything that can be done with a stored resource. */
     static final List<String> VERBS =
@@ -53,7 +55,8 @@ record Resource(
                 List.of(),
                 new Strategy() {},
                 Map.of(),
-                Tables.NAME_AND_AGE);
+                Tables.NAME_AND_AGE,
+                new Codec(type));
     }
 
     /** A resource that is created only to be answered, as a review is. */
@@ -73,7 +76,8 @@ record Resource(
                 subresources,
                 strategy,
                 fields,
-                table);
+                table,
+                codec);
     }
 
     /** The same in these categories. */
@@ -88,13 +92,14 @@ record Resource(
                 subresources,
                 strategy,
                 fields,
-                table);
+                table,
+                codec);
     }
 
     /** The same with these verbs. */
     Resource verbs(List<String> verbs) {
         return new Resource(
-                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table);
+                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
     }
 
     /** The same with these subresources. */
@@ -109,25 +114,32 @@ record Resource(
                 List.of(subresources),
                 strategy,
                 fields,
-                table);
+                table,
+                codec);
     }
 
     /** The same with these rules. */
     Resource strategy(Strategy strategy) {
         return new Resource(
-                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table);
+                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
     }
 
     /** The same with these fields for selectors. */
     Resource fields(Map<String, Function<JsonObject, String>> fields) {
         return new Resource(
-                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table);
+                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
     }
 
     /** The same, shown so. */
     Resource table(Table table) {
         return new Resource(
-                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table);
+                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
+    }
+
+    /** The same, stored so. */
+    Resource codec(Codec codec) {
+        return new Resource(
+                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
     }
 
     /** Whether its objects are kept. */
@@ -148,10 +160,6 @@ record Resource(
     }
 
     static final String ROOT = "/registry/";
-
-    Codec codec() {
-        return new Codec(type);
-    }
 
     /** The key of an object. */
     String key(String namespace, String name) {

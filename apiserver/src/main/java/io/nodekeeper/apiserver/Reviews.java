@@ -10,6 +10,7 @@ import io.nodekeeper.apiserver.access.Decision;
 import io.nodekeeper.apiserver.access.NodeIdentity;
 import io.nodekeeper.apiserver.access.Policy;
 import io.nodekeeper.apiserver.access.Rule;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -75,9 +76,10 @@ final class Reviews {
 
     private static void put(Map<String, Action> actions, Resource resource, Review review) {
         actions.put(resource.type().path() + "/", (user, same, target, request) -> {
-            JsonObject raw = Bodies.object(request);
+            List<String> repeated = new ArrayList<>();
+            JsonObject raw = Bodies.object(request, repeated::add);
             Bodies.check(resource, raw, 400);
-            Bodies.unknownFields(resource, raw, Set.of(), request, 400);
+            List<String> warnings = Bodies.strictFaults(resource, raw, repeated, Set.of(), request, 400);
             JsonObject body = Codec.normalize(raw, resource.schema());
             MetadataRules.checkPlace(body, target.namespace(), "");
             JsonObject answer = body.with("kind", resource.type().kind())
@@ -85,7 +87,7 @@ final class Reviews {
                     .with("metadata", body.object("metadata"))
                     .with("spec", body.object("spec"))
                     .with("status", review.status(user, target, body));
-            return CompletableFuture.completedFuture(ApiResponse.json(201, answer));
+            return CompletableFuture.completedFuture(Mutations.shown(new Attempts.Result(201, answer, false), warnings));
         });
     }
 

@@ -114,11 +114,11 @@ final class Tables {
         return days / 365 + "y" + (days % 365 == 0 || days / 365 >= 8 ? "" : days % 365 + "d");
     }
 
-    private static Table.Column name() {
+    static Table.Column name() {
         return column("Name", object -> object.object("metadata").text("name"));
     }
 
-    private static Table.Column age() {
+    static Table.Column age() {
         return at("Age", false, (object, now) -> since(object.object("metadata").text("creationTimestamp"), now));
     }
 

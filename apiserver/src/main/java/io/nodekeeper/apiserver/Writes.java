@@ -4,8 +4,10 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.apiserver.Attempts.Result;
+import io.nodekeeper.apiserver.apply.ServerSideApply.Applied;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
@@ -34,47 +36,73 @@ final class Writes {
     }
 
     CompletableFuture<Result> create(Order order, JsonObject body) {
-        Resource resource = order.resource();
-        ResourceType type = resource.type();
-        String namespace = order.target().namespace();
+        return create(order, body, UnaryOperator.identity());
+    }
+
+    private CompletableFuture<Result> create(Order order, JsonObject body, UnaryOperator<JsonObject> last) {
         if (!body.object("metadata").text("resourceVersion").isEmpty()) {
             throw ApiException.badRequest("resourceVersion should not be set on objects to be created");
         }
-        if (type.namespaced()) {
-            checkNamespace(namespace);
-        }
+        return order.resource().type().namespaced()
+                ? checkNamespace(order.target().namespace()).thenCompose(open -> createThere(order, body, last))
+                : createThere(order, body, last);
+    }
+
+    private CompletableFuture<Result> createThere(Order order, JsonObject body, UnaryOperator<JsonObject> last) {
+        Resource resource = order.resource();
+        ResourceType type = resource.type();
+        String namespace = order.target().namespace();
         Instant now = clock.wallTime();
         JsonObject named = MetadataRules.forCreate(
                 body.with("kind", type.kind()).with("apiVersion", type.apiVersion()), namespace, now, random);
-        JsonObject object = resource.strategy().prepareCreate(named, now);
+        JsonObject object = last.apply(resource.strategy().prepareCreate(named, now));
         String name = object.object("metadata").text("name");
         order.admission().accept(JsonObject.EMPTY, object);
-        validate(
-                type,
-                name,
-                MetadataRules.validate(resource, object),
-                resource.strategy().validate(object));
+        List<FieldError> errors = new ArrayList<>(resource.strategy().validate(object));
+        errors.addAll(resource.strategy().validateCreate(object));
+        validate(type, name, MetadataRules.validate(resource, object), errors);
         Order one = order.about(namespace, name);
         if (order.dryRun()) {
-            if (store.get(one.key()).isPresent()) {
-                throw ApiException.alreadyExists(type, name);
-            }
-            return CompletableFuture.completedFuture(new Result(201, object, false));
+            return store.read(one.key()).thenApply(found -> {
+                if (found.isPresent()) {
+                    throw ApiException.alreadyExists(type, name);
+                }
+                return new Result(201, object, false);
+            });
         }
         return attempts.create(one, object);
     }
 
     CompletableFuture<Result> update(Order order, JsonObject body) {
+        boolean creates = order.resource().strategy().createsOnUpdate()
+                && order.target().subresource().isEmpty();
+        if (creates && store.get(order.key()).isEmpty()) {
+            return store.read(order.key())
+                    .thenCompose(found -> found.isPresent() ? replace(order, body) : createInstead(order, body));
+        }
+        CompletableFuture<Result> replaced = replace(order, body);
+        return !creates || store.alone()
+                ? replaced
+                // It was there as far as this server had heard, but is not.
+                : replaced.exceptionallyCompose(error ->
+                        Failures.cause(error) instanceof ApiException refused && refused.code() == 404
+                                ? createInstead(order, body)
+                                : CompletableFuture.failedFuture(error));
+    }
+
+    private CompletableFuture<Result> createInstead(Order order, JsonObject body) {
+        return create(
+                order,
+                body.update("metadata", metadata -> metadata.with(
+                                "name", order.target().name())
+                        .without("resourceVersion")));
+    }
+
+    private CompletableFuture<Result> replace(Order order, JsonObject body) {
         JsonObject metadata = body.object("metadata");
         ResourceType type = order.resource().type();
         Strategy strategy = order.resource().strategy();
         String name = order.target().name();
-        if (store.get(order.key()).isEmpty()
-                && strategy.createsOnUpdate()
-                && order.target().subresource().isEmpty()) {
-            return create(
-                    order, body.with("metadata", metadata.with("name", name).without("resourceVersion")));
-        }
         if (metadata.text("resourceVersion").isEmpty() && strategy.needsResourceVersion()) {
             // Kubernetes names the resource instead of the kind in this one.
             ResourceType named =
@@ -99,27 +127,76 @@ final class Writes {
 
     CompletableFuture<Result> patch(Order order, UnaryOperator<JsonObject> patch) {
         Resource resource = order.resource();
-        RequestInfo.Target target = order.target();
         return change(order, old -> {
             JsonObject patched = patch.apply(old);
             Bodies.check(resource, patched, 422);
             JsonObject asked = Codec.normalize(patched, resource.schema());
-            MetadataRules.checkPlace(asked, target.namespace(), target.name());
-            validate(resource.type(), target.name(), MetadataRules.validateUpdate(asked, old), List.of());
+            checkPatched(order, old, asked);
             return asked;
         });
+    }
+
+    /**
+     * Makes the object what {@code wanted} says, as far as it says anything; creates it if it is not there.
+     *
+     * @param complete what is done to each object that a client asks for
+     */
+    CompletableFuture<Result> apply(
+            Order order, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
+        RequestInfo.Target target = order.target();
+        String now = KubeTime.format(clock.wallTime());
+        CompletableFuture<Optional<Entry>> found = target.subresource().isEmpty()
+                ? store.read(order.key())
+                : CompletableFuture.completedFuture(store.get(order.key()));
+        return found.thenCompose(there -> {
+            if (there.isPresent() || !target.subresource().isEmpty()) {
+                return applyThere(order, wanted, force, complete, now);
+            }
+            JsonObject named =
+                    complete.apply(wanted.update("metadata", metadata -> metadata.with("name", target.name())));
+            return create(
+                    order, named, object -> FieldOwnership.with(object, FieldOwnership.created(order, wanted, now)));
+        });
+    }
+
+    private CompletableFuture<Result> applyThere(
+            Order order, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete, String now) {
+        return attempts.run(order, (entry, old) -> {
+            Applied applied = FieldOwnership.apply(order, old, wanted, force, now);
+            if (!applied.conflicts().isEmpty()) {
+                throw applied.refusal();
+            }
+            JsonObject asked = complete.apply(applied.object());
+            checkPatched(order, old, asked);
+            checkVersion(order, entry, asked);
+            return store(order, entry, old, FieldOwnership.with(next(order, old, asked), applied.owners()));
+        });
+    }
+
+    private static void checkPatched(Order order, JsonObject old, JsonObject asked) {
+        MetadataRules.checkPlace(asked, order.target().namespace(), order.target().name());
+        validate(
+                order.resource().type(), order.target().name(), MetadataRules.validateUpdate(asked, old), List.of());
+    }
+
+    private static void checkVersion(Order order, Entry entry, JsonObject asked) {
+        String version = asked.object("metadata").text("resourceVersion");
+        if (!version.isEmpty() && !version.equals(Long.toString(entry.modRevision()))) {
+            throw ApiException.modified(order.resource().type(), order.target().name());
+        }
     }
 
     /** Has {@code change} say what is asked for, given the object as it stands; a version in it is insisted on. */
     private CompletableFuture<Result> change(Order order, UnaryOperator<JsonObject> change) {
         return attempts.run(order, (entry, old) -> {
             JsonObject asked = change.apply(old);
-            String version = asked.object("metadata").text("resourceVersion");
-            if (!version.isEmpty() && !version.equals(Long.toString(entry.modRevision()))) {
-                throw ApiException.modified(
-                        order.resource().type(), order.target().name());
-            }
-            return store(order, entry, old, next(order, old, asked));
+            checkVersion(order, entry, asked);
+            JsonObject next = next(order, old, asked);
+            // Most objects have never been applied: their fields have no owners.
+            JsonObject owned = FieldOwnership.isTracked(old)
+                    ? FieldOwnership.tracked(order, old, asked, next, KubeTime.format(clock.wallTime()))
+                    : next;
+            return store(order, entry, old, owned);
         });
     }
 
@@ -131,11 +208,15 @@ final class Writes {
         return gone ? attempts.remove(entry, next) : attempts.replace(order, entry, next);
     }
 
-    /** Whether a deleted object has nothing more to wait for; a namespace also waits for its content. */
+    /** Whether a deleted object has nothing more to wait for; a namespace's content is in its spec's finalizers. */
     private static boolean lastFinalizerWent(Resource resource, JsonObject old, JsonObject next) {
         JsonObject metadata = next.object("metadata");
-        return !resource.equals(Resources.NAMESPACES)
-                && metadata.has("deletionTimestamp")
+        if (resource.equals(Resources.NAMESPACES)) {
+            return metadata.has("deletionTimestamp")
+                    && metadata.array("finalizers").isEmpty()
+                    && next.object("spec").array("finalizers").isEmpty();
+        }
+        return metadata.has("deletionTimestamp")
                 && metadata.number("deletionGracePeriodSeconds").orElse(0L) == 0
                 && metadata.array("finalizers").isEmpty()
                 && !old.object("metadata").array("finalizers").isEmpty();
@@ -144,12 +225,15 @@ final class Writes {
     /** The object that is to be stored when {@code asked} for, by way of the main resource or a subresource. */
     private static JsonObject next(Order order, JsonObject old, JsonObject asked) {
         Resource resource = order.resource();
-        JsonObject merged;
-        if (order.target().subresource().isEmpty()) {
-            merged = resource.hasStatus() ? withField(asked, old, "status") : asked;
-        } else {
-            // Labels and annotations may be written along with the status; the spec may not.
-            merged = withField(asked, old, "spec");
+        String subresource = order.target().subresource();
+        JsonObject merged = asked;
+        if (!subresource.equals("status") && resource.hasStatus()) {
+            merged = withField(merged, old, "status");
+        }
+        // Labels and annotations may be written along with the status; the spec may not. What is finalized has a spec
+        // that is written nowhere else.
+        if (subresource.equals("status") || (subresource.isEmpty() && resource.subresource("finalize").isPresent())) {
+            merged = withField(merged, old, "spec");
         }
         JsonObject kept = MetadataRules.forUpdate(
                 merged.with("kind", resource.type().kind())
@@ -170,22 +254,39 @@ final class Writes {
         return next;
     }
 
-    private void checkNamespace(String namespace) {
-        Entry entry = store.get(Resources.NAMESPACES.key("", namespace))
-                .orElseThrow(() -> ApiException.notFound(ResourceType.NAMESPACES, namespace));
-        JsonObject object = Resources.NAMESPACES.codec().decode(entry);
-        if (object.object("metadata").has("deletionTimestamp")) {
-            JsonObject cause = JsonObject.builder()
-                    .put("reason", "NamespaceTerminating")
-                    .put("message", "namespace " + namespace + " is being terminated")
-                    .put("field", "metadata.namespace")
-                    .build();
-            throw new ApiException(
-                    403,
-                    "Forbidden",
-                    "unable to create new content in namespace " + namespace + " because it is being terminated",
-                    JsonObject.builder().put("causes", JsonArray.of(cause)).build());
+    /** Fails unless there is such a namespace that is not about to end; one that others have just made counts. */
+    private CompletableFuture<Boolean> checkNamespace(String namespace) {
+        String key = Resources.NAMESPACES.key("", namespace);
+        return whyClosed(namespace, store.get(key)).isEmpty()
+                ? CompletableFuture.completedFuture(true)
+                : store.read(key).thenApply(found -> {
+                    Optional<ApiException> why = whyClosed(namespace, found);
+                    if (why.isPresent()) {
+                        throw why.get();
+                    }
+                    return true;
+                });
+    }
+
+    /** Why nothing can be created in a namespace. */
+    private static Optional<ApiException> whyClosed(String namespace, Optional<Entry> found) {
+        if (found.isEmpty()) {
+            return Optional.of(ApiException.notFound(ResourceType.NAMESPACES, namespace));
         }
+        JsonObject object = Resources.NAMESPACES.codec().decode(found.get());
+        if (!object.object("metadata").has("deletionTimestamp")) {
+            return Optional.empty();
+        }
+        JsonObject cause = JsonObject.builder()
+                .put("reason", "NamespaceTerminating")
+                .put("message", "namespace " + namespace + " is being terminated")
+                .put("field", "metadata.namespace")
+                .build();
+        return Optional.of(new ApiException(
+                403,
+                "Forbidden",
+                "unable to create new content in namespace " + namespace + " because it is being terminated",
+                JsonObject.builder().put("causes", JsonArray.of(cause)).build()));
     }
 
     private static JsonObject withField(JsonObject object, JsonObject from, String field) {

@@ -72,6 +72,8 @@ final class TestServer {
                 authenticator,
                 "127.0.0.1:6443",
                 defaultTolerations,
+                RequestOptions.DEFAULT,
+                Runnable::run,
                 audit.map(out -> new AuditLog(time.loop("audit"), out)));
         // The built-in roles hold without being written; so the revisions that tests name begin at 5.
         server.startWithoutRoles(Duration.ofHours(1));

@@ -29,7 +29,7 @@ class WriteTest {
         assertThat(refused.reason()).isEqualTo("UnsupportedMediaType");
         assertThat(refused.message())
                 .isEqualTo(
-                        "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml");
+                        "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf");
         assertThat(server.ask(
                                 TestServer.ADMIN,
                                 "POST",
@@ -238,7 +238,7 @@ class WriteTest {
                         "/api/v1/namespaces/default/pods",
                         "{\"metadata\":{\"name\":\"p1\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]},\"status\":{\"phase\":\"Running\"}}")
                 .json();
-        assertThat(pod.object("status")).hasToString("{\"phase\":\"Pending\"}");
+        assertThat(pod.object("status")).hasToString("{\"phase\":\"Pending\",\"qosClass\":\"BestEffort\"}");
         assertThat(pod.object("spec").number("terminationGracePeriodSeconds")).contains(30L);
         assertThat(pod.object("spec").array("tolerations").items()).hasSize(2);
     }
@@ -563,7 +563,6 @@ class WriteTest {
                 "{\"metadata\":{\"name\":7}}",
                 "{\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":1}}}",
                 "{\"metadata\":{\"name\":\"a\"},\"spec\":[]}",
-                "{\"metadata\":{\"name\":\"a\"},\"metadata\":{\"name\":\"b\"}}",
                 "{\"metadata\":{\"name\":\"a\",\"deletionTimestamp\":\"yesterday\"}}",
                 "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"externalID\":\"\\ud800\"}}",
                 "{\"metadata\":{\"name\":\"a\"},\"status\":{\"capacity\":{\"cpu\":\"many\"}}}"

@@ -5,7 +5,9 @@ import io.nodekeeper.apiserver.AuditLog;
 import io.nodekeeper.apiserver.Authenticator;
 import io.nodekeeper.apiserver.User;
 import io.nodekeeper.apiserver.access.ServiceAccountTokens;
+import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
+import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
 import io.nodekeeper.store.IndexedStore;
@@ -15,6 +17,7 @@ import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.ThreadPool;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -36,7 +39,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
-import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,11 +50,16 @@ final class ServerProcess {
     /** How long a store may take to be read: bounds a start on a disk that hangs. Chosen; 1 GB takes seconds. */
     private static final Duration OPEN_TIMEOUT = Duration.ofMinutes(5);
 
+    /** Threads for lists, for what had to wait, for compressing and for the beginnings of watches. Chosen. */
+    private static final int WORKERS = 4;
+
     private final Path data;
     private final KubeconfigFiles kubeconfigs;
     private final URI address;
     private final ThreadLoop loop;
     private final Store store;
+    private final ThreadPool workers;
+    private final Duration shutdownDelay;
     private final ApiServer core;
     private final HttpsServer https;
     private final Optional<AuditLog> audit;
@@ -80,7 +87,8 @@ final class ServerProcess {
                 : Map.of();
         audit = options.audit.open();
         ServiceAccountTokens serviceAccounts = options.serviceAccounts.tokens(data);
-        SSLContext tls = ServerTls.context(identity, clientAuthorities);
+        workers = new ThreadPool("requests", WORKERS);
+        shutdownDelay = options.shutdownDelayDuration;
         store = new IndexedStore(loop, opened(journal));
         starters.close();
         String host = reachable(options.bindAddress);
@@ -91,8 +99,14 @@ final class ServerProcess {
                 new Authenticator(tokens, serviceAccounts),
                 host + ":" + options.securePort,
                 options.defaultTolerations(),
+                options.requests(),
+                workers,
                 audit);
-        https = HttpsServer.start(core, tls, new InetSocketAddress(options.bindAddress, options.securePort));
+        https = HttpsServer.start(
+                core,
+                new ServerIdentity(identity.key(), identity.chain(), clientAuthorities),
+                HttpsOptions.of(
+                        new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers));
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);
     }
@@ -127,11 +141,13 @@ final class ServerProcess {
         return kubeconfigs.agent(data, node);
     }
 
-    /** Stops: no longer ready, no new requests, the last writes made durable. */
+    /** Stops: no longer ready, then no new requests and the end of those under way, then the last writes made durable. */
     void stop() {
         core.stopping();
-        https.close();
         ThreadLoop timer = new ThreadLoop("close");
+        Deadlines.sleep(timer, shutdownDelay).join();
+        https.close();
+        workers.close();
         try {
             Deadlines.within(timer, CLOSE_TIMEOUT, "closing the store", store.close())
                     .join();

@@ -9,25 +9,14 @@ import java.util.List;
  * by count and age. Guarded by its owner.
  */
 final class History {
-    /**
-     * How much is kept.
-     *
-     * @param events at most so many changes of a resource
-     * @param nanos none older than this
-     */
-    record Limits(int events, long nanos) {
-        /** 5 min like etcd's compaction under a kube-apiserver; 100,000 as the largest of its watch caches. */
-        static final Limits DEFAULT = new Limits(100_000, 300_000_000_000L);
-    }
-
     private record Timed(Event event, long at) {}
 
     private final ArrayDeque<Timed> events = new ArrayDeque<>();
-    private final Limits limits;
+    private final Window.Limits limits;
     /** The state after this revision and all changes since are known; those up to it are not. */
     private long start;
 
-    History(Limits limits, long start) {
+    History(Window.Limits limits, long start) {
         this.limits = limits;
         this.start = start;
     }
@@ -47,7 +36,7 @@ final class History {
         List<Event> stale = new ArrayList<>();
         int left = events.size();
         for (Timed timed : events) {
-            if (left + coming <= limits.events && now - timed.at <= limits.nanos) {
+            if (left + coming <= limits.events() && now - timed.at <= limits.nanos()) {
                 break;
             }
             stale.add(timed.event);
@@ -56,11 +45,10 @@ final class History {
         return stale;
     }
 
-    /** Drops the oldest {@code count} changes. */
-    void drop(int count) {
-        for (int i = 0; i < count; i++) {
-            start = events.removeFirst().event.revision();
-        }
+    /** Drops the oldest change, which is {@code gone}. */
+    void drop(Event gone) {
+        events.removeFirst();
+        start = gone.revision();
     }
 
     /** The changes after {@code revision}, in order. */

@@ -1,19 +1,16 @@
 package io.nodekeeper.store;
 
 import io.nodekeeper.time.Loop;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,90 +22,98 @@ import org.slf4j.LoggerFactory;
  * being synced, the next gathers), and only then makes them visible, acknowledges them and tells the watchers. So nobody
  * ever sees what a crash could take back, and a slow disk makes groups larger rather than the queue longer.
  *
- * <p>Readers take the lock only for lists, which must be whole; the loop holds it only while it applies a group.
+ * <p>The journal has a thread of its own, if one is given: a disk that stands still holds up writes and nothing else, and
+ * the next group is on its way to the disk while the last one's writers and watchers hear of theirs.
  */
 public final class IndexedStore implements Store {
     private static final Logger log = LoggerFactory.getLogger(IndexedStore.class);
     /** The most changes in one group: bounds the wait of the first one. Measured elsewhere: 512 is past the knee. */
     private static final int GROUP = 512;
+    /** A group that takes longer than this to become durable means that writes do not work. Chosen. */
+    private static final Duration STALL = Duration.ofSeconds(5);
 
     private final Loop loop;
     private final Journal journal;
-    private final History.Limits limits;
+    private final Window window;
+    /** Whether the journal has a thread of its own; else all happens within one turn of the loop. */
+    private final boolean apart;
+
+    private final Executor disk;
 
     private final ConcurrentLinkedQueue<Write> queue = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean draining = new AtomicBoolean();
 
-    private final ReadWriteLock lock = new ReentrantReadWriteLock();
-    private final ConcurrentSkipListMap<String, Entry> index = new ConcurrentSkipListMap<>();
-    private final Map<String, History> histories = new HashMap<>();
-    private volatile long revision;
+    /** Whether a group is with the journal, and since when; only the loop sets it. */
+    private volatile boolean writing;
+
+    private volatile long writingSince;
     private volatile boolean healthy = true;
     private volatile boolean closing;
-
-    private final Watchers watchers = new Watchers();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     private record Write(String key, Optional<byte[]> value, long expected, CompletableFuture<Event> done) {}
 
-    /** Opens a store on what {@code journal} kept; the store closes it. Writes and watchers run on {@code loop}. */
+    /** A write that lost, told so only once what it lost against is durable: until then nobody may see that. */
+    private record Loss(Write write, StoreException.Conflict conflict) {}
+
+    /** What the journal makes durable together: changes, whose they are, and who lost. */
+    private record Group(Window.Plan plan, List<Write> accepted, List<Loss> losses) {}
+
+    /** Opens a store on what {@code journal} kept; the store closes it. Everything runs on {@code loop}. */
     public IndexedStore(Loop loop, Journal journal) {
-        this(loop, journal, History.Limits.DEFAULT);
+        this(loop, journal, Window.Limits.DEFAULT);
     }
 
-    IndexedStore(Loop loop, Journal journal, History.Limits limits) {
+    IndexedStore(Loop loop, Journal journal, Window.Limits limits) {
+        this(loop, Runnable::run, false, journal, limits);
+    }
+
+    /**
+     * Opens a store on what {@code journal} kept; the store closes it. Writes are decided and watchers told on {@code loop}.
+     *
+     * @param disk where the journal is written: one thread, which may block
+     */
+    public IndexedStore(Loop loop, Executor disk, Journal journal) {
+        this(loop, disk, true, journal, Window.Limits.DEFAULT);
+    }
+
+    private IndexedStore(Loop loop, Executor disk, boolean apart, Journal journal, Window.Limits limits) {
         this.loop = loop;
+        this.disk = disk;
+        this.apart = apart;
         this.journal = journal;
-        this.limits = limits;
-        Journal.Recovered recovered = journal.load();
-        revision = recovered.revision();
-        recovered.entries().forEach(entry -> index.put(entry.key(), entry));
-        long now = loop.clock().nanoTime();
-        for (Event event : recovered.history()) {
-            histories
-                    .computeIfAbsent(resource(event.key()), resource -> new History(limits, event.revision() - 1))
-                    .add(event, now);
-        }
+        window = new Window(loop, limits);
+        window.begin(journal.load());
     }
 
     @Override
     public long revision() {
-        return revision;
+        return window.revision();
     }
 
     @Override
     public Optional<Entry> get(String key) {
-        return Optional.ofNullable(index.get(key));
+        return window.get(key);
     }
 
     @Override
     public Listing list(String prefix, String after, int limit, long at) {
-        lock.readLock().lock();
-        try {
-            if (at > revision) {
-                throw new StoreException("revision " + at + " is yet to come; the latest is " + revision, null);
-            }
-            var below = index.subMap(prefix, true, prefix + Character.MAX_VALUE, false);
-            Collection<Entry> found;
-            if (at == 0 || at == revision) {
-                found = (after.isEmpty() ? below : below.tailMap(after, false)).values();
-            } else {
-                TreeMap<String, Entry> then = new TreeMap<>(below);
-                undo(then, prefix, at);
-                found = (after.isEmpty() ? then : then.tailMap(after, false)).values();
-            }
-            List<Entry> page = new ArrayList<>();
-            long remaining = 0;
-            for (Entry entry : found) {
-                if (limit == 0 || page.size() < limit) {
-                    page.add(entry);
-                } else {
-                    remaining++;
-                }
-            }
-            return new Listing(at == 0 ? revision : at, page, remaining);
-        } finally {
-            lock.readLock().unlock();
-        }
+        return window.list(prefix, after, limit, at);
+    }
+
+    @Override
+    public boolean alone() {
+        return true;
+    }
+
+    @Override
+    public CompletableFuture<Optional<Entry>> read(String key) {
+        return CompletableFuture.completedFuture(window.get(key));
+    }
+
+    @Override
+    public CompletableFuture<Long> current() {
+        return CompletableFuture.completedFuture(window.revision());
     }
 
     @Override
@@ -124,40 +129,25 @@ public final class IndexedStore implements Store {
 
     @Override
     public Watch watch(String prefix, long after, Watcher watcher) {
-        Watchers.Subscription subscription = new Watchers.Subscription(prefix, after, watcher);
-        loop.execute(() -> {
-            History history = histories.get(resource(prefix));
-            long start = history == null ? 0 : history.start();
-            if (after < start) {
-                watcher.onCompacted(new StoreException.Compacted(after, start));
-                return;
-            }
-            if (history != null) {
-                history.since(after).stream()
-                        .filter(event -> subscription.covers(event.key()))
-                        .forEach(subscription::offer);
-            }
-            watchers.add(subscription);
-        });
-        return () -> loop.execute(() -> watchers.remove(subscription));
+        return window.watch(prefix, after, watcher);
     }
 
     @Override
     public boolean healthy() {
-        return healthy;
+        return healthy && !stalled();
+    }
+
+    /** Whether the journal has been at one group for too long. */
+    private boolean stalled() {
+        long since = writingSince;
+        return writing && loop.clock().nanoTime() - since > STALL.toNanos();
     }
 
     @Override
     public CompletableFuture<Void> close() {
-        CompletableFuture<Void> closed = new CompletableFuture<>();
         loop.execute(() -> {
             closing = true;
-            while (!queue.isEmpty()) {
-                commit();
-            }
-            journal.close();
-            loop.close();
-            closed.complete(null);
+            proceed();
         });
         return closed;
     }
@@ -177,16 +167,32 @@ public final class IndexedStore implements Store {
 
     private void drain() {
         draining.set(false);
-        commit();
-        if (!queue.isEmpty() && draining.compareAndSet(false, true)) {
-            loop.execute(this::drain);
+        if (!writing) {
+            commit();
         }
+        proceed();
     }
 
-    /** A write that lost, told so only once what it lost against is durable: until then nobody may see that. */
-    private record Loss(Write write, StoreException.Conflict conflict) {
-        void tell() {
-            write.done.completeExceptionally(conflict);
+    /** Sees to it that what waits is committed, and that a store that is to be closed is closed after that. */
+    private void proceed() {
+        if (writing) {
+            return;
+        }
+        if (!queue.isEmpty()) {
+            if (draining.compareAndSet(false, true)) {
+                loop.execute(this::drain);
+            }
+        } else if (closing && !closed.isDone()) {
+            disk.execute(() -> {
+                try {
+                    journal.close();
+                    closed.complete(null);
+                } catch (RuntimeException e) {
+                    closed.completeExceptionally(e);
+                } finally {
+                    loop.close();
+                }
+            });
         }
     }
 
@@ -195,11 +201,11 @@ public final class IndexedStore implements Store {
         List<Loss> losses = new ArrayList<>();
         List<Event> events = new ArrayList<>();
         Map<String, Optional<Entry>> pending = new HashMap<>();
-        long next = revision;
+        long next = window.revision();
         Write write;
         while (events.size() < GROUP && (write = queue.poll()) != null) {
             String key = write.key;
-            Optional<Entry> before = pending.containsKey(key) ? pending.get(key) : get(key);
+            Optional<Entry> before = pending.containsKey(key) ? pending.get(key) : window.get(key);
             if (before.map(Entry::modRevision).orElse(0L) != write.expected) {
                 losses.add(new Loss(write, new StoreException.Conflict(key, write.expected, before)));
                 continue;
@@ -211,90 +217,66 @@ public final class IndexedStore implements Store {
             events.add(new Event(mine, key, before, after));
             accepted.add(write);
         }
-        if (!events.isEmpty()) {
-            Map<String, List<Event>> stale = stale(events);
-            try {
-                journal.append(
-                        events, stale.values().stream().flatMap(List::stream).toList());
-            } catch (RuntimeException e) {
-                refuse(accepted, losses, e);
-                return;
-            }
-            healthy = true;
-            apply(events, stale);
+        if (events.isEmpty()) {
+            losses.forEach(IndexedStore::tell);
+            return;
         }
-        for (int i = 0; i < events.size(); i++) {
-            accepted.get(i).done.complete(events.get(i));
-        }
-        losses.forEach(Loss::tell);
-        events.forEach(watchers::offer);
+        Group group = new Group(window.plan(events), accepted, losses);
+        writingSince = loop.clock().nanoTime();
+        writing = true;
+        disk.execute(() -> append(group));
     }
 
-    private void refuse(List<Write> accepted, List<Loss> losses, RuntimeException failure) {
+    private void append(Group group) {
+        Optional<RuntimeException> failure = Optional.empty();
+        try {
+            journal.append(group.plan.events(), group.plan.forgotten());
+        } catch (RuntimeException e) {
+            failure = Optional.of(e);
+        }
+        Optional<RuntimeException> outcome = failure;
+        if (apart) {
+            loop.execute(() -> appended(group, outcome));
+        } else {
+            appended(group, outcome);
+        }
+    }
+
+    private void appended(Group group, Optional<RuntimeException> failure) {
+        writing = false;
+        if (failure.isPresent()) {
+            refuse(group, failure.get());
+        } else {
+            healthy = true;
+            window.take(group.plan);
+            if (apart) {
+                // The disk is free: it gets the next group before this one's writers and watchers hear.
+                commit();
+            }
+            List<Event> events = group.plan.events();
+            for (int i = 0; i < events.size(); i++) {
+                group.accepted.get(i).done.complete(events.get(i));
+            }
+            group.losses.forEach(IndexedStore::tell);
+            window.tell(events);
+        }
+        if (apart) {
+            proceed();
+        }
+    }
+
+    private static void tell(Loss loss) {
+        loss.write.done.completeExceptionally(loss.conflict);
+    }
+
+    private void refuse(Group group, RuntimeException failure) {
         healthy = false;
-        log.error("the journal failed; {} writes are refused", accepted.size() + losses.size(), failure);
+        log.error(
+                "the journal failed; {} writes are refused", group.accepted.size() + group.losses.size(), failure);
         StoreException why = failure instanceof StoreException known
                 ? known
                 : new StoreException("the journal failed: " + failure, failure);
-        accepted.forEach(refused -> refused.done.completeExceptionally(why));
-        losses.forEach(loss -> loss.write.done.completeExceptionally(why));
-    }
-
-    /** What each resource's history forgets when {@code coming} are added. */
-    private Map<String, List<Event>> stale(List<Event> coming) {
-        Map<String, Integer> counts = new HashMap<>();
-        coming.forEach(event -> counts.merge(resource(event.key()), 1, Integer::sum));
-        long now = loop.clock().nanoTime();
-        Map<String, List<Event>> stale = new HashMap<>();
-        counts.forEach((resource, count) -> {
-            History history = histories.get(resource);
-            if (history != null) {
-                stale.put(resource, history.stale(count, now));
-            }
-        });
-        return stale;
-    }
-
-    private void apply(List<Event> events, Map<String, List<Event>> stale) {
-        lock.writeLock().lock();
-        try {
-            stale.forEach((resource, gone) -> history(resource).drop(gone.size()));
-            long now = loop.clock().nanoTime();
-            for (Event event : events) {
-                event.after().ifPresentOrElse(entry -> index.put(event.key(), entry), () -> index.remove(event.key()));
-                history(resource(event.key())).add(event, now);
-            }
-            revision = events.getLast().revision();
-        } finally {
-            lock.writeLock().unlock();
-        }
-    }
-
-    /** Takes {@code state} back to revision {@code at}, change by change. */
-    private void undo(TreeMap<String, Entry> state, String prefix, long at) {
-        History history = histories.get(resource(prefix));
-        long start = history == null ? 0 : history.start();
-        if (at < start) {
-            throw new StoreException.Compacted(at, start);
-        }
-        if (history == null) {
-            return;
-        }
-        for (Event event : history.since(at).reversed()) {
-            if (event.key().startsWith(prefix)) {
-                event.before().ifPresentOrElse(entry -> state.put(event.key(), entry), () -> state.remove(event.key()));
-            }
-        }
-    }
-
-    private History history(String resource) {
-        return histories.computeIfAbsent(resource, name -> new History(limits, 0));
-    }
-
-    /** {@code /registry/RESOURCE/} of a key or prefix. */
-    private static String resource(String key) {
-        int second = key.indexOf('/', 1);
-        int third = second < 0 ? -1 : key.indexOf('/', second + 1);
-        return third < 0 ? key : key.substring(0, third + 1);
+        group.accepted.forEach(refused -> refused.done.completeExceptionally(why));
+        group.losses.forEach(loss -> loss.write.done.completeExceptionally(why));
     }
 }

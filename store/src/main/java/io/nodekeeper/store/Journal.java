@@ -38,7 +38,13 @@ public interface Journal extends AutoCloseable {
      * @param revision the latest revision
      * @param entries the objects as of that revision
      * @param history the changes still kept, in the order of revisions: at least the latest one of every resource that was
-     *     ever written
+     *     written after {@code floor}
+     * @param floor the revision at which history began: of what was before nothing is known but the objects; 0 usually
      */
-    record Recovered(long revision, List<Entry> entries, List<Event> history) {}
+    record Recovered(long revision, List<Entry> entries, List<Event> history, long floor) {
+        /** What a journal knows that has forgotten nothing but what no longer fits its window. */
+        public Recovered(long revision, List<Entry> entries, List<Event> history) {
+            this(revision, entries, history, 0);
+        }
+    }
 }

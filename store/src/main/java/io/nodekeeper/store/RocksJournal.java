@@ -125,7 +125,7 @@ public final class RocksJournal implements Journal {
                         row.kind == DELETE ? Optional.empty() : Optional.of(version(versions, row.revision));
                 events.add(new Event(row.revision, row.key, before, after));
             }
-            return new Recovered(revision, List.copyOf(live.values()), events);
+            return new Recovered(revision, List.copyOf(live.values()), events, 0);
         } catch (RocksDBException e) {
             throw new StoreException("cannot read the journal in " + directory + ": " + e.getMessage(), e);
         }

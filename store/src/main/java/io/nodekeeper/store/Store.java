@@ -4,19 +4,38 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Objects by key, each change at a revision of its own. A write that was acknowledged is seen by every later read and
- * survives the process, as far as the journal does; revisions never go back. Thread-safe.
+ * Objects by key, each change at a revision; revisions never go back. A write that was acknowledged survives the process,
+ * as far as the journal does. Thread-safe.
+ *
+ * <p>A store that is {@link #alone} is all there is: {@link #get} and {@link #list} see every write that was acknowledged.
+ * One that others write to as well answers these from what it has heard so far; who must not miss anything uses
+ * {@link #read}, or {@link #list} after {@link #current}.
  *
  * <p>Keys have the form {@code /registry/RESOURCE/…}; history is kept for each resource on its own, so that a busy one
  * does not push out a quiet one's.
  */
 public interface Store {
 
-    /** The revision of the latest change; 0 before the first. */
+    /** The revision of the latest change known; 0 before the first. */
     long revision();
 
-    /** The object at {@code key} as of the latest change. */
+    /** The object at {@code key} as of the latest change known. */
     Optional<Entry> get(String key);
+
+    /** Whether nobody else writes to what is kept here. */
+    boolean alone();
+
+    /**
+     * The object at {@code key} as of now: every write that was acknowledged before the call is seen, whoever made it. Fails
+     * with {@link StoreException} if that cannot be told in time.
+     */
+    CompletableFuture<Optional<Entry>> read(String key);
+
+    /**
+     * Completes, with a revision, once reads see every write that was acknowledged before the call, whoever made it. Fails
+     * with {@link StoreException} if that does not come to pass in time.
+     */
+    CompletableFuture<Long> current();
 
     /**
      * The objects whose keys begin with {@code prefix}.
@@ -32,8 +51,8 @@ public interface Store {
 
     /**
      * Writes an object if it is at {@code expected}, which is 0 for an object that must not be there yet. The result comes
-     * once the write is durable; it fails with {@link StoreException.Conflict} or, if the journal fails, with
-     * {@link StoreException}, and then nothing was changed.
+     * once the write is durable; it fails with {@link StoreException.Conflict} and then nothing was changed. If the journal
+     * fails it fails with {@link StoreException}; a store behind a network cannot tell whether the change was made then.
      */
     CompletableFuture<Entry> put(String key, byte[] value, long expected);
 
@@ -46,7 +65,10 @@ public interface Store {
      */
     Watch watch(String prefix, long after, Watcher watcher);
 
-    /** Whether writes work: false from a failure of the journal until a write succeeds again. */
+    /**
+     * Whether writes work: false from a failure of the journal until a write succeeds again, and while the journal has been
+     * at one group of them for more than 5 s.
+     */
     boolean healthy();
 
     /**

@@ -15,7 +15,8 @@ public class StoreException extends RuntimeException {
     public static final class Conflict extends StoreException {
         private final transient Optional<Entry> actual;
 
-        Conflict(String key, long expected, Optional<Entry> actual) {
+        /** A write of {@code key} expected revision {@code expected} but found {@code actual}. */
+        public Conflict(String key, long expected, Optional<Entry> actual) {
             super(
                     key + " is at revision " + actual.map(Entry::modRevision).orElse(0L) + ", expected " + expected,
                     null);
@@ -32,7 +33,8 @@ public class StoreException extends RuntimeException {
     public static final class Compacted extends StoreException {
         private final long oldest;
 
-        Compacted(long requested, long oldest) {
+        /** History from {@code requested} on was asked for; what is kept begins at {@code oldest}. */
+        public Compacted(long requested, long oldest) {
             super("revision " + requested + " is gone; the oldest kept is " + oldest, null);
             this.oldest = oldest;
         }

@@ -14,15 +14,15 @@ import org.slf4j.LoggerFactory;
 final class Watchers {
     private static final Logger log = LoggerFactory.getLogger(Watchers.class);
 
-    /** A watcher and the revision that it has seen. */
+    /** A watcher and the revision after which it wants every change. Several changes may share a revision. */
     static final class Subscription {
         private final String target;
         private final Store.Watcher watcher;
-        private long seen;
+        private final long after;
 
         Subscription(String target, long after, Store.Watcher watcher) {
             this.target = target;
-            this.seen = after;
+            this.after = after;
             this.watcher = watcher;
         }
 
@@ -35,8 +35,7 @@ final class Watchers {
         }
 
         void offer(Event event) {
-            if (event.revision() > seen) {
-                seen = event.revision();
+            if (event.revision() > after) {
                 try {
                     watcher.onEvent(event);
                 } catch (RuntimeException e) {
@@ -57,6 +56,19 @@ final class Watchers {
         List<Subscription> peers = byTarget.get(subscription.target);
         if (peers != null && peers.remove(subscription) && peers.isEmpty()) {
             byTarget.remove(subscription.target);
+        }
+    }
+
+    /** Ends every watch: what comes next does not follow from what was told so far. */
+    void cutOff(long oldest) {
+        List<Subscription> all = byTarget.values().stream().flatMap(List::stream).toList();
+        byTarget.clear();
+        for (Subscription subscription : all) {
+            try {
+                subscription.watcher.onCompacted(new StoreException.Compacted(subscription.after, oldest));
+            } catch (RuntimeException e) {
+                log.error("a watcher of {} failed at its end", subscription.target, e);
+            }
         }
     }
 

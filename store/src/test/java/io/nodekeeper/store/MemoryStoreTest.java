@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The contract without a journal, and what happens when a journal fails. */
-class MemoryStoreTest extends StoreContract {
+class MemoryStoreTest extends JournaledContract {
     private final FlakyJournal journal = new FlakyJournal();
 
     @Override

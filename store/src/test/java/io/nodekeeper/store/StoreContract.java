@@ -3,82 +3,111 @@ package io.nodekeeper.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What every store does, whatever its journal. */
-abstract class StoreContract {
-    static final String N1 = "/registry/minions/n1";
-    static final String N2 = "/registry/minions/n2";
-    static final String N10 = "/registry/minions/n10";
-    static final String NODES = "/registry/minions/";
-    static final String LEASE = "/registry/leases/kube-node-lease/n1";
+/**
+ * What every store does, wherever it keeps its objects. Revisions are told from the one at which a test begins, so that a
+ * store that others have used before may be tested as well.
+ */
+public abstract class StoreContract {
+    protected static final String N1 = "/registry/minions/n1";
+    protected static final String N2 = "/registry/minions/n2";
+    protected static final String N10 = "/registry/minions/n10";
+    protected static final String NODES = "/registry/minions/";
+    protected static final String LEASE = "/registry/leases/kube-node-lease/n1";
 
-    final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T07:00:00Z"));
-    IndexedStore store;
+    /** The history that stores under test keep: four changes and a minute. */
+    protected static final Window.Limits LIMITS = new Window.Limits(4, 60_000_000_000L);
 
-    abstract Journal journal();
+    /** The store under test, empty at the beginning of a test. */
+    protected Store store;
+
+    /** The revision of the store when the test began. */
+    protected long base;
+
+    /** Opens an empty store. */
+    protected abstract Store begin() throws Exception;
+
+    /** Waits until all that was asked for is done, and everybody has heard of it. */
+    protected abstract void settle();
+
+    /** Has that much time pass. */
+    protected abstract void pass(Duration time);
 
     @BeforeEach
-    void open() {
-        store = new IndexedStore(time.loop("store"), journal(), new History.Limits(4, 60_000_000_000L));
+    void open() throws Exception {
+        store = begin();
+        base = store.revision();
     }
 
     @AfterEach
     void close() {
-        store.close();
+        CompletableFuture<Void> closed = store.close();
         settle();
+        closed.join();
     }
 
-    void settle() {
-        time.advance(Duration.ZERO);
-    }
-
-    static byte[] bytes(String text) {
+    protected static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    static String text(Entry entry) {
+    /** The revision that is {@code number} after the test's beginning; 0 stays 0. */
+    protected long at(long number) {
+        return number == 0 ? 0 : base + number;
+    }
+
+    protected String text(Entry entry) {
         return entry.key().substring(entry.key().lastIndexOf('/') + 1) + "="
-                + new String(entry.value(), StandardCharsets.UTF_8) + "@" + entry.createRevision() + "/"
-                + entry.modRevision();
+                + new String(entry.value(), StandardCharsets.UTF_8) + "@" + (entry.createRevision() - base) + "/"
+                + (entry.modRevision() - base);
     }
 
-    static String text(Event event) {
-        return event.revision() + ": " + event.before().map(StoreContract::text).orElse("-") + " -> "
-                + event.after().map(StoreContract::text).orElse("-");
+    protected String text(Event event) {
+        return event.revision() - base + ": " + event.before().map(this::text).orElse("-") + " -> "
+                + event.after().map(this::text).orElse("-");
     }
 
-    Entry put(String key, String value, long expected) {
-        CompletableFuture<Entry> done = store.put(key, bytes(value), expected);
+    /** Begins to write an object that is expected {@code at} a revision. */
+    protected CompletableFuture<Entry> begin(String key, String value, long expected) {
+        return store.put(key, bytes(value), at(expected));
+    }
+
+    protected Entry put(String key, String value, long expected) {
+        CompletableFuture<Entry> done = begin(key, value, expected);
         settle();
-        return done.join();
-    }
-
-    long delete(String key, long expected) {
-        CompletableFuture<Long> done = store.delete(key, expected);
+        Entry entry = done.join();
         settle();
-        return done.join();
+        return entry;
     }
 
-    List<String> list(long revision) {
-        return store.list(NODES, "", 0, revision).entries().stream()
-                .map(StoreContract::text)
+    protected long delete(String key, long expected) {
+        CompletableFuture<Long> done = store.delete(key, at(expected));
+        settle();
+        long revision = done.join();
+        settle();
+        return revision - base;
+    }
+
+    /** The nodes {@code at} a revision, or as of now. */
+    protected List<String> list(long revision) {
+        return store.list(NODES, "", 0, at(revision)).entries().stream()
+                .map(this::text)
                 .toList();
     }
 
     /** Collects what a watch hears, one line each. */
-    static final class Listener implements Store.Watcher {
-        final List<String> heard = new ArrayList<>();
+    protected final class Listener implements Store.Watcher {
+        public final List<String> heard = Collections.synchronizedList(new ArrayList<>());
 
         @Override
         public void onEvent(Event event) {
@@ -87,13 +116,14 @@ abstract class StoreContract {
 
         @Override
         public void onCompacted(StoreException.Compacted why) {
-            heard.add("compacted: " + why.getMessage());
+            heard.add("compacted; the oldest kept is " + (why.oldest() - base));
         }
     }
 
-    Listener watch(String prefix, long after) {
+    /** Watches from {@code after} the test's beginning. */
+    protected Listener watch(String prefix, long after) {
         Listener listener = new Listener();
-        store.watch(prefix, after, listener);
+        store.watch(prefix, base + after, listener);
         settle();
         return listener;
     }
@@ -101,7 +131,7 @@ abstract class StoreContract {
     @Test
     void numbersEveryChangeOfEveryKindWithOneCount() {
         // given an empty store
-        assertThat(store.revision()).isZero();
+        assertThat(store.revision()).isEqualTo(base);
         // when objects of two kinds are created, changed and removed
         Entry created = put(N1, "a", 0);
         Entry lease = put(LEASE, "x", 0);
@@ -111,8 +141,8 @@ abstract class StoreContract {
         assertThat(List.of(text(created), text(lease), text(changed)))
                 .containsExactly("n1=a@1/1", "n1=x@2/2", "n1=b@1/3");
         assertThat(removed).isEqualTo(4);
-        assertThat(store.revision()).isEqualTo(4);
-        assertThat(store.get(N1).map(StoreContract::text)).contains("n1=b@1/3");
+        assertThat(store.revision() - base).isEqualTo(4);
+        assertThat(store.get(N1).map(this::text)).contains("n1=b@1/3");
         assertThat(store.get(LEASE)).isEmpty();
     }
 
@@ -121,10 +151,10 @@ abstract class StoreContract {
         put(N1, "a", 0);
         assertThatThrownBy(() -> put(N1, "b", 0))
                 .hasCauseInstanceOf(StoreException.Conflict.class)
-                .hasMessageContaining("/registry/minions/n1 is at revision 1, expected 0");
-        assertThatThrownBy(() -> put(N2, "b", 7)).hasMessageContaining("n2 is at revision 0, expected 7");
-        assertThatThrownBy(() -> delete(N1, 7)).hasMessageContaining("n1 is at revision 1, expected 7");
-        assertThat(store.revision()).isEqualTo(1);
+                .hasMessageContaining("/registry/minions/n1 is at revision " + at(1) + ", expected 0");
+        assertThatThrownBy(() -> put(N2, "b", 7)).hasMessageContaining("n2 is at revision 0, expected " + at(7));
+        assertThatThrownBy(() -> delete(N1, 7)).hasMessageContaining("n1 is at revision " + at(1) + ", expected " + at(7));
+        assertThat(store.revision() - base).isEqualTo(1);
         assertThat(list(0)).containsExactly("n1=a@1/1");
     }
 
@@ -136,46 +166,32 @@ abstract class StoreContract {
     }
 
     @Test
-    void writesOfOneGroupBuildOnEachOther() {
-        // given writes that all wait for the same turn of the loop
-        CompletableFuture<Entry> first = store.put(N1, bytes("a"), 0);
-        CompletableFuture<Entry> second = store.put(N1, bytes("b"), 1);
-        CompletableFuture<Entry> late = store.put(N1, bytes("c"), 1);
-        assertThat(store.revision()).isZero();
-        // when they are committed
+    void aLoserIsToldWhatItLostAgainst() {
+        put(N1, "a", 0);
+        CompletableFuture<Entry> lost = begin(N1, "b", 0);
         settle();
-        // then the second sees the first, and the third came too late for both
-        assertThat(text(first.join())).isEqualTo("n1=a@1/1");
-        assertThat(text(second.join())).isEqualTo("n1=b@1/2");
-        assertThatThrownBy(late::join)
-                .hasMessageContaining("/registry/minions/n1 is at revision 2, expected 1")
+        assertThatThrownBy(lost::join)
                 .cause()
                 .isInstanceOfSatisfying(
                         StoreException.Conflict.class,
-                        conflict -> assertThat(conflict.actual().map(StoreContract::text))
-                                .contains("n1=b@1/2"));
+                        conflict -> assertThat(conflict.actual().map(this::text))
+                                .contains("n1=a@1/1"));
     }
 
     @Test
-    void aLoserSeesTheWinnersStateAsSoonAsItHearsOfItsLoss() {
-        CompletableFuture<Entry> winner = store.put(N1, bytes("a"), 0);
-        CompletableFuture<String> seen = store.put(N1, bytes("b"), 0)
-                .handle((entry, error) -> store.get(N1).map(StoreContract::text).orElse("nothing"));
+    @Tag("W60")
+    void readsSeeWhatWasAcknowledgedBefore() {
+        // given an acknowledged write
+        put(N1, "a", 0);
+        // when it is read, or listed once the store is up to date
+        CompletableFuture<Optional<Entry>> read = store.read(N1);
+        CompletableFuture<Optional<Entry>> absent = store.read(N2);
+        CompletableFuture<List<String>> listed = store.current().thenApply(revision -> list(0));
         settle();
-        assertThat(winner).isCompleted();
-        assertThat(seen.join()).isEqualTo("n1=a@1/1");
-    }
-
-    @Test
-    void commitsMoreThanOneGroupsWorthInOrder() {
-        List<CompletableFuture<Entry>> writes = new ArrayList<>();
-        for (int i = 0; i < 1_100; i++) {
-            writes.add(store.put("/registry/events/default/e" + i, bytes("v"), 0));
-        }
-        settle();
-        for (int i = 0; i < 1_100; i++) {
-            assertThat(writes.get(i).join().modRevision()).isEqualTo(i + 1);
-        }
+        // then it is there
+        assertThat(read.join().map(this::text)).contains("n1=a@1/1");
+        assertThat(absent.join()).isEmpty();
+        assertThat(listed.join()).containsExactly("n1=a@1/1");
     }
 
     @Test
@@ -185,7 +201,7 @@ abstract class StoreContract {
         put(N1, "a", 0);
         put("/registry/minionsx/n1", "other", 0);
         assertThat(list(0)).containsExactly("n1=a@3/3", "n10=c@2/2", "n2=b@1/1");
-        assertThat(store.list(NODES, "", 0, 0).revision()).isEqualTo(4);
+        assertThat(store.list(NODES, "", 0, 0).revision() - base).isEqualTo(4);
     }
 
     @Test
@@ -196,7 +212,7 @@ abstract class StoreContract {
         put(N2, "c", 0);
         // given the first page
         Listing first = store.list(NODES, "", 1, 0);
-        assertThat(first.entries().stream().map(StoreContract::text)).containsExactly("n1=a@1/1");
+        assertThat(first.entries().stream().map(this::text)).containsExactly("n1=a@1/1");
         assertThat(first.remaining()).isEqualTo(2);
         // when the list changes
         put(N10, "changed", 2);
@@ -204,11 +220,11 @@ abstract class StoreContract {
         put("/registry/minions/n15", "new", 0);
         // then the next pages are as of the first
         Listing second = store.list(NODES, N1, 1, first.revision());
-        assertThat(second.entries().stream().map(StoreContract::text)).containsExactly("n10=b@2/2");
+        assertThat(second.entries().stream().map(this::text)).containsExactly("n10=b@2/2");
         assertThat(second.remaining()).isEqualTo(1);
-        assertThat(second.revision()).isEqualTo(3);
+        assertThat(second.revision() - base).isEqualTo(3);
         Listing third = store.list(NODES, N10, 1, first.revision());
-        assertThat(third.entries().stream().map(StoreContract::text)).containsExactly("n2=c@3/3");
+        assertThat(third.entries().stream().map(this::text)).containsExactly("n2=c@3/3");
         assertThat(third.remaining()).isZero();
     }
 
@@ -222,7 +238,7 @@ abstract class StoreContract {
         assertThat(list(2)).containsExactly("n1=a@1/1");
         assertThat(list(3)).containsExactly("n1=b@1/3");
         assertThat(list(4)).isEmpty();
-        assertThatThrownBy(() -> list(5)).hasMessage("revision 5 is yet to come; the latest is 4");
+        assertThatThrownBy(() -> list(5)).hasMessage("revision " + at(5) + " is yet to come; the latest is " + at(4));
     }
 
     @Test
@@ -236,16 +252,16 @@ abstract class StoreContract {
         assertThatThrownBy(() -> list(1))
                 .isInstanceOfSatisfying(
                         StoreException.Compacted.class,
-                        compacted -> assertThat(compacted.oldest()).isEqualTo(2));
+                        compacted -> assertThat(compacted.oldest() - base).isEqualTo(2));
         assertThat(watch(NODES, 2).heard).hasSize(4);
-        assertThat(watch(NODES, 1).heard).containsExactly("compacted: revision 1 is gone; the oldest kept is 2");
+        assertThat(watch(NODES, 1).heard).containsExactly("compacted; the oldest kept is 2");
     }
 
     @Test
     void forgetsHistoryBeyondItsAgeWithTheNextChange() {
         put(N1, "a", 0);
         put(N1, "b", 1);
-        time.advance(Duration.ofSeconds(61));
+        pass(Duration.ofSeconds(61));
         put(N1, "c", 2);
         assertThat(list(2)).containsExactly("n1=b@1/2");
         assertThatThrownBy(() -> list(1)).isInstanceOf(StoreException.Compacted.class);
@@ -266,10 +282,9 @@ abstract class StoreContract {
         put(N1, "a", 0);
         put(N2, "b", 0);
         Listener listener = watch(NODES, 1);
-        store.put(N1, bytes("c"), 1);
-        store.put(LEASE, bytes("x"), 0);
-        store.delete(N2, 2);
-        settle();
+        put(N1, "c", 1);
+        put(LEASE, "x", 0);
+        delete(N2, 2);
         assertThat(listener.heard).containsExactly("2: - -> n2=b@2/2", "3: n1=a@1/1 -> n1=c@1/3", "5: n2=b@2/2 -> -");
     }
 
@@ -294,8 +309,8 @@ abstract class StoreContract {
     @Test
     void aCancelledWatchHearsNothingMoreAndAFailingOneHarmsNobody() {
         Listener cancelled = new Listener();
-        Store.Watch watch = store.watch(NODES, 0, cancelled);
-        store.watch(NODES, 0, new Store.Watcher() {
+        Store.Watch watch = store.watch(NODES, base, cancelled);
+        store.watch(NODES, base, new Store.Watcher() {
             @Override
             public void onEvent(Event event) {
                 throw new IllegalStateException("a fault of this watcher");
@@ -316,10 +331,10 @@ abstract class StoreContract {
 
     @Test
     void refusesWritesOnceClosed() {
-        CompletableFuture<Entry> waiting = store.put(N1, bytes("a"), 0);
+        CompletableFuture<Entry> waiting = begin(N1, "a", 0);
         CompletableFuture<Void> closed = store.close();
         settle();
-        assertThat(closed).isCompleted();
+        closed.join();
         assertThat(text(waiting.join())).isEqualTo("n1=a@1/1");
         assertThat(store.put(N2, bytes("b"), 0))
                 .failsWithin(Duration.ZERO)

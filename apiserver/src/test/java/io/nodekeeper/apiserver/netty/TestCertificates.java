@@ -11,6 +11,8 @@ import java.security.Principal;
 import java.security.PrivateKey;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.List;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -59,6 +61,18 @@ final class TestCertificates {
             store.load(in, PASSWORD);
         }
         return store;
+    }
+
+    /** A server that proves itself by {@code own} and takes the identities in {@code trusted} as authorities of clients. */
+    static ServerIdentity identity(KeyStore own, KeyStore... trusted) throws Exception {
+        List<X509Certificate> authorities = new ArrayList<>();
+        for (KeyStore store : trusted) {
+            authorities.add((X509Certificate) store.getCertificate("it"));
+        }
+        return new ServerIdentity(
+                (PrivateKey) own.getKey("it", PASSWORD),
+                List.of((X509Certificate) own.getCertificate("it")),
+                authorities);
     }
 
     /** TLS that trusts the identities in {@code trusted} and shows {@code own}, which may be empty. */

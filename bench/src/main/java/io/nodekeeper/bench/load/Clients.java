@@ -1,0 +1,126 @@
+package io.nodekeeper.bench.load;
+
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Keep-alive connections that do whatever work there is, one request at a time each. Confined to the event loop. */
+final class Clients implements Exchange.Owner {
+    /** What the connections are to do. */
+    interface Work {
+        /** Sends the next request by {@code exchange}; false if there is none now. */
+        boolean next(Exchange exchange);
+
+        /** That request is answered. */
+        void answered(Exchange exchange, int status, ByteBuf body);
+    }
+
+    private static final Work NOTHING = new Work() {
+        @Override
+        public boolean next(Exchange exchange) {
+            return false;
+        }
+
+        @Override
+        public void answered(Exchange exchange, int status, ByteBuf body) {}
+    };
+
+    private final ArrayDeque<Exchange> idle = new ArrayDeque<>();
+    private final CompletableFuture<Void> ready = new CompletableFuture<>();
+    private final int wanted;
+    private Work work = NOTHING;
+    private int open;
+    private Optional<String> fault = Optional.empty();
+
+    private Clients(int wanted) {
+        this.wanted = wanted;
+    }
+
+    /** {@code count} connections; wait for {@link #ready}. */
+    static Clients connect(Connections connections, int count) {
+        Clients clients = new Clients(count);
+        for (int i = 0; i < count; i++) {
+            connections.connect(new Exchange(clients)).addListener(done -> {
+                if (!done.isSuccess()) {
+                    clients.ready.completeExceptionally(done.cause());
+                }
+            });
+        }
+        return clients;
+    }
+
+    /** Comes when all are connected. */
+    CompletableFuture<Void> ready() {
+        return ready;
+    }
+
+    /** The first thing that went wrong with a connection. */
+    Optional<String> fault() {
+        return fault;
+    }
+
+    /** From now on they do {@code next}; what is under way is answered to it too. */
+    void work(Work next) {
+        work = next;
+        kick();
+    }
+
+    /** There may be work for idle connections. */
+    void kick() {
+        while (!idle.isEmpty()) {
+            if (!work.next(idle.peekFirst())) {
+                return;
+            }
+            idle.removeFirst();
+        }
+    }
+
+    /** Whether no request is under way. */
+    boolean atRest() {
+        return idle.size() == open;
+    }
+
+    /** They do nothing more. */
+    void rest() {
+        Work before = work;
+        work = new Work() {
+            @Override
+            public boolean next(Exchange exchange) {
+                return false;
+            }
+
+            @Override
+            public void answered(Exchange exchange, int status, ByteBuf body) {
+                before.answered(exchange, status, body);
+            }
+        };
+    }
+
+    @Override
+    public void ready(Exchange exchange) {
+        open++;
+        idle.addLast(exchange);
+        if (open == wanted) {
+            ready.complete(null);
+        }
+    }
+
+    @Override
+    public void answered(Exchange exchange, int status, ByteBuf body) {
+        work.answered(exchange, status, body);
+        if (!work.next(exchange)) {
+            idle.addLast(exchange);
+        }
+    }
+
+    @Override
+    public void gone(Exchange exchange, Throwable why) {
+        open--;
+        idle.remove(exchange);
+        if (fault.isEmpty()) {
+            fault = Optional.of("a connection was lost: " + why);
+        }
+        ready.completeExceptionally(why);
+    }
+}

@@ -1,0 +1,62 @@
+package io.nodekeeper.store.etcd;
+
+import io.grpc.Status;
+import java.util.concurrent.CompletionException;
+
+/** A call that failed. */
+final class CallFailure extends RuntimeException {
+    private final transient Status status;
+    private final boolean sent;
+
+    /** A call to {@code member}; {@code sent} tells whether the member may have got it. */
+    CallFailure(String member, Status status, boolean sent) {
+        super(
+                member + ": " + status.getCode() + (status.getDescription() == null ? "" : " " + status.getDescription()),
+                status.getCause());
+        this.status = status;
+        this.sent = sent;
+    }
+
+    /** The failure inside {@code error}. */
+    static CallFailure of(Throwable error) {
+        Throwable cause =
+                error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+        return cause instanceof CallFailure failure
+                ? failure
+                : new CallFailure("etcd", Status.INTERNAL.withDescription(cause.toString()).withCause(cause), true);
+    }
+
+    /** Whether the member may have got it. */
+    boolean sent() {
+        return sent;
+    }
+
+    /** Whether nothing can have come of it. */
+    boolean harmless() {
+        return !sent
+                || switch (status.getCode()) {
+                    case INVALID_ARGUMENT, OUT_OF_RANGE, RESOURCE_EXHAUSTED, PERMISSION_DENIED, UNAUTHENTICATED -> true;
+                    default -> false;
+                };
+    }
+
+    /** Whether another member may do better. */
+    boolean membersFault() {
+        return !sent
+                || switch (status.getCode()) {
+                    case DEADLINE_EXCEEDED, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN -> true;
+                    default -> false;
+                };
+    }
+
+    /** Whether etcd has no room for more. */
+    boolean full() {
+        return status.getCode() == Status.Code.RESOURCE_EXHAUSTED;
+    }
+
+    /** Whether the revision asked for is compacted. */
+    boolean compacted() {
+        return status.getCode() == Status.Code.OUT_OF_RANGE
+                && String.valueOf(status.getDescription()).contains("compacted");
+    }
+}

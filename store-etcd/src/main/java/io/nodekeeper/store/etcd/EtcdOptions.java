@@ -1,0 +1,25 @@
+package io.nodekeeper.store.etcd;
+
+import io.nodekeeper.store.Window;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import javax.net.ssl.SSLContext;
+
+/**
+ * Where an etcd cluster is and how it is used.
+ *
+ * @param servers its members, as {@code https://HOST:PORT} or {@code http://HOST:PORT}; at least one
+ * @param tls what to trust and to show for {@code https}; empty for the machine's own authorities and no certificate
+ * @param prefix what all keys there begin with instead of {@code /registry}, without a slash at its end
+ * @param limits how much history is kept in memory
+ * @param compaction how often history older than that is dropped; zero for never
+ */
+public record EtcdOptions(
+        List<URI> servers, Optional<SSLContext> tls, String prefix, Window.Limits limits, Duration compaction) {
+    /** The prefix and the interval of compaction that a kube-apiserver has. */
+    public static EtcdOptions of(List<URI> servers, Optional<SSLContext> tls, String prefix) {
+        return new EtcdOptions(servers, tls, prefix, Window.Limits.DEFAULT, Duration.ofMinutes(5));
+    }
+}

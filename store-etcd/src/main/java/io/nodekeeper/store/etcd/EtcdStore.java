@@ -1,0 +1,274 @@
+package io.nodekeeper.store.etcd;
+
+import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.TxnRequest;
+import io.etcd.jetcd.api.TxnResponse;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Listing;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.store.Window;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A store on an etcd cluster, under Kubernetes' keys. Nothing is kept here that is not there: several servers, Kubernetes'
+ * own among them, may use one cluster at once. Thread-safe.
+ *
+ * <p>A revision is etcd's. Reads come from a window in memory that follows etcd, those that must be fresh after asking etcd
+ * how far it is; that question is asked once for all who wait for it. A write is one transaction that is made only if the
+ * object is at the expected revision. If no answer comes it is not made again, for it may have been made: its own second
+ * attempt would lose against it, and whoever then decides anew would apply the same change twice. So it fails, and says
+ * that nobody knows.
+ */
+public final class EtcdStore implements Store {
+    private static final Logger log = LoggerFactory.getLogger(EtcdStore.class);
+    /** How long a write may take. Chosen: an election of etcd takes 1 to 2 s. */
+    private static final Duration WRITE = Duration.ofSeconds(5);
+    /** How often to see whether the cluster answers, and where. Chosen. */
+    private static final Duration PULSE = Duration.ofSeconds(1);
+    /** A cluster that has not answered for so long does not work. Chosen: as {@code IndexedStore}'s. */
+    private static final Duration STALL = Duration.ofSeconds(5);
+
+    private final Loop loop;
+    private final Requests requests;
+    private final Window window;
+    private final Members members;
+    private final Mirror mirror;
+    private final Compactor compactor;
+
+    private volatile long answered;
+    private volatile boolean full;
+
+    /** Who waits for the question how far etcd is; the loop's. */
+    private List<CompletableFuture<Long>> asking = new ArrayList<>();
+
+    private boolean asked;
+
+    private final AtomicInteger writing = new AtomicInteger();
+    private volatile boolean closing;
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    private EtcdStore(EtcdOptions options, Loop loop) {
+        this.loop = loop;
+        requests = new Requests(options.prefix());
+        window = new Window(loop, options.limits());
+        members = new Members(options, loop, this::moved);
+        mirror = new Mirror(window, members, requests, loop);
+        compactor = new Compactor(members, loop, options.compaction());
+        answered = loop.clock().nanoTime();
+    }
+
+    /**
+     * Connects to a cluster. The result comes once everything in it is known here, however long that takes: it is up to the
+     * caller to give up, and to close {@code loop} then.
+     *
+     * @param loop on which results come and watchers are told; the store closes it
+     */
+    public static CompletableFuture<EtcdStore> open(EtcdOptions options, Loop loop) {
+        EtcdStore store = new EtcdStore(options, loop);
+        CompletableFuture<EtcdStore> open = new CompletableFuture<>();
+        loop.execute(() -> store.mirror.start().whenComplete((revision, error) -> {
+            if (error == null) {
+                store.compactor.start();
+                store.pulse();
+                open.complete(store);
+            } else {
+                open.completeExceptionally(error);
+            }
+        }));
+        return open;
+    }
+
+    private void moved() {
+        mirror.moved();
+    }
+
+    @Override
+    public long revision() {
+        return window.revision();
+    }
+
+    @Override
+    public Optional<Entry> get(String key) {
+        return window.get(key);
+    }
+
+    @Override
+    public Listing list(String prefix, String after, int limit, long revision) {
+        return window.list(prefix, after, limit, revision);
+    }
+
+    @Override
+    public Watch watch(String prefix, long after, Watcher watcher) {
+        return window.watch(prefix, after, watcher);
+    }
+
+    @Override
+    public boolean alone() {
+        return false;
+    }
+
+    @Override
+    public CompletableFuture<Optional<Entry>> read(String key) {
+        if (closing) {
+            return isClosed(key + " is not read");
+        }
+        return failingClearly(
+                members.read(KVGrpc.getRangeMethod(), requests.one(key)).thenApply(answer -> {
+                    heard();
+                    return answer.getKvsList().stream().findFirst().map(requests::entry);
+                }),
+                failure -> new StoreException(key + " cannot be read: " + failure.getMessage(), failure));
+    }
+
+    @Override
+    public CompletableFuture<Long> current() {
+        if (closing) {
+            return isClosed("its revision is not read");
+        }
+        CompletableFuture<Long> current = new CompletableFuture<>();
+        loop.execute(() -> {
+            asking.add(current);
+            ask();
+        });
+        return current;
+    }
+
+    /** Asks how far etcd is, for all who want to know: an answer counts for those who asked before the question left. */
+    private void ask() {
+        if (asked || asking.isEmpty()) {
+            return;
+        }
+        asked = true;
+        List<CompletableFuture<Long>> mine = asking;
+        asking = new ArrayList<>();
+        members.read(KVGrpc.getRangeMethod(), requests.nothing()).whenComplete((answer, error) -> {
+            asked = false;
+            ask();
+            if (error == null) {
+                heard();
+                mine.forEach(future -> mirror.reach(answer.getHeader().getRevision(), future));
+            } else {
+                StoreException why = new StoreException("etcd's revision cannot be read: " + error.getMessage(), error);
+                mine.forEach(future -> future.completeExceptionally(why));
+            }
+        });
+    }
+
+    @Override
+    public CompletableFuture<Entry> put(String key, byte[] value, long expected) {
+        // An update's answer does not tell when the object was created. Usually the window knows.
+        Optional<Long> created = expected == 0
+                ? Optional.of(0L)
+                : window.get(key)
+                        .filter(entry -> entry.modRevision() == expected)
+                        .map(Entry::createRevision);
+        return write(key, expected, requests.put(key, value, expected, created.isEmpty()), answer -> {
+            long revision = answer.getHeader().getRevision();
+            long since = created.orElseGet(
+                    () -> answer.getResponses(0).getResponsePut().getPrevKv().getCreateRevision());
+            return new Entry(key, value, since == 0 ? revision : since, revision);
+        });
+    }
+
+    @Override
+    public CompletableFuture<Long> delete(String key, long expected) {
+        return write(
+                key,
+                expected,
+                requests.delete(key, expected),
+                answer -> answer.getHeader().getRevision());
+    }
+
+    private <T> CompletableFuture<T> write(
+            String key, long expected, TxnRequest request, Function<TxnResponse, T> made) {
+        writing.incrementAndGet();
+        if (closing) {
+            written();
+            return isClosed(key + " is not written");
+        }
+        CompletableFuture<T> result = failingClearly(
+                members.write(KVGrpc.getTxnMethod(), request, WRITE).thenApply(answer -> {
+                    heard();
+                    if (answer.getSucceeded()) {
+                        full = false;
+                        return made.apply(answer);
+                    }
+                    List<KeyValue> found =
+                            answer.getResponses(0).getResponseRange().getKvsList();
+                    throw new StoreException.Conflict(
+                            key, expected, found.stream().findFirst().map(requests::entry));
+                }),
+                failure -> {
+                    full |= failure.full();
+                    return new StoreException(
+                            failure.harmless()
+                                    ? key + " is not written: " + failure.getMessage()
+                                    : key + " may or may not have been written: " + failure.getMessage(),
+                            failure);
+                });
+        return result.whenComplete((done, error) -> written());
+    }
+
+    private static <T> CompletableFuture<T> isClosed(String consequence) {
+        return CompletableFuture.failedFuture(new StoreException("the store is closed: " + consequence, null));
+    }
+
+    private static <T> CompletableFuture<T> failingClearly(
+            CompletableFuture<T> call, Function<CallFailure, StoreException> say) {
+        return call.exceptionallyCompose(error -> {
+            Throwable cause = error.getCause() instanceof StoreException known ? known : error;
+            return CompletableFuture.failedFuture(
+                    cause instanceof StoreException ? cause : say.apply(CallFailure.of(error)));
+        });
+    }
+
+    private void heard() {
+        answered = loop.clock().nanoTime();
+    }
+
+    /** Sees whether the cluster answers, so that health, the member in use and the window do not depend on requests. */
+    private void pulse() {
+        current().whenComplete((revision, error) -> {
+            if (error != null) {
+                log.warn("etcd does not keep up: {}", error.getMessage());
+            }
+            loop.schedule(PULSE, this::pulse);
+        });
+    }
+
+    @Override
+    public boolean healthy() {
+        return !full && loop.clock().nanoTime() - answered <= STALL.toNanos();
+    }
+
+    @Override
+    public CompletableFuture<Void> close() {
+        closing = true;
+        writing.incrementAndGet();
+        written();
+        return closed;
+    }
+
+    /** One write less is under way; the last one of a store that is to be closed closes it. */
+    private void written() {
+        if (writing.decrementAndGet() == 0 && closing) {
+            loop.execute(() -> {
+                mirror.close();
+                members.close();
+                loop.close();
+                closed.complete(null);
+            });
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package io.nodekeeper.store.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreContract;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The contract on a real etcd. */
+class EtcdContractTest extends StoreContract {
+    private static EtcdCluster cluster;
+
+    private ShiftedLoop loop = new ShiftedLoop();
+
+    @BeforeAll
+    static void startEtcd() throws Exception {
+        cluster = EtcdCluster.start(1);
+    }
+
+    @AfterAll
+    static void stopEtcd() throws Exception {
+        cluster.close();
+    }
+
+    private Store openStore() throws Exception {
+        loop = new ShiftedLoop();
+        EtcdOptions options =
+                new EtcdOptions(cluster.servers(), Optional.empty(), "/registry", LIMITS, Duration.ZERO);
+        return EtcdStore.open(options, loop).get(20, TimeUnit.SECONDS);
+    }
+
+    @Override
+    protected Store begin() throws Exception {
+        cluster.ctl(0, "del", "--prefix", "/registry/");
+        return openStore();
+    }
+
+    @Override
+    protected void settle() {
+        try {
+            if (store.current().handle((revision, error) -> error == null).get(10, TimeUnit.SECONDS)) {
+                // Twice: what a task that waits for this one hands to the loop is done, too.
+                loop.settle();
+                loop.settle();
+            }
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    protected void pass(Duration time) {
+        loop.shift(time);
+    }
+
+    @Test
+    @Tag("W71")
+    void comesBackWithItsObjectsHistoryAndRevision() throws Exception {
+        put(N1, "a", 0);
+        put(N2, "b", 0);
+        put(N1, "c", 1);
+        delete(N2, 2);
+        store.close().get(10, TimeUnit.SECONDS);
+        store = openStore();
+        assertThat(store.revision() - base).isEqualTo(4);
+        assertThat(list(0)).containsExactly("n1=c@1/3");
+        assertThat(list(2)).containsExactly("n1=a@1/1", "n2=b@2/2");
+        assertThat(watch(NODES, 1).heard)
+                .containsExactly("2: - -> n2=b@2/2", "3: n1=a@1/1 -> n1=c@1/3", "4: n2=b@2/2 -> -");
+        assertThat(text(put(N2, "d", 0))).isEqualTo("n2=d@5/5");
+    }
+
+    @Test
+    @Tag("W71")
+    void whatWasCompactedBeforeTheStartIsGone() throws Exception {
+        put(N1, "a", 0);
+        put(N1, "b", 1);
+        put(N1, "c", 2);
+        cluster.ctl(0, "compact", Long.toString(at(2)));
+        store.close().get(10, TimeUnit.SECONDS);
+        store = openStore();
+        assertThat(watch(NODES, 2).heard).containsExactly("3: n1=b@1/2 -> n1=c@1/3");
+        assertThat(watch(NODES, 1).heard).containsExactly("compacted; the oldest kept is 2");
+    }
+
+    @Test
+    void hearsOfWhatOthersWrite() throws Exception {
+        Listener listener = watch(NODES, 0);
+        cluster.ctl(0, "put", N1, "{\"kind\":\"Node\"}\n");
+        settle();
+        assertThat(list(0)).containsExactly("n1={\"kind\":\"Node\"}@1/1");
+        put(N1, "mine", 1);
+        cluster.ctl(0, "del", "--prefix", NODES);
+        settle();
+        assertThat(listener.heard)
+                .containsExactly(
+                        "1: - -> n1={\"kind\":\"Node\"}@1/1",
+                        "2: n1={\"kind\":\"Node\"}@1/1 -> n1=mine@1/2",
+                        "3: n1=mine@1/2 -> -");
+    }
+
+    @Test
+    void tellsEveryChangeOfARevisionThatHasSeveral() throws Exception {
+        put(N1, "a", 0);
+        put(N2, "b", 0);
+        Listener before = watch(NODES, 2);
+        cluster.ctl(0, "del", "--prefix", NODES);
+        settle();
+        Listener after = watch(NODES, 2);
+        assertThat(before.heard).containsExactly("3: n1=a@1/1 -> -", "3: n2=b@2/2 -> -");
+        assertThat(after.heard).isEqualTo(before.heard);
+        assertThat(list(2)).containsExactly("n1=a@1/1", "n2=b@2/2");
+        assertThat(watch(NODES, 3).heard).isEmpty();
+    }
+
+    @Test
+    void keysOfOthersDoNotHoldItUp() throws Exception {
+        put(N1, "a", 0);
+        // given changes outside of the watched range, which no watch tells of
+        cluster.ctl(0, "put", "zzz", "foreign");
+        cluster.ctl(0, "put", "zzz", "foreign");
+        // then who must see everything is not held up for long, and the window is as far as etcd
+        assertThat(store.current().get(3, TimeUnit.SECONDS) - base).isEqualTo(3);
+        assertThat(store.revision() - base).isEqualTo(3);
+        assertThat(text(put(N1, "b", 1))).isEqualTo("n1=b@1/4");
+    }
+
+    @Test
+    void theNoteAboutCompactionsIsAChangeLikeAnyOther() throws Exception {
+        put(N1, "a", 0);
+        cluster.ctl(0, "put", "compact_rev_key", "5");
+        settle();
+        assertThat(store.revision() - base).isEqualTo(2);
+        assertThat(list(0)).containsExactly("n1=a@1/1");
+    }
+}

@@ -1,0 +1,56 @@
+package io.nodekeeper.store.etcd;
+
+import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.ThreadLoop;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** A real loop whose clock can be set ahead, so that a test need not wait for history to grow old. */
+final class ShiftedLoop implements Loop, Clock {
+    private final ThreadLoop loop = new ThreadLoop("store");
+    private volatile long ahead;
+
+    void shift(Duration by) {
+        ahead += by.toNanos();
+    }
+
+    /** Waits until all that the loop has to do by now is done. */
+    void settle() throws Exception {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        loop.execute(() -> done.complete(null));
+        done.get(10, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public Clock clock() {
+        return this;
+    }
+
+    @Override
+    public long nanoTime() {
+        return loop.clock().nanoTime() + ahead;
+    }
+
+    @Override
+    public Instant wallTime() {
+        return loop.clock().wallTime().plusNanos(ahead);
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        loop.execute(task);
+    }
+
+    @Override
+    public Timer schedule(Duration delay, Runnable task) {
+        return loop.schedule(delay, task);
+    }
+
+    @Override
+    public void close() {
+        loop.close();
+    }
+}
