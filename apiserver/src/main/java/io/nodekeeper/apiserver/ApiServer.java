@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.apiserver.access.ServiceAccountTokens;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Loop;
@@ -31,9 +32,12 @@ public final class ApiServer {
     private final Loop loop;
     private final Clock clock;
     private final Authenticator authenticator;
+    private final String serverAddress;
     private final Discovery discovery;
     private final OpenApi openApi = new OpenApi();
     private final AuditIds auditIds;
+    private final Optional<AuditLog> audit;
+    private final Optional<ServiceAccounts> accounts;
     private final AccessState access;
     private final Authorizer authorizer;
     private final Impersonation impersonation;
@@ -60,6 +64,7 @@ public final class ApiServer {
      * @param random for UIDs and generated names; thread-safe unless everything runs on one thread
      * @param serverAddress host and port by which clients reach it, as discovery tells them
      * @param defaultTolerations what pods get that do not say how long they stay on a failed node
+     * @param audit where requests are put down; whoever made it closes it
      */
     public ApiServer(
             Store store,
@@ -76,7 +81,8 @@ public final class ApiServer {
                 serverAddress,
                 defaultTolerations,
                 RequestOptions.DEFAULT,
-                Runnable::run);
+                Runnable::run,
+                Optional.empty());
     }
 
     /**
@@ -84,6 +90,7 @@ public final class ApiServer {
      *
      * @param limits how much it does at a time
      * @param workers where large lists and descriptions are put together, and what had to wait goes on
+     * @param audit where requests are put down; whoever made it closes it
      */
     public ApiServer(
             Store store,
@@ -93,11 +100,14 @@ public final class ApiServer {
             String serverAddress,
             DefaultTolerations defaultTolerations,
             RequestOptions limits,
-            Executor workers) {
+            Executor workers,
+            Optional<AuditLog> audit) {
         this.store = store;
+        this.audit = audit;
         this.loop = loop;
         this.clock = loop.clock();
         this.authenticator = authenticator;
+        this.serverAddress = serverAddress;
         discovery = new Discovery(serverAddress);
         auditIds = new AuditIds(random);
         this.workers = workers;
@@ -109,15 +119,16 @@ public final class ApiServer {
                 store, clock, random, defaultTolerations, new Escalation(access, authorizer));
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
-        metrics = new ServerMetrics(store);
+        metrics = new ServerMetrics(store, audit);
+        accounts = authenticator.serviceAccountTokens().map(tokens -> new ServiceAccounts(store, clock, tokens));
+        actions = new HashMap<>(new Reviews(authenticator, accounts, authorizer, access::policy).actions());
+        actions.put(
+                ClusterResources.SERVICE_ACCOUNTS.type().path() + "/token",
+                new TokenRequests(store, clock, random, authenticator.serviceAccountTokens()));
         Bindings bindings = new Bindings(store, clock, mutations);
-        actions = Map.of(
-                Resources.PODS.type().path() + "/eviction",
-                new Evictions(store, clock, mutations),
-                Resources.PODS.type().path() + "/binding",
-                bindings,
-                ClusterResources.BINDINGS.type().path() + "/",
-                bindings);
+        actions.put(Resources.PODS.type().path() + "/eviction", new Evictions(store, clock, mutations));
+        actions.put(Resources.PODS.type().path() + "/binding", bindings);
+        actions.put(ClusterResources.BINDINGS.type().path() + "/", bindings);
         admission = new Admission(limits, workers, loop, metrics);
     }
 
@@ -174,9 +185,10 @@ public final class ApiServer {
         long began = clock.nanoTime();
         metrics.started(info);
         String auditId = request.header("audit-id").isEmpty() ? auditIds.next() : request.header("audit-id");
+        Optional<AuditTrail> trail = audit.map(log -> new AuditTrail(clock.wallTime()));
         CompletableFuture<ApiResponse> answer;
         try {
-            answer = route(request, info);
+            answer = route(request, info, trail);
         } catch (RuntimeException e) {
             answer = CompletableFuture.failedFuture(e);
         }
@@ -184,8 +196,48 @@ public final class ApiServer {
             ApiResponse given = error == null ? response : refusal(request, error);
             metrics.finished(info, given.status(), (clock.nanoTime() - began) / 1e9);
             metrics.answered(info, given);
-            return withHeaders(given, auditId);
+            ApiResponse audited = trail.isEmpty() ? given : audited(trail.get(), request, info, auditId, given);
+            return withHeaders(audited, auditId);
         });
+    }
+
+    /** Puts the request down once it is answered; a watch when it begins and when it ends. */
+    private ApiResponse audited(
+            AuditTrail trail, ApiRequest request, RequestInfo info, String auditId, ApiResponse response) {
+        AuditLog log = audit.orElseThrow();
+        if (response instanceof ApiResponse.Streamed streamed) {
+            return new ApiResponse.Streamed(streamed.status(), streamed.headers(), sink -> {
+                log.take(trail.event(
+                        AuditEvent.STARTED, request, info, auditId, response, clock.wallTime()));
+                sink.onClose(() -> log.take(trail.event(
+                        AuditEvent.COMPLETE, request, info, auditId, response, clock.wallTime())));
+                streamed.start().accept(sink);
+            });
+        }
+        log.take(trail.event(AuditEvent.COMPLETE, request, info, auditId, response, clock.wallTime()));
+        return response;
+    }
+
+    /** Finds out who asks, and as whom, and refuses what they may not do. */
+    private User admitted(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
+        User caller;
+        try {
+            caller = authenticator.authenticate(request, accounts);
+        } catch (ApiException e) {
+            metrics.authenticated(false);
+            throw e;
+        }
+        metrics.authenticated(true);
+        trail.ifPresent(audited -> audited.authenticated(caller));
+        User user = impersonation.apply(caller, request);
+        if (trail.isPresent()) {
+            if (user != caller) {
+                trail.get().impersonates(user);
+            }
+            trail.get().decided(authorizer.decide(user, info, request));
+        }
+        authorizer.check(user, info, request);
+        return user;
     }
 
     private static boolean isWatch(ApiRequest request) {
@@ -193,9 +245,8 @@ public final class ApiServer {
         return request.method().equals("GET") && (watch.equals("true") || watch.equals("1"));
     }
 
-    private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info) {
-        User user = impersonation.apply(authenticator.authenticate(request), request);
-        authorizer.check(user, info, request);
+    private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
+        User user = admitted(request, info, trail);
         return admission.admit(user, info, request, () -> serve(user, request, info));
     }
 
@@ -253,10 +304,22 @@ public final class ApiServer {
             return new ApiResponse.Full(
                     200, Map.of("content-type", "text/plain; version=0.0.4; charset=utf-8"), metrics.expose());
         }
-        return discovery
-                .answer(request)
+        Optional<ApiResponse> issued = issuer(request.path()).map(document -> ApiResponse.json(200, document));
+        return issued.or(() -> discovery.answer(request))
                 .or(() -> openApi.answer(request))
                 .orElseGet(() -> ApiResponse.text(404, "404 page not found\n"));
+    }
+
+    /** What others need to check service accounts' tokens by themselves. */
+    private Optional<JsonObject> issuer(String path) {
+        return switch (path) {
+            case "/openid/v1/jwks" -> authenticator.serviceAccountTokens().map(ServiceAccountTokens::keySet);
+            case "/.well-known/openid-configuration" ->
+                authenticator
+                        .serviceAccountTokens()
+                        .map(tokens -> tokens.configuration("https://" + serverAddress + "/openid/v1/jwks"));
+            default -> Optional.empty();
+        };
     }
 
     private static ApiResponse unknown(RequestInfo.Target target) {

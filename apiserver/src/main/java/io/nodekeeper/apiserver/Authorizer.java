@@ -36,18 +36,22 @@ final class Authorizer {
         return granted.allowed() ? granted : node;
     }
 
+    /** Whether {@code user} may do what they ask for, and why. */
+    Decision decide(User user, RequestInfo info, ApiRequest request) {
+        return decide(attributes(user, info, request));
+    }
+
     /** Refuses what {@code user} may not do. */
-    Decision check(User user, RequestInfo info, ApiRequest request) {
-        return check(attributes(user, info, request));
+    void check(User user, RequestInfo info, ApiRequest request) {
+        check(attributes(user, info, request));
     }
 
     /** Refuses what may not be done. */
-    Decision check(Attributes asked) {
+    void check(Attributes asked) {
         Decision decision = decide(asked);
         if (!decision.allowed()) {
             throw refusal(asked, decision.reason());
         }
-        return decision;
     }
 
     private static Attributes attributes(User user, RequestInfo info, ApiRequest request) {

@@ -245,7 +245,7 @@ final class Mutations {
         return DryRun.wanted(request.parameter("dryRun"));
     }
 
-    private static ApiResponse shown(Attempts.Result result, List<String> warnings) {
+    static ApiResponse shown(Attempts.Result result, List<String> warnings) {
         ApiResponse.Full response = ApiResponse.json(result.status(), result.bytes());
         if (warnings.isEmpty()) {
             return response;

@@ -62,15 +62,6 @@ final class NodeRestriction {
         }
     }
 
-    /** Refuses an eviction of another node's pod; {@code pod} is empty if it is not there, which others tell. */
-    void checkEviction(User user, String name, Optional<JsonObject> pod) {
-        String self = NodeIdentity.node(user.name(), user.groups());
-        if (!self.isEmpty() && pod.isPresent() && !isOn(self, pod.get())) {
-            throw forbidden(
-                    "pods", name, "node \"" + self + "\" can only evict pods with spec.nodeName set to itself");
-        }
-    }
-
     /** Refuses a token that is not for a pod on this node; {@code pod} is the one that it is to be bound to, if there. */
     void checkToken(User user, String account, JsonObject boundTo, Optional<JsonObject> pod) {
         String self = NodeIdentity.node(user.name(), user.groups());
@@ -119,6 +110,10 @@ final class NodeRestriction {
         String node = "node \"" + self + "\" ";
         if (old.isEmpty()) {
             checkMirror(self, name, next);
+        } else if (subresource.equals("eviction")) {
+            if (!isOn(self, old)) {
+                throw forbidden("pods", name, node + "can only evict pods with spec.nodeName set to itself");
+            }
         } else if (subresource.equals("status")) {
             if (!isOn(self, old)) {
                 throw forbidden(

@@ -81,6 +81,12 @@ final class ApiServerOptions implements Checked {
             description = "Bearer tokens, a line each: token,user,uid,\"group1,group2\".")
     Optional<Path> tokenAuthFile = Optional.empty();
 
+    @Mixin
+    ServiceAccountOptions serviceAccounts = new ServiceAccountOptions();
+
+    @Mixin
+    AuditOptions audit = new AuditOptions();
+
     @Option(
             names = "--event-ttl",
             paramLabel = "DURATION",
@@ -167,6 +173,8 @@ final class ApiServerOptions implements Checked {
         faults.readable("--tls-private-key-file", tlsPrivateKeyFile);
         faults.readable("--client-ca-file", clientCaFile);
         faults.readable("--token-auth-file", tokenAuthFile);
+        serviceAccounts.check(faults);
+        audit.check(faults);
         faults.positive("--event-ttl", eventTtl);
         faults.within("--max-requests-inflight", maxRequestsInflight, 1, 1_000_000);
         faults.within("--max-mutating-requests-inflight", maxMutatingRequestsInflight, 1, 1_000_000);

@@ -1,8 +1,10 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.AuditLog;
 import io.nodekeeper.apiserver.Authenticator;
 import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.access.ServiceAccountTokens;
 import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
@@ -27,6 +29,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -53,6 +56,7 @@ final class ServerProcess {
     private final Duration shutdownDelay;
     private final ApiServer core;
     private final HttpsServer https;
+    private final Optional<AuditLog> audit;
 
     private ServerProcess(ApiServerOptions options) throws IOException {
         data = options.data.dir;
@@ -73,6 +77,8 @@ final class ServerProcess {
         Map<String, User> tokens = options.tokenAuthFile.isPresent()
                 ? Authenticator.readTokens(Files.readAllLines(options.tokenAuthFile.get(), StandardCharsets.UTF_8))
                 : Map.of();
+        audit = options.audit.open();
+        ServiceAccountTokens serviceAccounts = options.serviceAccounts.tokens(data);
         workers = new ThreadPool("requests", WORKERS);
         shutdownDelay = options.shutdownDelayDuration;
         store = opened(opening);
@@ -81,11 +87,12 @@ final class ServerProcess {
                 store,
                 loop,
                 random,
-                new Authenticator(tokens),
+                new Authenticator(tokens, serviceAccounts),
                 host + ":" + options.securePort,
                 options.defaultTolerations(),
                 options.requests(),
-                workers);
+                workers,
+                audit);
         https = HttpsServer.start(
                 core,
                 new ServerIdentity(identity.key(), identity.chain(), clientAuthorities),
@@ -137,6 +144,12 @@ final class ServerProcess {
                     .join();
         } catch (RuntimeException e) {
             log.error("the store did not close: {}", e.getMessage());
+        }
+        try {
+            audit.ifPresent(open -> Deadlines.within(timer, CLOSE_TIMEOUT, "closing the audit log", open.close())
+                    .join());
+        } catch (RuntimeException e) {
+            log.error("the audit log did not close: {}", e.getMessage());
         } finally {
             timer.close();
         }

@@ -6,12 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.PrivateKey;
+import java.security.PublicKey;
 import java.security.cert.CertificateEncodingException;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.InvalidKeySpecException;
 import java.security.spec.PKCS8EncodedKeySpec;
+import java.security.spec.X509EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -20,7 +22,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Certificates and private keys in PEM (RFC 7468). Keys may be PKCS#8, SEC 1 ({@code EC PRIVATE KEY}) or PKCS#1
+ * Certificates and keys in PEM (RFC 7468). Private keys may be PKCS#8, SEC 1 ({@code EC PRIVATE KEY}) or PKCS#1
  * ({@code RSA PRIVATE KEY}), unencrypted. Every failure is an IllegalArgumentException that tells what was expected.
  */
 public final class Pem {
@@ -83,6 +85,33 @@ public final class Pem {
         throw new IllegalArgumentException(
                 "expected a PEM block \"PRIVATE KEY\", \"EC PRIVATE KEY\" or \"RSA PRIVATE KEY\", found "
                         + labels(pem));
+    }
+
+    /** The public keys in {@code pem}, in their order, at least one. */
+    public static List<PublicKey> publicKeys(String pem) {
+        List<PublicKey> keys = new ArrayList<>();
+        for (Block block : blocks(pem)) {
+            if (block.label.equals("PUBLIC KEY")) {
+                keys.add(fromX509(block.der));
+            }
+        }
+        if (keys.isEmpty()) {
+            throw new IllegalArgumentException("expected a PEM block \"PUBLIC KEY\", found " + labels(pem));
+        }
+        return keys;
+    }
+
+    private static PublicKey fromX509(byte[] der) {
+        for (String algorithm : ALGORITHMS) {
+            try {
+                return KeyFactory.getInstance(algorithm).generatePublic(new X509EncodedKeySpec(der));
+            } catch (InvalidKeySpecException e) {
+                // Of another algorithm, or broken: if none takes it the error below says so.
+            } catch (GeneralSecurityException e) {
+                throw new IllegalStateException("this Java lacks " + algorithm + " keys", e);
+            }
+        }
+        throw new IllegalArgumentException("the public key is broken or of none of the kinds " + ALGORITHMS);
     }
 
     /** A certificate as PEM. */
