@@ -16,6 +16,7 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
 import java.io.IOException;
@@ -32,6 +33,9 @@ public final class HttpsServer {
     private static final Logger log = LoggerFactory.getLogger(HttpsServer.class);
 
     private static final int BACKLOG = 4_096;
+
+    /** For a TLS handshake: as Kubernetes gives a request's headers, since all clients come at once after a restart. */
+    private static final int HANDSHAKE_MILLIS = 32_000;
 
     /** Tells a connection to end as soon as its answers are out. */
     static final Object STOP = new Object();
@@ -67,7 +71,7 @@ public final class HttpsServer {
                         connections.add(connection);
                         connection
                                 .pipeline()
-                                .addLast(tls.newHandler(connection.alloc()))
+                                .addLast(secured(connection))
                                 .addLast(new Negotiation(shared, drain));
                     }
                 })
@@ -92,6 +96,12 @@ public final class HttpsServer {
             throw new UncheckedIOException(
                     new IOException("cannot listen on " + options.address() + ": " + e.getMessage(), e));
         }
+    }
+
+    private SslHandler secured(Channel connection) {
+        SslHandler handler = tls.newHandler(connection.alloc());
+        handler.setHandshakeTimeoutMillis(HANDSHAKE_MILLIS);
+        return handler;
     }
 
     /** The port that it listens on. */
