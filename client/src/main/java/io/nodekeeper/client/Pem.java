@@ -30,6 +30,10 @@ public final class Pem {
             Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\\s]+)-----END \\1-----");
     private static final int SEQUENCE = 0x30;
     private static final int OCTET_STRING = 0x04;
+    /** The place of the curve in SEC 1. */
+    private static final int CURVE = 0xa0;
+    /** The place of the public key in SEC 1. */
+    private static final int PUBLIC_KEY = 0xa1;
     /** The version of PKCS#8: INTEGER 0. */
     private static final byte[] VERSION_0 = {2, 1, 0};
     /** rsaEncryption with its NULL parameters (RFC 8017). */
@@ -128,6 +132,36 @@ public final class Pem {
         return encode("PRIVATE KEY", key.getEncoded());
     }
 
+    /**
+     * A private key as PEM, in the form that the client libraries of Kubernetes read: SEC 1 with curve and public key for
+     * an EC key, PKCS#8 for others.
+     */
+    public static String encode(PrivateKey key, PublicKey publicKey) {
+        return key.getAlgorithm().equals("EC")
+                ? encode("EC PRIVATE KEY", sec1(key.getEncoded(), publicKey.getEncoded()))
+                : encode(key);
+    }
+
+    /**
+     * The SEC 1 form of an EC key.
+     *
+     * @param pkcs8 SEQUENCE { version, { id-ecPublicKey, curve }, OCTET STRING { SEQUENCE { version, secret, … } } }
+     * @param publicKey SEQUENCE { algorithm, BIT STRING }
+     */
+    private static byte[] sec1(byte[] pkcs8, byte[] publicKey) {
+        int algorithm = end(pkcs8, contents(pkcs8, 0));
+        int curve = end(pkcs8, contents(pkcs8, algorithm));
+        int key = contents(pkcs8, end(pkcs8, algorithm));
+        int version = contents(pkcs8, key);
+        int secret = end(pkcs8, end(pkcs8, version));
+        int point = end(publicKey, contents(publicKey, 0));
+        return tagged(
+                SEQUENCE,
+                Arrays.copyOfRange(pkcs8, version, secret),
+                tagged(CURVE, Arrays.copyOfRange(pkcs8, curve, end(pkcs8, curve))),
+                tagged(PUBLIC_KEY, Arrays.copyOfRange(publicKey, point, end(publicKey, point))));
+    }
+
     private static String encode(String label, byte[] der) {
         String text = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der);
         return "-----BEGIN " + label + "-----\n" + text + "\n-----END " + label + "-----\n";
@@ -178,7 +212,7 @@ public final class Pem {
             int at = contents(sec1, 0);
             at = end(sec1, at);
             at = end(sec1, at);
-            if ((sec1[at] & 0xff) == 0xa0) {
+            if ((sec1[at] & 0xff) == CURVE) {
                 int inner = contents(sec1, at);
                 return Arrays.copyOfRange(sec1, inner, end(sec1, inner));
             }
