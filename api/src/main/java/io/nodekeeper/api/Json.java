@@ -4,17 +4,17 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonStreamContext;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** Reads and writes {@link JsonValue}s with Jackson's streaming parser. Thread-safe. */
 public final class Json {
@@ -22,7 +22,6 @@ public final class Json {
     public static final int MAX_DEPTH = 200;
 
     private static final JsonFactory FACTORY = JsonFactory.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8)
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(MAX_DEPTH)
@@ -39,12 +38,18 @@ public final class Json {
      *     holds text that UTF-8 cannot write
      */
     public static JsonValue parse(byte[] bytes) {
+        return parse(bytes, path -> {
+            throw new JsonException("duplicate field \"" + path + "\"");
+        });
+    }
+
+    private static JsonValue parse(byte[] bytes, Consumer<String> repeated) {
         try (JsonParser parser = FACTORY.createParser(bytes)) {
             JsonToken first = parser.nextToken();
             if (first == null) {
                 throw new JsonException("unexpected end of JSON input");
             }
-            JsonValue value = read(parser, first);
+            JsonValue value = read(parser, first, repeated, mayHoldHalves(bytes));
             if (parser.nextToken() != null) {
                 throw new JsonException("there is more after the end of the JSON value");
             }
@@ -67,7 +72,20 @@ public final class Json {
      * @throws JsonException as {@link #parse(byte[])}, or if it is another kind of value
      */
     public static JsonObject parseObject(byte[] bytes) {
-        JsonValue value = parse(bytes);
+        return object(parse(bytes));
+    }
+
+    /**
+     * Reads one JSON object in which the last value of a repeated field counts.
+     *
+     * @param repeated is told the path of each repetition, as {@code spec.taints[0].key}
+     * @throws JsonException as {@link #parseObject(byte[])}, repeated fields aside
+     */
+    public static JsonObject parseObject(byte[] bytes, Consumer<String> repeated) {
+        return object(parse(bytes, repeated));
+    }
+
+    private static JsonObject object(JsonValue value) {
         if (value instanceof JsonObject object) {
             return object;
         }
@@ -86,47 +104,42 @@ public final class Json {
 
     /** Writes {@code value} without white space, in UTF-8. */
     public static byte[] writeBytes(JsonValue value) {
-        ByteArrayOutputStream out = new ByteArrayOutputStream(512);
-        writeTo(out, value, false);
-        return out.toByteArray();
+        return JsonWriter.write(value);
     }
 
     /** Writes {@code value} for people, indented. */
     public static String writePretty(JsonValue value) {
         ByteArrayOutputStream out = new ByteArrayOutputStream(1_024);
-        writeTo(out, value, true);
-        return out.toString(StandardCharsets.UTF_8);
-    }
-
-    private static void writeTo(OutputStream out, JsonValue value, boolean pretty) {
         try (JsonGenerator generator = FACTORY.createGenerator(out)) {
-            if (pretty) {
-                generator.useDefaultPrettyPrinter();
-            }
+            generator.useDefaultPrettyPrinter();
             write(generator, value);
         } catch (IOException e) {
             throw new UncheckedIOException("writing JSON to memory", e);
         }
+        return out.toString(StandardCharsets.UTF_8);
     }
 
-    private static JsonValue read(JsonParser parser, JsonToken token) throws IOException {
+    private static JsonValue read(JsonParser parser, JsonToken token, Consumer<String> repeated, boolean halves)
+            throws IOException {
         return switch (token) {
             case START_OBJECT -> {
                 JsonObject.Builder object = JsonObject.builder();
                 while (parser.nextToken() != JsonToken.END_OBJECT) {
-                    String name = whole(parser.currentName());
-                    object.put(name, read(parser, parser.nextToken()));
+                    String name = halves ? whole(parser.currentName()) : parser.currentName();
+                    if (!object.add(name, read(parser, parser.nextToken(), repeated, halves))) {
+                        repeated.accept(path(parser.getParsingContext(), name));
+                    }
                 }
                 yield object.build();
             }
             case START_ARRAY -> {
                 List<JsonValue> items = new ArrayList<>();
                 for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
-                    items.add(read(parser, next));
+                    items.add(read(parser, next, repeated, halves));
                 }
                 yield new JsonArray(items);
             }
-            case VALUE_STRING -> new JsonString(whole(parser.getText()));
+            case VALUE_STRING -> new JsonString(halves ? whole(parser.getText()) : parser.getText());
             case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> new JsonNumber(parser.getText());
             case VALUE_TRUE -> JsonBool.TRUE;
             case VALUE_FALSE -> JsonBool.FALSE;
@@ -135,7 +148,32 @@ public final class Json {
         };
     }
 
-    /** Escapes can spell half a character, which could be read but never be written again. */
+    /** The path of the field {@code name} of the object that is being read. */
+    private static String path(JsonStreamContext object, String name) {
+        StringBuilder path = new StringBuilder(name);
+        for (JsonStreamContext at = object.getParent(); at != null && !at.inRoot(); at = at.getParent()) {
+            if (at.inArray()) {
+                path.insert(0, "[" + at.getCurrentIndex() + "].");
+            } else {
+                path.insert(0, at.getCurrentName() + (path.charAt(0) == '[' ? "" : "."));
+            }
+        }
+        return path.toString();
+    }
+
+    /**
+     * Whether text in {@code bytes} could hold half of a character, which could be read but never be written again: escapes
+     * can spell one, and so can bytes that begin with 0xED. Nearly nobody sends either, so most strings need no look.
+     */
+    private static boolean mayHoldHalves(byte[] bytes) {
+        int found = 0;
+        for (byte next : bytes) {
+            found |= next == '\\' || next == (byte) 0xED ? 1 : 0;
+        }
+        return found != 0;
+    }
+
+    /** {@code text}, which must not hold half of a character. */
     private static String whole(String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

@@ -52,6 +52,16 @@ public final class KubeTime {
         }
     }
 
+    /** Whether {@code text}, which is a time, stands in the very form that {@link #format} writes. */
+    public static boolean isFormatted(String text) {
+        return text.length() == 20 && isPlain(text);
+    }
+
+    /** As {@link #isFormatted} for {@link #formatMicro}. */
+    public static boolean isFormattedMicro(String text) {
+        return text.length() == 27 && isPlain(text);
+    }
+
     /** A time that the API can hold as microseconds since 1970, the precision of its {@code MicroTime}. */
     public static long micros(Instant time) {
         return time.getEpochSecond() * 1_000_000 + time.getNano() / 1_000;

@@ -17,12 +17,27 @@ public final class Names {
         if (name.length() > 253) {
             return Optional.of("must be no more than 253 characters");
         }
-        return SUBDOMAIN.matcher(name).matches()
+        return isSubdomain(name)
                 ? Optional.empty()
                 : Optional.of(
                         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or"
                                 + " '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for"
                                 + " validation is '" + SUBDOMAIN.pattern() + "')");
+    }
+
+    /** Whether {@link #SUBDOMAIN} matches, many times faster: every write checks a name. */
+    private static boolean isSubdomain(String name) {
+        boolean inside = false;
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            boolean alphanumeric = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+            // A hyphen needs one behind it too: what it may not be followed by is a dot or the end.
+            if (!alphanumeric && !(inside && (c == '-' || (c == '.' && name.charAt(i - 1) != '-')))) {
+                return false;
+            }
+            inside = c != '.';
+        }
+        return inside && name.charAt(name.length() - 1) != '-';
     }
 
     /** A DNS-1123 label: the name of a namespace. */

@@ -1,11 +1,13 @@
 package io.nodekeeper.api;
 
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The shape of a kind: which fields it has, of which types, and by which key its lists are merged. It checks what comes in,
@@ -27,6 +29,10 @@ public sealed interface Schema {
         MICRO_TIME("microtime"),
         /** An amount, as {@code 100m} or {@code 16Gi}; may come as a number. */
         QUANTITY("quantity"),
+        /** Bytes in base64. */
+        BYTES("base64"),
+        /** A whole number or a text, as a port or a percentage. */
+        INT_OR_STRING("int or string"),
         /** Anything at all. */
         ANY("any");
 
@@ -95,63 +101,61 @@ public sealed interface Schema {
 
     /** What is wrong with {@code value}: one sentence with the path, or nothing. Unknown fields are not wrong. */
     default Optional<String> mismatch(JsonValue value) {
-        return mismatch("", value);
+        Mismatch found = find(value);
+        return found == null ? Optional.empty() : Optional.of(found.text());
     }
 
-    private Optional<String> mismatch(String path, JsonValue value) {
+    /** The first mismatch; its path is put together only if there is one, from the inside out. */
+    private @Nullable Mismatch find(JsonValue value) {
         if (value == JsonNull.NULL) {
-            return Optional.empty();
+            return null;
         }
         return switch (this) {
-            case Scalar scalar -> scalarMismatch(scalar, path, value);
-            case ListOf list -> {
-                if (!(value instanceof JsonArray array)) {
-                    yield wrong(path, "array", value);
-                }
-                for (int i = 0; i < array.items().size(); i++) {
-                    JsonValue item = array.items().get(i);
-                    String itemPath = path + "[" + i + "]";
-                    Optional<String> mismatch = item == JsonNull.NULL && list.item instanceof Scalar
-                            ? wrong(itemPath, "value", item)
-                            : list.item.mismatch(itemPath, item);
-                    if (mismatch.isPresent()) {
-                        yield mismatch;
-                    }
-                }
-                yield Optional.empty();
-            }
+            case Scalar scalar -> fits(scalar, value) ? null : new Mismatch("", scalar.word, value);
+            case ListOf list -> value instanceof JsonArray array ? find(list, array) : new Mismatch("", "array", value);
             case MapOf map -> {
                 if (!(value instanceof JsonObject object)) {
-                    yield wrong(path, "object", value);
+                    yield new Mismatch("", "object", value);
                 }
-                yield firstMismatch(path, object, name -> Optional.of(map.value));
+                for (var field : object.raw().entrySet()) {
+                    Mismatch mismatch = map.value.find(field.getValue());
+                    if (mismatch != null) {
+                        yield mismatch.below(field.getKey());
+                    }
+                }
+                yield null;
             }
             case Fields fields -> {
                 if (!(value instanceof JsonObject object)) {
-                    yield wrong(path, "object", value);
+                    yield new Mismatch("", "object", value);
                 }
-                yield firstMismatch(path, object, name -> Optional.ofNullable(fields.fields.get(name)));
+                for (var field : object.raw().entrySet()) {
+                    Schema schema = fields.fields.get(field.getKey());
+                    Mismatch mismatch = schema == null ? null : schema.find(field.getValue());
+                    if (mismatch != null) {
+                        yield mismatch.below(field.getKey());
+                    }
+                }
+                yield null;
             }
         };
     }
 
-    private static Optional<String> firstMismatch(
-            String path, JsonObject object, java.util.function.Function<String, Optional<Schema>> schemaOf) {
-        for (var field : object.fields().entrySet()) {
-            Optional<Schema> schema = schemaOf.apply(field.getKey());
-            if (schema.isPresent()) {
-                String fieldPath = path.isEmpty() ? field.getKey() : path + "." + field.getKey();
-                Optional<String> mismatch = schema.get().mismatch(fieldPath, field.getValue());
-                if (mismatch.isPresent()) {
-                    return mismatch;
-                }
+    private static @Nullable Mismatch find(ListOf list, JsonArray array) {
+        for (int i = 0; i < array.items().size(); i++) {
+            JsonValue item = array.items().get(i);
+            Mismatch mismatch = item == JsonNull.NULL && list.item instanceof Scalar
+                    ? new Mismatch("", "value", item)
+                    : list.item.find(item);
+            if (mismatch != null) {
+                return mismatch.below("[" + i + "]");
             }
         }
-        return Optional.empty();
+        return null;
     }
 
-    private static Optional<String> scalarMismatch(Scalar scalar, String path, JsonValue value) {
-        boolean fits = switch (scalar) {
+    private static boolean fits(Scalar scalar, JsonValue value) {
+        return switch (scalar) {
             case ANY -> true;
             case STRING -> value instanceof JsonString;
             case BOOLEAN -> value instanceof JsonBool;
@@ -160,21 +164,80 @@ public sealed interface Schema {
                 value instanceof JsonString string
                         && KubeTime.parse(string.value()).isPresent();
             case QUANTITY -> Quantity.from(value).isPresent();
+            case BYTES -> value instanceof JsonString string && isBase64(string.value());
+            case INT_OR_STRING -> value instanceof JsonString || (value instanceof JsonNumber number && number.isLong());
         };
-        return fits ? Optional.empty() : wrong(path, scalar.word, value);
     }
 
-    private static Optional<String> wrong(String path, String expected, JsonValue value) {
-        String shown = Json.write(value);
-        return Optional.of((path.isEmpty() ? "the object" : path) + ": expected " + expected + ", got " + value.kind()
-                + " " + (shown.length() > 100 ? shown.substring(0, 100) + "…" : shown));
+    /** A value that does not fit: where, what would, and what it is. */
+    record Mismatch(String path, String expected, JsonValue value) {
+        private Mismatch below(String step) {
+            String joint = path.isEmpty() || path.startsWith("[") ? "" : ".";
+            return new Mismatch(step + joint + path, expected, value);
+        }
+
+        private String text() {
+            String shown = Json.write(value);
+            return (path.isEmpty() ? "the object" : path) + ": expected " + expected + ", got " + value.kind() + " "
+                    + (shown.length() > 100 ? shown.substring(0, 100) + "…" : shown);
+        }
+    }
+
+    private static boolean isBase64(String text) {
+        try {
+            Base64.getDecoder().decode(text);
+            return text.length() % 4 == 0;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
     }
 
     /** The paths of fields in {@code value} that this shape does not know. */
     default List<String> unknownFields(JsonValue value) {
+        // Nearly all objects have none, and telling so needs no paths.
+        if (knows(value)) {
+            return List.of();
+        }
         List<String> unknown = new ArrayList<>();
         collectUnknown("", value, unknown);
         return unknown;
+    }
+
+    private boolean knows(JsonValue value) {
+        return switch (this) {
+            case Scalar ignored -> true;
+            case ListOf list -> {
+                if (value instanceof JsonArray array && !(list.item instanceof Scalar)) {
+                    for (JsonValue item : array.items()) {
+                        if (!list.item.knows(item)) {
+                            yield false;
+                        }
+                    }
+                }
+                yield true;
+            }
+            case MapOf map -> {
+                if (value instanceof JsonObject object && !(map.value instanceof Scalar)) {
+                    for (JsonValue item : object.raw().values()) {
+                        if (!map.value.knows(item)) {
+                            yield false;
+                        }
+                    }
+                }
+                yield true;
+            }
+            case Fields fields -> {
+                if (value instanceof JsonObject object) {
+                    for (var field : object.raw().entrySet()) {
+                        Schema schema = fields.fields.get(field.getKey());
+                        if (schema == null ? !fields.open : !schema.knows(field.getValue())) {
+                            yield false;
+                        }
+                    }
+                }
+                yield true;
+            }
+        };
     }
 
     private void collectUnknown(String path, JsonValue value, List<String> unknown) {

@@ -18,7 +18,8 @@ import static io.nodekeeper.api.Schema.set;
 public final class Schemas {
     private Schemas() {}
 
-    private static final Schema METADATA = object(
+    /** The metadata of every kind. */
+    static final Schema METADATA = object(
             "name", STRING,
             "generateName", STRING,
             "namespace", STRING,
@@ -44,7 +45,7 @@ public final class Schemas {
             "finalizers", set(STRING),
             "managedFields", list(ANY));
 
-    private static final Schema OBJECT_REFERENCE = object(
+    static final Schema OBJECT_REFERENCE = object(
             "kind", STRING,
             "namespace", STRING,
             "name", STRING,
@@ -139,38 +140,41 @@ public final class Schemas {
                                     "reason", STRING,
                                     "message", STRING))));
 
+    /** What a pod shall be: of a Pod, and of the template of a kind that makes Pods. */
+    static final Schema POD_SPEC = open(
+            "nodeName",
+            STRING,
+            "restartPolicy",
+            STRING,
+            "schedulerName",
+            STRING,
+            "serviceAccountName",
+            STRING,
+            "terminationGracePeriodSeconds",
+            INTEGER,
+            "hostNetwork",
+            BOOLEAN,
+            "containers",
+            listBy("name", container()),
+            "initContainers",
+            listBy("name", container()),
+            "volumes",
+            listBy("name", open("name", STRING)),
+            "imagePullSecrets",
+            listBy("name", open("name", STRING)),
+            "hostAliases",
+            listBy("ip", open("ip", STRING)),
+            "tolerations",
+            list(object(
+                    "key", STRING,
+                    "operator", STRING,
+                    "value", STRING,
+                    "effect", STRING,
+                    "tolerationSeconds", INTEGER)));
+
     /** Pod of core/v1. */
     public static final Schema POD = kind(
-            open(
-                    "nodeName",
-                    STRING,
-                    "restartPolicy",
-                    STRING,
-                    "schedulerName",
-                    STRING,
-                    "serviceAccountName",
-                    STRING,
-                    "terminationGracePeriodSeconds",
-                    INTEGER,
-                    "hostNetwork",
-                    BOOLEAN,
-                    "containers",
-                    listBy("name", container()),
-                    "initContainers",
-                    listBy("name", container()),
-                    "volumes",
-                    listBy("name", open("name", STRING)),
-                    "imagePullSecrets",
-                    listBy("name", open("name", STRING)),
-                    "hostAliases",
-                    listBy("ip", open("ip", STRING)),
-                    "tolerations",
-                    list(object(
-                            "key", STRING,
-                            "operator", STRING,
-                            "value", STRING,
-                            "effect", STRING,
-                            "tolerationSeconds", INTEGER))),
+            POD_SPEC,
             open(
                     "phase", STRING,
                     "reason", STRING,
@@ -204,7 +208,7 @@ public final class Schemas {
             "reportingComponent", STRING,
             "reportingInstance", STRING);
 
-    private static Schema kind(Schema spec, Schema status) {
+    static Schema kind(Schema spec, Schema status) {
         return object("apiVersion", STRING, "kind", STRING, "metadata", METADATA, "spec", spec, "status", status);
     }
 
@@ -223,7 +227,7 @@ public final class Schemas {
                 "env",
                 listBy("name", open("name", STRING, "value", STRING)),
                 "ports",
-                listBy("containerPort", open("containerPort", INTEGER)),
+                listBy("containerPort", open("containerPort", INTEGER, "protocol", STRING, "name", STRING)),
                 "volumeMounts",
                 listBy("mountPath", open("mountPath", STRING)));
     }

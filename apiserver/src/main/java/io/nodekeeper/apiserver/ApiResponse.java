@@ -14,7 +14,7 @@ public sealed interface ApiResponse {
     /** The HTTP status. */
     int status();
 
-    /** The headers, those of the connection aside. */
+    /** The headers, those of the connection aside; a value of several lines stands for as many headers of that name. */
     Map<String, String> headers();
 
     /** An answer that is there as a whole; the body is not to be changed. */
@@ -38,6 +38,14 @@ public sealed interface ApiResponse {
     static Full text(int status, String text) {
         return new Full(
                 status, Map.of("content-type", "text/plain; charset=utf-8"), text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The refusal of a server that has enough to do (Kubernetes' words). */
+    static Full tooMany() {
+        return new Full(
+                429,
+                Map.of("content-type", "text/plain; charset=utf-8", "retry-after", "1"),
+                "Too many requests, please try again later.".getBytes(StandardCharsets.UTF_8));
     }
 
     /** A refusal. */

@@ -1,12 +1,14 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /**
  * Read, decide, write at the revision that was read; and again, if somebody was faster. Thread-safe.
@@ -28,18 +30,64 @@ final class Attempts {
         this.store = store;
     }
 
-    /**
-     * What came of a write.
-     *
-     * @param status the HTTP status
-     * @param object the object as it is now, with its resource version
-     * @param gone whether it is no longer stored
-     * @param written whether it was written; else this was merely decided, on the object as it was read
-     */
-    record Result(int status, JsonObject object, boolean gone, boolean written) {
-        /** What was decided without a write. */
+    /** What came of a write. What was stored is shown as it was stored, and decoded only for those who ask. */
+    static final class Result {
+        private final int status;
+        private final boolean gone;
+        private final boolean written;
+        private final Supplier<JsonObject> object;
+        private final Supplier<byte[]> bytes;
+
+        /** What was decided without a write: {@code object} as it would be, {@code gone} if it would no longer be stored. */
         Result(int status, JsonObject object, boolean gone) {
-            this(status, object, gone, false);
+            this(status, gone, false, () -> object, () -> Json.writeBytes(object));
+        }
+
+        private Result(
+                int status,
+                boolean gone,
+                boolean written,
+                Supplier<JsonObject> object,
+                Supplier<byte[]> bytes) {
+            this.status = status;
+            this.gone = gone;
+            this.written = written;
+            this.object = object;
+            this.bytes = bytes;
+        }
+
+        private static Result stored(int status, Codec codec, Entry entry) {
+            return new Result(
+                    status, false, true, () -> codec.decode(entry), () -> codec.show(entry, entry.modRevision()));
+        }
+
+        private static Result removed(JsonObject object) {
+            return new Result(200, true, true, () -> object, () -> Json.writeBytes(object));
+        }
+
+        /** The HTTP status. */
+        int status() {
+            return status;
+        }
+
+        /** The object as it is now, with its resource version. */
+        JsonObject object() {
+            return object.get();
+        }
+
+        /** The object in JSON. */
+        byte[] bytes() {
+            return bytes.get();
+        }
+
+        /** Whether it is no longer stored. */
+        boolean gone() {
+            return gone;
+        }
+
+        /** Whether it was written; else this was merely decided, on the object as it was read. */
+        boolean written() {
+            return written;
         }
     }
 
@@ -107,7 +155,7 @@ final class Attempts {
     CompletableFuture<Result> create(Order order, JsonObject object) {
         return store.put(order.key(), bytes(order, object), 0).handle((entry, error) -> {
             if (error == null) {
-                return new Result(201, order.resource().codec().decode(entry), false, true);
+                return Result.stored(201, order.resource().codec(), entry);
             }
             throw Failures.cause(error) instanceof StoreException.Conflict
                     ? ApiException.alreadyExists(
@@ -119,12 +167,12 @@ final class Attempts {
     /** Stores what replaces {@code entry}. */
     CompletableFuture<Result> replace(Order order, Entry entry, JsonObject object) {
         return store.put(entry.key(), bytes(order, object), entry.modRevision())
-                .thenApply(stored -> new Result(200, order.resource().codec().decode(stored), false, true));
+                .thenApply(stored -> Result.stored(200, order.resource().codec(), stored));
     }
 
     /** Removes {@code entry}, whose last state is {@code object}. */
     CompletableFuture<Result> remove(Entry entry, JsonObject object) {
-        return store.delete(entry.key(), entry.modRevision()).thenApply(revision -> new Result(200, object, true, true));
+        return store.delete(entry.key(), entry.modRevision()).thenApply(revision -> Result.removed(object));
     }
 
     private static byte[] bytes(Order order, JsonObject object) {

@@ -14,30 +14,32 @@ import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.MergePatch;
 import io.nodekeeper.api.Schema;
 import io.nodekeeper.api.StrategicMergePatch;
-import java.io.ByteArrayOutputStream;
+import io.nodekeeper.apiserver.wire.Protobuf;
+import io.nodekeeper.apiserver.wire.ProtobufException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import java.util.stream.Stream;
 
 /** Reads the bodies of requests: objects and patches, in the media types of the API. */
 final class Bodies {
-    /** What kubectl and the client libraries send, the protobuf forms aside. */
     private static final String UNKNOWN_TYPE = "the body of the request was in an unknown format - accepted media types"
-            + " include: application/json, application/yaml";
+            + " include: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
     /** Operations of one JSON patch (Kubernetes' limit). */
     private static final int PATCH_OPERATIONS = 10_000;
 
     /** The most that copies in a JSON patch may make of an object (Kubernetes' limit). */
     private static final int COPY_BYTES = 3 << 20;
 
-    /** The unknown fields that are told of. Chosen: enough to see what is wrong. */
+    /** The faults that are told of. Chosen: enough to see what is wrong. */
     private static final int WARNINGS = 50;
+
+    /** The media type of what is applied. */
+    static final String APPLY = "application/apply-patch+yaml";
 
     private static final List<String> MODES = List.of("", "Ignore", "Strict", "Warn");
     private static final List<String> OPERATIONS = List.of("add", "remove", "replace", "move", "copy", "test");
@@ -46,33 +48,79 @@ final class Bodies {
 
     private Bodies() {}
 
-    /** The object in the body; empty if there is no body. */
+    /** The object in the body; empty if there is no body. Of a repeated field the last one counts. */
     static JsonObject object(ApiRequest request) {
+        return object(request, path -> {});
+    }
+
+    /**
+     * The object in the body; empty if there is no body.
+     *
+     * @param faults is told of what is there twice, as {@code duplicate field "spec.taints"}; the last one counts
+     */
+    static JsonObject object(ApiRequest request, Consumer<String> faults) {
         if (request.body().length == 0) {
             return JsonObject.EMPTY;
         }
         try {
             return switch (request.contentType()) {
-                case "", "application/json" -> Json.parseObject(request.body());
-                case "application/yaml" -> yaml(request.body());
+                case "", "application/json" -> json(request.body(), faults);
+                case Protobuf.MEDIA_TYPE -> Protobuf.decode(request.body());
+                case Yaml.MEDIA_TYPE -> Yaml.parse(request.body(), faults);
                 default -> throw new ApiException(415, "UnsupportedMediaType", UNKNOWN_TYPE);
             };
-        } catch (JsonException e) {
+        } catch (JsonException | ProtobufException e) {
             throw ApiException.badRequest("the request body is not valid: " + e.getMessage());
         }
     }
 
-    /** The patch in the body, as what it does to an object. */
-    static UnaryOperator<JsonObject> patch(ApiRequest request, Schema schema) {
+    /**
+     * What is applied: the fields that an object of {@code resource} shall have, in YAML or JSON.
+     *
+     * @param faults is told of what is there twice
+     */
+    static JsonObject applied(ApiRequest request, Resource resource, Consumer<String> faults) {
+        byte[] body = request.body();
+        JsonObject applied;
+        try {
+            applied = body.length > 0 && body[0] == '{' ? json(body, faults) : Yaml.parse(body, faults);
+        } catch (JsonException e) {
+            throw ApiException.badRequest("the applied object is not valid: " + e.getMessage());
+        }
+        String version = resource.type().apiVersion();
+        if (!applied.text("apiVersion").equals(version)) {
+            throw ApiException.badRequest("Incorrect version specified in apply patch. Specified patch version: "
+                    + applied.text("apiVersion") + ", expected: " + version);
+        }
+        if (applied.text("kind").isEmpty()) {
+            throw ApiException.badRequest("Object 'Kind' is missing in the applied object");
+        }
+        if (!applied.object("metadata").array("managedFields").isEmpty()) {
+            throw ApiException.badRequest("metadata.managedFields must be nil");
+        }
+        check(resource, applied, 400);
+        return applied;
+    }
+
+    private static JsonObject json(byte[] body, Consumer<String> faults) {
+        return Json.parseObject(body, path -> faults.accept("duplicate field \"" + path + "\""));
+    }
+
+    /**
+     * The patch in the body, as what it does to an object.
+     *
+     * @param faults is told of what is there twice
+     */
+    static UnaryOperator<JsonObject> patch(ApiRequest request, Schema schema, Consumer<String> faults) {
         String type = request.contentType();
         try {
             return switch (type) {
                 case "application/merge-patch+json" -> {
-                    JsonObject patch = Json.parseObject(request.body());
+                    JsonObject patch = json(request.body(), faults);
                     yield object -> (JsonObject) MergePatch.apply(object, patch);
                 }
                 case "application/strategic-merge-patch+json" -> {
-                    JsonObject patch = Json.parseObject(request.body());
+                    JsonObject patch = json(request.body(), faults);
                     yield object -> StrategicMergePatch.apply(object, patch, schema);
                 }
                 case "application/json-patch+json" -> {
@@ -86,7 +134,7 @@ final class Bodies {
                             "UnsupportedMediaType",
                             "the body of the request was in an unknown format - accepted media types include:"
                                     + " application/json-patch+json, application/merge-patch+json,"
-                                    + " application/strategic-merge-patch+json");
+                                    + " application/strategic-merge-patch+json, application/apply-patch+yaml");
             };
         } catch (JsonException e) {
             throw ApiException.badRequest("the patch is not valid: " + e.getMessage());
@@ -166,47 +214,9 @@ final class Bodies {
         }
     }
 
-    /** YAML by way of its JSON: what JSON cannot say is refused. */
-    private static JsonObject yaml(byte[] body) {
-        try {
-            Object tree = new Load(LoadSettings.builder()
-                            .setAllowDuplicateKeys(false)
-                            .setMaxAliasesForCollections(50)
-                            .build())
-                    .loadFromString(new String(body, StandardCharsets.UTF_8));
-            BoundedOutput json = new BoundedOutput();
-            MAPPER.writeValue(json, tree);
-            return Json.parseObject(json.toByteArray());
-        } catch (YamlEngineException | IOException | StackOverflowError e) {
-            throw ApiException.badRequest("the request body is not valid YAML: " + shortly(e));
-        }
-    }
-
     private static String shortly(Throwable error) {
         String message = Optional.ofNullable(error.getMessage()).orElse("nested too deeply");
         return message.lines().findFirst().orElse("");
-    }
-
-    /** Aliases of aliases make a short YAML an endless JSON: this ends it. */
-    private static final class BoundedOutput extends ByteArrayOutputStream {
-        @Override
-        public synchronized void write(int b) {
-            check(1);
-            super.write(b);
-        }
-
-        @Override
-        public synchronized void write(byte[] bytes, int offset, int length) {
-            check(length);
-            super.write(bytes, offset, length);
-        }
-
-        private void check(int more) {
-            if (count + more > COPY_BYTES) {
-                throw ApiException.badRequest(
-                        "the request body is not valid YAML: its aliases make more than " + COPY_BYTES + " bytes");
-            }
-        }
     }
 
     /** Refuses a body whose types are not the kind's. */
@@ -232,12 +242,19 @@ final class Bodies {
     }
 
     /**
-     * What the server says of fields that the kind does not have: the warnings, or a refusal if Strict was asked for.
+     * What the server says of fields that are there twice or that the kind does not have: the warnings, or a refusal if
+     * Strict was asked for.
      *
+     * @param repeated what is there twice
      * @param known paths that are not to be told of
      */
-    static List<String> unknownFields(
-            Resource resource, JsonObject object, Set<String> known, ApiRequest request, int code) {
+    static List<String> strictFaults(
+            Resource resource,
+            JsonObject object,
+            List<String> repeated,
+            Set<String> known,
+            ApiRequest request,
+            int code) {
         String mode = request.parameter("fieldValidation");
         if (!MODES.contains(mode)) {
             throw new ApiException(
@@ -249,19 +266,21 @@ final class Bodies {
         if (mode.equals("Ignore")) {
             return List.of();
         }
-        List<String> unknown = resource.schema().unknownFields(object).stream()
-                .filter(path -> !known.contains(path))
+        List<String> faults = Stream.concat(
+                        repeated.stream(),
+                        resource.schema().unknownFields(object).stream()
+                                .filter(path -> !known.contains(path))
+                                .map(path -> "unknown field \"" + path + "\""))
                 .limit(WARNINGS)
-                .map(path -> "unknown field \"" + path + "\"")
                 .toList();
-        if (!unknown.isEmpty() && mode.equals("Strict")) {
+        if (!faults.isEmpty() && mode.equals("Strict")) {
             throw new ApiException(
                     code,
                     code == 422 ? "Invalid" : "BadRequest",
                     resource.type().kind() + " in version \"" + resource.type().apiVersion()
                             + "\" cannot be handled as a " + resource.type().kind() + ": strict decoding error: "
-                            + String.join(", ", unknown));
+                            + String.join(", ", faults));
         }
-        return unknown;
+        return faults;
     }
 }

@@ -11,17 +11,21 @@ import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Schema;
+import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.store.Entry;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.Optional;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 
 /**
  * Objects between the store and the wire. A stored value is JSON that begins with kind, apiVersion and metadata and does
  * not hold the resource version, which is the entry's revision; so it is shown by putting the version in at a place known
- * beforehand, without parsing. Immutable.
+ * beforehand, without parsing. A kind that has another form in the store overrides what reads and writes. Immutable.
  */
-final class Codec {
+class Codec {
     /** Nesting of a stored object: lists and tables add to it, and readers bound what they take. Chosen. */
     private static final int MAX_DEPTH = 100;
 
@@ -56,14 +60,35 @@ final class Codec {
     }
 
     JsonObject decode(Entry entry, long revision) {
-        return Json.parseObject(entry.value())
+        byte[] value = entry.value();
+        if (isOwn(value)) {
+            // Cheaper than to change what was parsed, which would be copied for it.
+            return Json.parseObject(shown(value, revision));
+        }
+        return (Protobuf.begins(value) ? Protobuf.decode(value) : Json.parseObject(value))
                 .update("metadata", metadata -> metadata.with("resourceVersion", Long.toString(revision)));
+    }
+
+    /** The stored bytes in this server's own form: a kube-apiserver stores protobuf, or JSON in another order. */
+    private byte[] own(Entry entry) {
+        byte[] value = entry.value();
+        return isOwn(value) ? value : encode(decode(entry));
+    }
+
+    private boolean isOwn(byte[] value) {
+        return value.length > head.length
+                && Arrays.equals(value, 0, head.length, head, 0, head.length)
+                && value[head.length] == '"'
+                && value[value.length - 1] == '}';
     }
 
     /** The bytes of the object on the wire. */
     byte[] show(Entry entry, long revision) {
+        return shown(own(entry), revision);
+    }
+
+    private byte[] shown(byte[] value, long revision) {
         byte[] version = version(revision);
-        byte[] value = entry.value();
         byte[] shown = new byte[value.length + version.length];
         System.arraycopy(value, 0, shown, 0, head.length);
         System.arraycopy(version, 0, shown, head.length, version.length);
@@ -73,7 +98,7 @@ final class Codec {
 
     /** Writes the object as an item of a list, which has no kind and apiVersion. */
     void showItem(Entry entry, ByteArrayOutputStream out) {
-        byte[] value = entry.value();
+        byte[] value = own(entry);
         out.writeBytes(ITEM_HEAD);
         out.writeBytes(version(entry.modRevision()));
         out.write(value, head.length, value.length - head.length);
@@ -86,46 +111,66 @@ final class Codec {
      * @throws ApiException if it is nested too deeply
      */
     static JsonObject normalize(JsonObject object, Schema schema) {
-        return normalized(object, Optional.of(schema), MAX_DEPTH);
+        return normalized(object, schema, MAX_DEPTH);
     }
 
-    private static JsonObject normalized(JsonObject object, Optional<Schema> schema, int depth) {
-        JsonObject.Builder result = JsonObject.builder();
-        object.fields().forEach((name, field) -> {
-            if (field != JsonNull.NULL) {
-                result.put(name, normalized(field, schema.flatMap(known -> known.field(name)), depth - 1));
+    /** The same object if it is in that form already, as what the server itself gave out is. */
+    private static JsonObject normalized(JsonObject object, Schema schema, int depth) {
+        JsonObject.Builder result = object.toBuilder();
+        boolean same = true;
+        for (Map.Entry<String, JsonValue> field : object.fields().entrySet()) {
+            String name = field.getKey();
+            JsonValue value = field.getValue();
+            if (value == JsonNull.NULL) {
+                result.remove(name);
+                same = false;
+            } else {
+                JsonValue next = normalized(value, schema.field(name).orElse(Schema.Scalar.ANY), depth - 1);
+                if (next != value) {
+                    result.put(name, next);
+                    same = false;
+                }
             }
-        });
-        return result.build();
+        }
+        return same ? object : result.build();
     }
 
-    private static JsonValue normalized(JsonValue value, Optional<Schema> schema, int depth) {
+    private static JsonArray normalized(JsonArray array, Schema schema, int depth) {
+        Schema item = schema instanceof Schema.ListOf list ? list.item() : schema;
+        List<JsonValue> result = new ArrayList<>(array.items().size());
+        boolean same = true;
+        for (JsonValue element : array.items()) {
+            if (element == JsonNull.NULL) {
+                same = false;
+            } else {
+                JsonValue next = normalized(element, item, depth - 1);
+                same &= next == element;
+                result.add(next);
+            }
+        }
+        return same ? array : new JsonArray(result);
+    }
+
+    private static JsonValue normalized(JsonValue value, Schema schema, int depth) {
         if (depth < 0) {
             throw ApiException.badRequest("the object is nested deeper than " + MAX_DEPTH + " levels");
         }
         return switch (value) {
             case JsonObject object -> normalized(object, schema, depth);
-            case JsonArray array -> {
-                Optional<Schema> item = schema.map(known -> known instanceof Schema.ListOf list ? list.item() : known);
-                yield new JsonArray(array.items().stream()
-                        .filter(element -> element != JsonNull.NULL)
-                        .map(element -> normalized(element, item, depth - 1))
-                        .toList());
-            }
+            case JsonArray array -> normalized(array, schema, depth);
             case JsonString string -> {
-                Schema known = schema.orElse(Schema.Scalar.ANY);
-                if (known == Schema.Scalar.TIME) {
-                    yield new JsonString(
-                            KubeTime.format(KubeTime.parse(string.value()).orElseThrow()));
+                String text = string.value();
+                if (schema == Schema.Scalar.TIME && !KubeTime.isFormatted(text)) {
+                    yield new JsonString(KubeTime.format(KubeTime.parse(text).orElseThrow()));
                 }
-                if (known == Schema.Scalar.MICRO_TIME) {
+                if (schema == Schema.Scalar.MICRO_TIME && !KubeTime.isFormattedMicro(text)) {
                     yield new JsonString(
-                            KubeTime.formatMicro(KubeTime.parse(string.value()).orElseThrow()));
+                            KubeTime.formatMicro(KubeTime.parse(text).orElseThrow()));
                 }
                 yield string;
             }
             case JsonNumber number ->
-                schema.orElse(Schema.Scalar.ANY) == Schema.Scalar.QUANTITY ? new JsonString(number.literal()) : number;
+                schema == Schema.Scalar.QUANTITY ? new JsonString(number.literal()) : number;
             default -> value;
         };
     }

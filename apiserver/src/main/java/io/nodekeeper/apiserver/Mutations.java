@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
@@ -27,25 +28,31 @@ final class Mutations {
     private final Writes writes;
     private final Deletions deletions;
     private final NodeRestriction nodeRestriction = new NodeRestriction();
+    private final Escalation escalation;
     private final DefaultTolerations defaultTolerations;
 
-    Mutations(Store store, Clock clock, RandomGenerator random, DefaultTolerations defaultTolerations) {
+    Mutations(
+            Store store,
+            Clock clock,
+            RandomGenerator random,
+            DefaultTolerations defaultTolerations,
+            Escalation escalation) {
         this.store = store;
+        this.escalation = escalation;
         this.defaultTolerations = defaultTolerations;
         writes = new Writes(store, clock, random);
         deletions = new Deletions(store, clock);
     }
 
     /** Creates an object of the server's own. */
-    CompletableFuture<Attempts.Result> createOwn(Resource resource, String name) {
+    CompletableFuture<Attempts.Result> createOwn(Resource resource, String namespace, JsonObject object) {
         RequestInfo.Target target = new RequestInfo.Target(
                 resource.type().group(),
                 resource.type().version(),
                 resource.type().plural(),
-                "",
+                namespace,
                 "",
                 "");
-        JsonObject object = JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name));
         return writes.create(new Order(resource, target, false, (old, next) -> {}), object);
     }
 
@@ -61,36 +68,62 @@ final class Mutations {
         return deletions.delete(new Order(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
     }
 
-    private Order order(User user, Resource resource, RequestInfo.Target target, boolean dryRun) {
+    /** A write that {@code user} asks for, held to what their credential may touch. */
+    Order order(User user, Resource resource, RequestInfo.Target target, boolean dryRun) {
+        return new Order(resource, target, dryRun, admission(user, resource, target));
+    }
+
+    private Order order(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request, boolean patches) {
         return new Order(
-                resource, target, dryRun, (old, next) -> nodeRestriction.check(user, resource, target, old, next));
+                resource,
+                target,
+                dryRun(request),
+                admission(user, resource, target),
+                manager(request),
+                patches);
+    }
+
+    private BiConsumer<JsonObject, JsonObject> admission(User user, Resource resource, RequestInfo.Target target) {
+        return (old, next) -> {
+            nodeRestriction.check(user, resource, target, old, next);
+            escalation.check(user, resource, old, next);
+        };
     }
 
     CompletableFuture<ApiResponse> create(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);
-        return writes.create(order(user, resource, target, dryRun(request)), body)
+        return writes.create(order(user, resource, target, request, false), body)
                 .thenApply(result -> shown(result, warnings));
     }
 
     CompletableFuture<ApiResponse> update(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);
-        return writes.update(order(user, resource, target, dryRun(request)), body)
+        return writes.update(order(user, resource, target, request, false), body)
                 .thenApply(result -> shown(result, warnings));
     }
 
     private JsonObject body(Resource resource, RequestInfo.Target target, ApiRequest request, List<String> warnings) {
-        JsonObject raw = Bodies.object(request);
+        List<String> repeated = new ArrayList<>();
+        JsonObject raw = Bodies.object(request, repeated::add);
         Bodies.check(resource, raw, 400);
-        warnings.addAll(Bodies.unknownFields(resource, raw, Set.of(), request, 400));
+        warnings.addAll(Bodies.strictFaults(resource, raw, repeated, Set.of(), request, 400));
         JsonObject body = Codec.normalize(raw, resource.schema());
         MetadataRules.checkPlace(body, target.namespace(), target.name());
         return defaultTolerations.admit(resource, target, body);
     }
 
     CompletableFuture<ApiResponse> patch(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        UnaryOperator<JsonObject> patch = Bodies.patch(request, resource.schema());
+        if (request.contentType().equals(Bodies.APPLY)) {
+            return apply(user, resource, target, request);
+        }
+        if (!request.parameter("force").isEmpty()) {
+            throw badOption("force: Forbidden: may not be specified for non-apply patch");
+        }
+        List<String> repeated = new ArrayList<>();
+        UnaryOperator<JsonObject> patch = Bodies.patch(request, resource.schema(), repeated::add);
         // Each attempt has its own warnings; those of the last one count.
         List<String> warnings = new ArrayList<>();
         UnaryOperator<JsonObject> checked = old -> {
@@ -98,11 +131,42 @@ final class Mutations {
             // What the object has had before is not this patch's doing.
             Set<String> known = new HashSet<>(resource.schema().unknownFields(old));
             warnings.clear();
-            warnings.addAll(Bodies.unknownFields(resource, patched, known, request, 422));
+            warnings.addAll(Bodies.strictFaults(resource, patched, repeated, known, request, 422));
             return defaultTolerations.admit(resource, target, patched);
         };
-        return writes.patch(order(user, resource, target, dryRun(request)), checked)
+        return writes.patch(order(user, resource, target, request, true), checked)
                 .thenApply(result -> shown(result, warnings));
+    }
+
+    private CompletableFuture<ApiResponse> apply(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+        if (request.parameter("fieldManager").isEmpty()) {
+            throw badOption("fieldManager: Required value: is required for apply patch");
+        }
+        List<String> repeated = new ArrayList<>();
+        JsonObject raw = Bodies.applied(request, resource, repeated::add);
+        List<String> warnings = Bodies.strictFaults(resource, raw, repeated, Set.of(), request, 422);
+        JsonObject wanted = Codec.normalize(raw, resource.schema());
+        MetadataRules.checkPlace(wanted, target.namespace(), target.name());
+        return writes.apply(
+                        order(user, resource, target, request, true),
+                        wanted,
+                        request.parameter("force").equals("true"),
+                        object -> defaultTolerations.admit(resource, target, object))
+                .thenApply(result -> shown(result, warnings));
+    }
+
+    private static ApiException badOption(String why) {
+        return new ApiException(422, "Invalid", "PatchOptions.meta.k8s.io \"\" is invalid: " + why);
+    }
+
+    /** Who writes: as it says itself, or by its program. */
+    private static String manager(ApiRequest request) {
+        String given = request.parameter("fieldManager");
+        if (given.length() > FieldOwnership.NAME) {
+            throw badOption("fieldManager: Too long: may not be more than " + FieldOwnership.NAME + " bytes");
+        }
+        return given.isEmpty() ? request.header("user-agent") : given;
     }
 
     CompletableFuture<ApiResponse> delete(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
@@ -119,6 +183,11 @@ final class Mutations {
                     boolean object = !result.gone() || resource.equals(Resources.PODS);
                     return ApiResponse.json(200, object ? result.object() : deleted(resource, result.object()));
                 });
+    }
+
+    /** Deletes an object, or marks it deleted. */
+    CompletableFuture<Attempts.Result> delete(Order order, DeleteOptions options) {
+        return deletions.delete(order, options);
     }
 
     CompletableFuture<ApiResponse> deleteCollection(
@@ -151,7 +220,7 @@ final class Mutations {
                 .thenApply(done -> ApiResponse.json(200, success().build()));
     }
 
-    private static JsonObject.Builder success() {
+    static JsonObject.Builder success() {
         return JsonObject.builder()
                 .put("kind", "Status")
                 .put("apiVersion", "v1")
@@ -172,19 +241,26 @@ final class Mutations {
                 .build();
     }
 
-    private static boolean dryRun(ApiRequest request) {
+    static boolean dryRun(ApiRequest request) {
         return DryRun.wanted(request.parameter("dryRun"));
     }
 
-    private static ApiResponse shown(Attempts.Result result, List<String> warnings) {
-        ApiResponse.Full response = ApiResponse.json(result.status(), result.object());
+    static ApiResponse shown(Attempts.Result result, List<String> warnings) {
+        ApiResponse.Full response = ApiResponse.json(result.status(), result.bytes());
         if (warnings.isEmpty()) {
             return response;
         }
-        String text = String.join(", ", warnings).replaceAll("[^ -~]", "?");
-        String bounded = text.length() > WARNING ? text.substring(0, WARNING) + "..." : text;
+        StringBuilder text = new StringBuilder();
+        for (String warning : warnings) {
+            String one = "299 - " + Json.write(new JsonString(warning.replaceAll("[^ -~]", "?")));
+            if (text.length() + one.length() > WARNING) {
+                break;
+            }
+            // Several values of one header stand for several headers.
+            text.append(text.isEmpty() ? "" : ", ").append(one);
+        }
         Map<String, String> headers = new HashMap<>(response.headers());
-        headers.put("warning", "299 - " + Json.write(new JsonString(bounded)));
+        headers.put("warning", text.toString());
         return new ApiResponse.Full(response.status(), headers, response.body());
     }
 }

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -31,9 +32,7 @@ record RequestInfo(String verb, String path, Optional<Target> resource) {
     }
 
     static RequestInfo of(String method, String path, boolean watch) {
-        List<String> parts = List.of(path.split("/")).stream()
-                .filter(part -> !part.isEmpty())
-                .toList();
+        List<String> parts = parts(path);
         int root = parts.isEmpty()
                 ? -1
                 : switch (parts.getFirst()) {
@@ -63,6 +62,21 @@ record RequestInfo(String verb, String path, Optional<Target> resource) {
                 rest.size() > 1 ? rest.get(1) : "",
                 rest.size() > 2 ? String.join("/", rest.subList(2, rest.size())) : "");
         return new RequestInfo(verb(method, target.name.isEmpty(), watch), path, Optional.of(target));
+    }
+
+    /** The parts of the path between slashes, empty ones left out. */
+    private static List<String> parts(String path) {
+        List<String> parts = new ArrayList<>(8);
+        int start = 0;
+        while (start < path.length()) {
+            int slash = path.indexOf('/', start);
+            int end = slash < 0 ? path.length() : slash;
+            if (end > start) {
+                parts.add(path.substring(start, end));
+            }
+            start = end + 1;
+        }
+        return parts;
     }
 
     private static String verb(String method, boolean collection, boolean watch) {

@@ -7,6 +7,7 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Schema;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -14,28 +15,151 @@ import java.util.function.Function;
  *
  * @param type where it is found and what it is called
  * @param schema its shape
- * @param registry the segment of its keys in the store, Kubernetes' own
+ * @param registry the segment of its keys in the store, Kubernetes' own; empty for a resource that is only asked and
+ *     never stored, as the reviews are
  * @param shortNames what kubectl takes for its name
- * @param hasStatus whether it has a status that only the status subresource writes
+ * @param categories the names of groups of resources that kubectl lists it under, as {@code all}
+ * @param verbs what can be done with it
+ * @param subresources what is below an object's path
  * @param strategy its rules
  * @param fields the values that field selectors may ask for, besides name and namespace
  * @param table how {@code kubectl get} shows it
+ * @param codec how its objects lie in the store
  */
 record Resource(
         ResourceType type,
         Schema schema,
         String registry,
         List<String> shortNames,
-        boolean hasStatus,
+        List<String> categories,
+        List<String> verbs,
+        List<Subresource> subresources,
         Strategy strategy,
         Map<String, Function<JsonObject, String>> fields,
-        Table table) {
+        Table table,
+        Codec codec) {
+
+    /** Everything that can be done with a stored resource. */
+    static final List<String> VERBS =
+            List.of("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch");
+
+    /** A stored resource with all verbs, no subresources and no rules of its own, shown by name and age. */
+    static Resource stored(ResourceType type, Schema schema, String registry) {
+        return new Resource(
+                type,
+                schema,
+                registry,
+                List.of(),
+                List.of(),
+                VERBS,
+                List.of(),
+                new Strategy() {},
+                Map.of(),
+                Tables.NAME_AND_AGE,
+                new Codec(type));
+    }
+
+    /** A resource that is created only to be answered, as a review is. */
+    static Resource asked(ResourceType type, Schema schema) {
+        return stored(type, schema, "").verbs(List.of("create"));
+    }
+
+    /** The same with these names for kubectl. */
+    Resource shortNames(String... names) {
+        return new Resource(
+                type,
+                schema,
+                registry,
+                List.of(names),
+                categories,
+                verbs,
+                subresources,
+                strategy,
+                fields,
+                table,
+                codec);
+    }
+
+    /** The same in these categories. */
+    Resource categories(String... names) {
+        return new Resource(
+                type,
+                schema,
+                registry,
+                shortNames,
+                List.of(names),
+                verbs,
+                subresources,
+                strategy,
+                fields,
+                table,
+                codec);
+    }
+
+    /** The same with these verbs. */
+    Resource verbs(List<String> verbs) {
+        return new Resource(
+                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
+    }
+
+    /** The same with these subresources. */
+    Resource subresources(Subresource... subresources) {
+        return new Resource(
+                type,
+                schema,
+                registry,
+                shortNames,
+                categories,
+                verbs,
+                List.of(subresources),
+                strategy,
+                fields,
+                table,
+                codec);
+    }
+
+    /** The same with these rules. */
+    Resource strategy(Strategy strategy) {
+        return new Resource(
+                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
+    }
+
+    /** The same with these fields for selectors. */
+    Resource fields(Map<String, Function<JsonObject, String>> fields) {
+        return new Resource(
+                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
+    }
+
+    /** The same, shown so. */
+    Resource table(Table table) {
+        return new Resource(
+                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
+    }
+
+    /** The same, stored so. */
+    Resource codec(Codec codec) {
+        return new Resource(
+                type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
+    }
+
+    /** Whether its objects are kept. */
+    boolean isStored() {
+        return !registry.isEmpty();
+    }
+
+    /** Whether it has a status that only the status subresource writes. */
+    boolean hasStatus() {
+        return subresource("status").isPresent();
+    }
+
+    /** What is below an object's path under {@code name}. */
+    Optional<Subresource> subresource(String name) {
+        return subresources.stream()
+                .filter(subresource -> subresource.name().equals(name))
+                .findFirst();
+    }
 
     static final String ROOT = "/registry/";
-
-    Codec codec() {
-        return new Codec(type);
-    }
 
     /** The key of an object. */
     String key(String namespace, String name) {

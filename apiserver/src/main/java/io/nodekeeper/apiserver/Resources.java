@@ -7,29 +7,29 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The catalogue of what the server serves: facts of Kubernetes. */
 final class Resources {
-    static final Resource NODES = new Resource(
-            ResourceType.NODES,
-            Schemas.NODE,
-            "minions",
-            List.of("no"),
-            true,
-            new NodeStrategy(),
-            Map.of(
+    static final Resource NODES = Resource.stored(ResourceType.NODES, Schemas.NODE, "minions")
+            .shortNames("no")
+            .subresources(Subresource.status("Node"))
+            .strategy(new NodeStrategy())
+            .fields(Map.of(
                     "spec.unschedulable",
-                    node -> Boolean.toString(node.object("spec").bool("unschedulable"))),
-            Tables.NODES);
+                    node -> Boolean.toString(node.object("spec").bool("unschedulable"))))
+            .table(Tables.NODES);
 
-    static final Resource PODS = new Resource(
-            ResourceType.PODS,
-            Schemas.POD,
-            "pods",
-            List.of("po"),
-            true,
-            new PodStrategy(),
-            Map.of(
+    static final Resource PODS = Resource.stored(ResourceType.PODS, Schemas.POD, "pods")
+            .shortNames("po")
+            .categories("all")
+            .subresources(
+                    Subresource.status("Pod"),
+                    Subresource.action("eviction", "policy", "v1", "Eviction"),
+                    Subresource.action("binding", "", "", "Binding"))
+            .strategy(new PodStrategy())
+            .fields(Map.of(
                     "spec.nodeName", at("spec", "nodeName"),
                     "spec.host", at("spec", "nodeName"),
                     "spec.restartPolicy", at("spec", "restartPolicy"),
@@ -37,17 +37,14 @@ final class Resources {
                     "spec.serviceAccountName", at("spec", "serviceAccountName"),
                     "status.phase", at("status", "phase"),
                     "status.podIP", at("status", "podIP"),
-                    "status.nominatedNodeName", at("status", "nominatedNodeName")),
-            Tables.PODS);
+                    "status.podIPs", at("status", "podIP"),
+                    "status.nominatedNodeName", at("status", "nominatedNodeName")))
+            .table(Tables.PODS);
 
-    static final Resource EVENTS = new Resource(
-            ResourceType.EVENTS,
-            Schemas.EVENT,
-            "events",
-            List.of("ev"),
-            false,
-            new EventStrategy(),
-            Map.ofEntries(
+    static final Resource EVENTS = Resource.stored(ResourceType.EVENTS, Schemas.EVENT, "events")
+            .shortNames("ev")
+            .strategy(new EventStrategy())
+            .fields(Map.ofEntries(
                     Map.entry("involvedObject.kind", at("involvedObject", "kind")),
                     Map.entry("involvedObject.namespace", at("involvedObject", "namespace")),
                     Map.entry("involvedObject.name", at("involvedObject", "name")),
@@ -61,40 +58,41 @@ final class Resources {
                     Map.entry("source", event -> {
                         String component = event.object("source").text("component");
                         return component.isEmpty() ? event.text("reportingComponent") : component;
-                    })),
-            Tables.EVENTS);
+                    })))
+            .table(Tables.EVENTS);
 
-    static final Resource NAMESPACES = new Resource(
-            ResourceType.NAMESPACES,
-            Schemas.NAMESPACE,
-            "namespaces",
-            List.of("ns"),
-            true,
-            new NamespaceStrategy(),
-            Map.of("status.phase", at("status", "phase")),
-            Tables.NAMESPACES);
+    static final Resource NAMESPACES = Resource.stored(ResourceType.NAMESPACES, Schemas.NAMESPACE, "namespaces")
+            .shortNames("ns")
+            .verbs(Resource.VERBS.stream()
+                    .filter(verb -> !verb.equals("deletecollection"))
+                    .toList())
+            .subresources(
+                    Subresource.status("Namespace"),
+                    new Subresource("finalize", "", "", "Namespace", List.of("update")))
+            .strategy(new NamespaceStrategy())
+            .fields(Map.of("status.phase", at("status", "phase")))
+            .table(Tables.NAMESPACES);
 
-    static final Resource LEASES = new Resource(
-            ResourceType.LEASES,
-            Schemas.LEASE,
-            "leases",
-            List.of(),
-            false,
-            new LeaseStrategy(),
-            Map.of(),
-            Tables.LEASES);
+    static final Resource LEASES = Resource.stored(ResourceType.LEASES, Schemas.LEASE, "leases")
+            .strategy(new LeaseStrategy())
+            .table(Tables.LEASES);
 
-    static final List<Resource> ALL = List.of(NODES, PODS, EVENTS, NAMESPACES, LEASES);
+    /** Everything that is served: node health's own, what clients of it also ask for, and who may do what. */
+    static final List<Resource> ALL = Stream.of(
+                    List.of(NODES, PODS, EVENTS, NAMESPACES, LEASES), ClusterResources.ALL, AccessResources.ALL)
+            .flatMap(List::stream)
+            .toList();
+
+    private static final Map<String, Resource> BY_PATH = ALL.stream()
+            .collect(Collectors.toUnmodifiableMap(resource -> resource.type().path(), resource -> resource));
 
     private Resources() {}
 
     /** The resource of a path, if it is served. */
     static Optional<Resource> find(RequestInfo.Target target) {
-        return ALL.stream()
-                .filter(resource -> resource.type().plural().equals(target.plural())
-                        && resource.type().group().equals(target.group())
-                        && resource.type().version().equals(target.version()))
-                .findFirst();
+        String path = (target.group().isEmpty() ? "/api/" : "/apis/" + target.group() + "/") + target.version() + "/"
+                + target.plural();
+        return Optional.ofNullable(BY_PATH.get(path));
     }
 
     private static Function<JsonObject, String> at(String object, String field) {

@@ -1,7 +1,12 @@
 package io.nodekeeper.apiserver;
 
+import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.store.Store;
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
 import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.core.metrics.Histogram;
@@ -12,6 +17,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 
 /** What the server tells Prometheus, under kube-apiserver's names. Thread-safe. */
 final class ServerMetrics {
@@ -39,12 +47,63 @@ final class ServerMetrics {
             .labelNames("verb", "resource")
             .register(registry);
 
-    ServerMetrics(Store store) {
+    private final Gauge registered = Gauge.builder()
+            .name("apiserver_registered_watchers")
+            .help("Watches open, by what they watch.")
+            .labelNames("group", "version", "kind")
+            .register(registry);
+    private final Histogram sizes = Histogram.builder()
+            .name("apiserver_response_sizes")
+            .help("Bytes of answers to gets and lists.")
+            .labelNames("verb", "resource")
+            .classicOnly()
+            .classicUpperBounds(1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+            .register(registry);
+    private final Counter dropped = Counter.builder()
+            .name("apiserver_dropped_requests_total")
+            .help("Requests turned away with 429.")
+            .labelNames("request_kind")
+            .register(registry);
+    private final Counter handshakes = Counter.builder()
+            .name("apiserver_tls_handshake_errors_total")
+            .help("Connections that failed before their first request.")
+            .register(registry);
+    private static final ResourceType NOTHING = new ResourceType("", "", "", "", false);
+
+    private final GaugeDataPoint reading = inflight.labelValues("readOnly");
+    private final GaugeDataPoint writing = inflight.labelValues("mutating");
+    private final Map<Kind, Series> series = new ConcurrentHashMap<>();
+
+    private final LongAdder authenticated = new LongAdder();
+    private final LongAdder unauthenticated = new LongAdder();
+
+    ServerMetrics(Store store, Optional<AuditLog> audit) {
+        GaugeWithCallback.builder()
+                .name("authentication_attempts")
+                .help("Requests by whether it could be found out who makes them.")
+                .labelNames("result")
+                .callback(callback -> {
+                    callback.call((double) authenticated.sum(), "success");
+                    callback.call((double) unauthenticated.sum(), "failure");
+                })
+                .register(registry);
+        audit.ifPresent(log -> {
+            CounterWithCallback.builder()
+                    .name("apiserver_audit_event_total")
+                    .help("Events that the audit log took.")
+                    .callback(callback -> callback.call((double) log.taken()))
+                    .register(registry);
+            CounterWithCallback.builder()
+                    .name("apiserver_audit_error_total")
+                    .help("Events that the audit log lost.")
+                    .callback(callback -> callback.call((double) log.lost()))
+                    .register(registry);
+        });
         GaugeWithCallback.builder()
                 .name("apiserver_storage_objects")
                 .help("Objects stored.")
                 .labelNames("resource")
-                .callback(callback -> Resources.ALL.forEach(resource -> callback.call(
+                .callback(callback -> Resources.ALL.stream().filter(Resource::isStored).forEach(resource -> callback.call(
                         store.list(resource.prefix(""), "", 0, 0).entries().size(),
                         resource.type().qualifiedName())))
                 .register(registry);
@@ -55,42 +114,100 @@ final class ServerMetrics {
                 .register(registry);
     }
 
+    /** What a request counts to. */
+    private record Kind(String verb, ResourceType type, String subresource, String scope) {}
+
+    /**
+     * The series of a kind of request. Looking them up by their labels takes the library longer than all else that is
+     * counted, so they are kept.
+     */
+    private final class Series {
+        private final Kind kind;
+        private final DistributionDataPoint duration;
+        private final Map<Integer, CounterDataPoint> counts = new ConcurrentHashMap<>();
+
+        private Series(Kind kind) {
+            this.kind = kind;
+            duration = durations.labelValues(kind.verb, kind.type.plural());
+        }
+
+        private CounterDataPoint count(int code) {
+            return counts.computeIfAbsent(
+                    code,
+                    status -> requests.labelValues(
+                            kind.verb,
+                            kind.type.group(),
+                            kind.type.version(),
+                            kind.type.plural(),
+                            kind.subresource,
+                            kind.scope,
+                            Integer.toString(status)));
+        }
+    }
+
     void started(RequestInfo info) {
-        inflight.labelValues(kind(info)).inc();
+        (isRead(info) ? reading : writing).inc();
     }
 
     void finished(RequestInfo info, int code, double seconds) {
-        inflight.labelValues(kind(info)).dec();
-        String verb = info.verb().toUpperCase(Locale.ROOT);
-        // Only what the catalogue knows becomes a label: paths that clients make up must not become time series.
-        var target = info.resource().filter(known -> Resources.find(known).isPresent());
-        String resource = target.map(RequestInfo.Target::plural).orElse("");
-        String subresource = target.map(RequestInfo.Target::subresource)
-                .filter(name -> name.equals("status"))
-                .orElse("");
-        String scope = target.map(known ->
-                        known.name().isEmpty() ? known.namespace().isEmpty() ? "cluster" : "namespace" : "resource")
-                .orElse("");
-        requests.labelValues(
-                        VERBS.getOrDefault(verb, "other"),
-                        target.map(RequestInfo.Target::group).orElse(""),
-                        target.map(RequestInfo.Target::version).orElse(""),
-                        resource,
-                        subresource,
-                        scope,
-                        Integer.toString(code))
-                .inc();
-        if (!verb.equals("WATCH")) {
-            durations.labelValues(VERBS.getOrDefault(verb, "other"), resource).observe(seconds);
+        (isRead(info) ? reading : writing).dec();
+        Series found = series.computeIfAbsent(kind(info), Series::new);
+        found.count(code).inc();
+        if (!found.kind.verb.equals("WATCH")) {
+            found.duration.observe(seconds);
         }
+    }
+
+    void authenticated(boolean success) {
+        (success ? authenticated : unauthenticated).increment();
+    }
+
+    private static Kind kind(RequestInfo info) {
+        String verb = VERBS.getOrDefault(info.verb().toUpperCase(Locale.ROOT), "other");
+        // Only what the catalogue knows becomes a label: paths that clients make up must not become time series.
+        Optional<Resource> resource = info.resource().flatMap(Resources::find);
+        if (resource.isEmpty()) {
+            return new Kind(verb, NOTHING, "", "");
+        }
+        RequestInfo.Target target = info.resource().get();
+        String scope =
+                !target.name().isEmpty() ? "resource" : target.namespace().isEmpty() ? "cluster" : "namespace";
+        String subresource = target.subresource().equals("status") ? "status" : "";
+        return new Kind(verb, resource.get().type(), subresource, scope);
     }
 
     void watchOpened(Resource resource) {
         watchers.labelValues("WATCH", resource.type().plural()).inc();
+        registered(resource).inc();
     }
 
     void watchClosed(Resource resource) {
         watchers.labelValues("WATCH", resource.type().plural()).dec();
+        registered(resource).dec();
+    }
+
+    private GaugeDataPoint registered(Resource resource) {
+        return registered.labelValues(
+                resource.type().group(), resource.type().version(), resource.type().kind());
+    }
+
+    void answered(RequestInfo info, ApiResponse response) {
+        if (response instanceof ApiResponse.Full full
+                && (info.verb().equals("get") || info.verb().equals("list"))) {
+            String resource = info.resource()
+                    .filter(known -> Resources.find(known).isPresent())
+                    .map(RequestInfo.Target::plural)
+                    .orElse("");
+            sizes.labelValues(info.verb().toUpperCase(Locale.ROOT), resource).observe(full.body().length);
+        }
+    }
+
+    void dropped(RequestInfo info) {
+        dropped.labelValues(isRead(info) ? "readOnly" : "mutating").inc();
+    }
+
+    void handshakeFailed() {
+        handshakes.inc();
     }
 
     byte[] expose() {
@@ -121,10 +238,10 @@ final class ServerMetrics {
             "DELETECOLLECTION",
             "DELETECOLLECTION");
 
-    private static String kind(RequestInfo info) {
+    static boolean isRead(RequestInfo info) {
         return switch (info.verb()) {
-            case "get", "list", "watch", "head" -> "readOnly";
-            default -> "mutating";
+            case "get", "list", "watch", "head" -> true;
+            default -> false;
         };
     }
 }

@@ -30,6 +30,11 @@ interface Strategy {
         return List.of();
     }
 
+    /** What is wrong with an object that is about to be created, besides. */
+    default List<FieldError> validateCreate(JsonObject object) {
+        return List.of();
+    }
+
     /** What is wrong with an object as the successor of {@code old}. */
     default List<FieldError> validateUpdate(JsonObject object, JsonObject old) {
         return List.of();

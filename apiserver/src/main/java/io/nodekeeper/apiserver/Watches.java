@@ -30,6 +30,8 @@ final class Watches {
     /** Chosen: a day. Clients ask for minutes. */
     private static final long LONGEST_SECONDS = 86_400;
 
+    private static final byte[] MODIFIED = head("MODIFIED");
+
     private final Store store;
     private final Loop loop;
     private final Reads reads;
@@ -76,6 +78,7 @@ final class Watches {
 
     /** An event in bytes, and its objects if a selector had to look at them. */
     private static final class Rendered {
+        private final Codec codec;
         private final long revision;
         private final String key;
         private final byte[] line;
@@ -83,6 +86,7 @@ final class Watches {
         private final Optional<JsonObject> after;
 
         private Rendered(Event event, Codec codec, boolean decode) {
+            this.codec = codec;
             revision = event.revision();
             key = event.key();
             String type = event.after().isEmpty() ? "DELETED" : event.before().isEmpty() ? "ADDED" : "MODIFIED";
@@ -93,7 +97,7 @@ final class Watches {
     }
 
     private static byte[] line(String type, byte[] object) {
-        byte[] head = ("{\"type\":\"" + type + "\",\"object\":").getBytes(StandardCharsets.US_ASCII);
+        byte[] head = type.equals("MODIFIED") ? MODIFIED : head(type);
         byte[] line = new byte[head.length + object.length + 2];
         System.arraycopy(head, 0, line, 0, head.length);
         System.arraycopy(object, 0, line, head.length, object.length);
@@ -102,10 +106,15 @@ final class Watches {
         return line;
     }
 
+    private static byte[] head(String type) {
+        return ("{\"type\":\"" + type + "\",\"object\":").getBytes(StandardCharsets.US_ASCII);
+    }
+
     private Rendered render(Event event, Codec codec, boolean decode) {
         Rendered rendered = last;
         if (rendered == null
                 || rendered.revision != event.revision()
+                || rendered.codec != codec
                 || !rendered.key.equals(event.key())
                 || (decode && rendered.before.isEmpty() && rendered.after.isEmpty())) {
             rendered = new Rendered(event, codec, decode);
@@ -173,7 +182,7 @@ final class Watches {
 
         @Override
         public void onEvent(Event event) {
-            if (plain && !media.table()) {
+            if (plain && media.whole()) {
                 sink.write(render(event, codec, false).line);
                 return;
             }
@@ -181,7 +190,7 @@ final class Watches {
             boolean was = rendered.before.isPresent() && options.matches(resource, rendered.before.get());
             boolean is = rendered.after.isPresent() && options.matches(resource, rendered.after.get());
             if (is) {
-                if (was == event.before().isPresent() && !media.table()) {
+                if (was == event.before().isPresent() && media.whole()) {
                     sink.write(rendered.line);
                 } else {
                     sink.write(line(was ? "MODIFIED" : "ADDED", event.after().orElseThrow(), event.revision()));
@@ -210,7 +219,18 @@ final class Watches {
                 columnsSent = true;
                 return Watches.line(type, Json.writeBytes(table));
             }
+            if (media.metadata()) {
+                return Watches.line(type, Json.writeBytes(media.metadataOf(codec.decode(entry, revision))));
+            }
             return Watches.line(type, codec.show(entry, revision));
+        }
+
+        private String kind() {
+            return switch (media.form()) {
+                case OBJECT -> resource.type().kind();
+                case TABLE -> "Table";
+                case METADATA -> "PartialObjectMetadata";
+            };
         }
 
         private void bookmark(long revision, boolean initialEventsEnd) {
@@ -223,10 +243,10 @@ final class Watches {
                                 .build());
             }
             JsonObject object = JsonObject.builder()
-                    .put("kind", media.table() ? "Table" : resource.type().kind())
+                    .put("kind", kind())
                     .put(
                             "apiVersion",
-                            media.table() ? "meta.k8s.io/v1" : resource.type().apiVersion())
+                            media.whole() ? resource.type().apiVersion() : media.apiVersion())
                     .put("metadata", metadata.build())
                     .build();
             sink.write(Watches.line("BOOKMARK", Json.writeBytes(object)));

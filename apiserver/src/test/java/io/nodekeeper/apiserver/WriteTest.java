@@ -29,7 +29,7 @@ class WriteTest {
         assertThat(refused.reason()).isEqualTo("UnsupportedMediaType");
         assertThat(refused.message())
                 .isEqualTo(
-                        "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml");
+                        "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf");
         assertThat(server.ask(
                                 TestServer.ADMIN,
                                 "POST",
@@ -238,7 +238,7 @@ class WriteTest {
                         "/api/v1/namespaces/default/pods",
                         "{\"metadata\":{\"name\":\"p1\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]},\"status\":{\"phase\":\"Running\"}}")
                 .json();
-        assertThat(pod.object("status")).hasToString("{\"phase\":\"Pending\"}");
+        assertThat(pod.object("status")).hasToString("{\"phase\":\"Pending\",\"qosClass\":\"BestEffort\"}");
         assertThat(pod.object("spec").number("terminationGracePeriodSeconds")).contains(30L);
         assertThat(pod.object("spec").array("tolerations").items()).hasSize(2);
     }
@@ -563,7 +563,6 @@ class WriteTest {
                 "{\"metadata\":{\"name\":7}}",
                 "{\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":1}}}",
                 "{\"metadata\":{\"name\":\"a\"},\"spec\":[]}",
-                "{\"metadata\":{\"name\":\"a\"},\"metadata\":{\"name\":\"b\"}}",
                 "{\"metadata\":{\"name\":\"a\",\"deletionTimestamp\":\"yesterday\"}}",
                 "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"externalID\":\"\\ud800\"}}",
                 "{\"metadata\":{\"name\":\"a\"},\"status\":{\"capacity\":{\"cpu\":\"many\"}}}"
@@ -582,5 +581,77 @@ class WriteTest {
                 server.post(NODES, "{\"metadata\":{\"name\":\"a\"},\"x\":" + "[".repeat(150) + "]".repeat(150) + "}");
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.message()).isEqualTo("the object is nested deeper than 100 levels");
+    }
+
+    @Test
+    @Tag("W17")
+    void ownersAndFinalizersHaveTheirForms() {
+        assertThat(server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"finalizers\":[\"short\"]}}")
+                        .message())
+                .isEqualTo(
+                        "Node \"n1\" is invalid: metadata.finalizers: Invalid value: \"short\": name is neither a standard finalizer name nor is it fully qualified");
+        assertThat(server.post(
+                                NODES,
+                                "{\"metadata\":{\"name\":\"n1\",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n\"}]}}")
+                        .message())
+                .isEqualTo("Node \"n1\" is invalid: metadata.ownerReferences.uid: Invalid value: \"\": uid must not be empty");
+        String owner = "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n\",\"uid\":\"u%d\",\"controller\":true}";
+        assertThat(server.post(
+                                NODES,
+                                "{\"metadata\":{\"name\":\"n1\",\"ownerReferences\":[" + owner.formatted(1) + ","
+                                        + owner.formatted(2) + "]}}")
+                        .message())
+                .contains("Only one reference can have Controller set to true");
+        assertThat(server.get(NODES).names()).isEmpty();
+    }
+
+    @Test
+    @Tag("W40")
+    void finalizersAreASetToWhichAPatchAddsInFront() {
+        server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"finalizers\":[\"a.b/c\"]}}");
+        JsonObject added = server.patch(
+                        TestServer.STRATEGIC, NODES + "/n1", "{\"metadata\":{\"finalizers\":[\"x.y/z\"]}}")
+                .json();
+        assertThat(added.object("metadata").array("finalizers").strings()).containsExactly("x.y/z", "a.b/c");
+        JsonObject removed = server.patch(
+                        TestServer.STRATEGIC,
+                        NODES + "/n1",
+                        "{\"metadata\":{\"$deleteFromPrimitiveList/finalizers\":[\"a.b/c\"]}}")
+                .json();
+        assertThat(removed.object("metadata").array("finalizers").strings()).containsExactly("x.y/z");
+    }
+
+    @Test
+    @Tag("W35")
+    void retainedKeysAndDirectivesLeaveNoTrace() {
+        server.post(
+                NODES,
+                "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}}");
+        JsonObject patched = server.patch(
+                        TestServer.STRATEGIC,
+                        NODES + "/n1",
+                        "{\"spec\":{\"$retainKeys\":[\"unschedulable\"],\"unschedulable\":true},\"metadata\":{\"labels\":{\"$patch\":\"replace\",\"only\":\"me\"}}}")
+                .json();
+        assertThat(patched.object("spec")).hasToString("{\"unschedulable\":true}");
+        assertThat(patched.object("metadata").object("labels")).hasToString("{\"only\":\"me\"}");
+        assertThat(server.patch(
+                                TestServer.STRATEGIC,
+                                NODES + "/n1/status",
+                                "{\"status\":{\"conditions\":[{\"status\":\"True\"}]}}")
+                        .message())
+                .isEqualTo("map: {\"status\":\"True\"} does not contain declared merge key: type");
+    }
+
+    @Test
+    @Tag("W30")
+    void aDryRunOfACreationShowsAllButTheVersion() {
+        JsonObject metadata = server.post(NODES + "?dryRun=All", "{\"metadata\":{\"generateName\":\"x-\"}}")
+                .json()
+                .object("metadata");
+        assertThat(metadata.text("name")).matches("^x-[bcdfghjklmnpqrstvwxz2456789]{5}$");
+        assertThat(metadata.text("uid")).isNotEmpty();
+        assertThat(metadata.text("creationTimestamp")).isEqualTo("2026-11-21T07:00:00Z");
+        assertThat(metadata.has("resourceVersion")).isFalse();
+        assertThat(server.get(NODES).names()).isEmpty();
     }
 }

@@ -1,6 +1,7 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.apiserver.DefaultTolerations;
+import io.nodekeeper.apiserver.RequestOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -80,6 +81,12 @@ final class ApiServerOptions implements Checked {
             description = "Bearer tokens, a line each: token,user,uid,\"group1,group2\".")
     Optional<Path> tokenAuthFile = Optional.empty();
 
+    @Mixin
+    ServiceAccountOptions serviceAccounts = new ServiceAccountOptions();
+
+    @Mixin
+    AuditOptions audit = new AuditOptions();
+
     @Option(
             names = "--event-ttl",
             paramLabel = "DURATION",
@@ -104,6 +111,48 @@ final class ApiServerOptions implements Checked {
                     + " Default: ${DEFAULT-VALUE}.")
     long defaultUnreachableTolerationSeconds = DefaultTolerations.DEFAULT.unreachableSeconds();
 
+    @Option(
+            names = "--max-requests-inflight",
+            paramLabel = "N",
+            defaultValue = "400",
+            description = "How many gets and lists are answered at a time; more get a 429. Default: ${DEFAULT-VALUE}.")
+    int maxRequestsInflight = RequestOptions.DEFAULT.reads();
+
+    @Option(
+            names = "--max-mutating-requests-inflight",
+            paramLabel = "N",
+            defaultValue = "200",
+            description = "How many writes are answered at a time; more get a 429. Heartbeats of nodes and leaders do not"
+                    + " count. Default: ${DEFAULT-VALUE}.")
+    int maxMutatingRequestsInflight = RequestOptions.DEFAULT.writes();
+
+    @Option(
+            names = "--request-timeout",
+            paramLabel = "DURATION",
+            defaultValue = "1m",
+            converter = DurationConverter.class,
+            description = "The longest that a request other than a watch may take. Default: ${DEFAULT-VALUE}.")
+    Duration requestTimeout = RequestOptions.DEFAULT.timeout();
+
+    @Option(
+            names = "--shutdown-delay-duration",
+            paramLabel = "DURATION",
+            defaultValue = "0s",
+            converter = DurationConverter.class,
+            description = "How long the server goes on, not ready, when it is told to stop, so that load balancers"
+                    + " notice. Default: ${DEFAULT-VALUE}.")
+    Duration shutdownDelayDuration = Duration.ZERO;
+
+    /** How much is done at a time. */
+    RequestOptions requests() {
+        return new RequestOptions(
+                maxRequestsInflight,
+                maxMutatingRequestsInflight,
+                RequestOptions.DEFAULT.heartbeats(),
+                RequestOptions.DEFAULT.listsAtOnce(),
+                requestTimeout);
+    }
+
     /** How long pods stay on failed nodes. */
     DefaultTolerations defaultTolerations() {
         return new DefaultTolerations(defaultNotReadyTolerationSeconds, defaultUnreachableTolerationSeconds);
@@ -124,7 +173,15 @@ final class ApiServerOptions implements Checked {
         faults.readable("--tls-private-key-file", tlsPrivateKeyFile);
         faults.readable("--client-ca-file", clientCaFile);
         faults.readable("--token-auth-file", tokenAuthFile);
+        serviceAccounts.check(faults);
+        audit.check(faults);
         faults.positive("--event-ttl", eventTtl);
+        faults.within("--max-requests-inflight", maxRequestsInflight, 1, 1_000_000);
+        faults.within("--max-mutating-requests-inflight", maxMutatingRequestsInflight, 1, 1_000_000);
+        faults.positive("--request-timeout", requestTimeout);
+        faults.require(
+                !shutdownDelayDuration.isNegative(),
+                "--shutdown-delay-duration is " + shutdownDelayDuration + ", expected 0s or more");
         faults.within("--default-not-ready-toleration-seconds", defaultNotReadyTolerationSeconds, 0, Integer.MAX_VALUE);
         faults.within(
                 "--default-unreachable-toleration-seconds", defaultUnreachableTolerationSeconds, 0, Integer.MAX_VALUE);

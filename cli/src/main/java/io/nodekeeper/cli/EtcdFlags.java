@@ -73,6 +73,6 @@ final class EtcdFlags implements Checked {
                 : Optional.empty();
         Optional<List<X509Certificate>> authorities =
                 caFile.isPresent() ? Optional.of(Pem.certificates(Files.readString(caFile.get()))) : Optional.empty();
-        return EtcdOptions.of(servers, Optional.of(ServerTls.client(identity, authorities)), prefix);
+        return EtcdOptions.of(servers, Optional.of(ClientTls.context(identity, authorities)), prefix);
     }
 }

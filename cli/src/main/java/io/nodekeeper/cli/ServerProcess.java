@@ -1,15 +1,20 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.AuditLog;
 import io.nodekeeper.apiserver.Authenticator;
 import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.access.ServiceAccountTokens;
+import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
+import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.ThreadPool;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -24,12 +29,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
-import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,13 +44,19 @@ final class ServerProcess {
     /** How long the end waits for the last group of writes. Chosen. */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
+    /** Threads for lists, for what had to wait, for compressing and for the beginnings of watches. Chosen. */
+    private static final int WORKERS = 4;
+
     private final Path data;
     private final KubeconfigFiles kubeconfigs;
     private final URI address;
     private final ThreadLoop loop;
     private final Store store;
+    private final ThreadPool workers;
+    private final Duration shutdownDelay;
     private final ApiServer core;
     private final HttpsServer https;
+    private final Optional<AuditLog> audit;
 
     private ServerProcess(ApiServerOptions options) throws IOException {
         data = options.data.dir;
@@ -66,17 +77,27 @@ final class ServerProcess {
         Map<String, User> tokens = options.tokenAuthFile.isPresent()
                 ? Authenticator.readTokens(Files.readAllLines(options.tokenAuthFile.get(), StandardCharsets.UTF_8))
                 : Map.of();
-        SSLContext tls = ServerTls.context(identity, clientAuthorities);
+        audit = options.audit.open();
+        ServiceAccountTokens serviceAccounts = options.serviceAccounts.tokens(data);
+        workers = new ThreadPool("requests", WORKERS);
+        shutdownDelay = options.shutdownDelayDuration;
         store = opened(opening);
         String host = reachable(options.bindAddress);
         core = new ApiServer(
                 store,
                 loop,
                 random,
-                new Authenticator(tokens),
+                new Authenticator(tokens, serviceAccounts),
                 host + ":" + options.securePort,
-                options.defaultTolerations());
-        https = HttpsServer.start(core, tls, new InetSocketAddress(options.bindAddress, options.securePort));
+                options.defaultTolerations(),
+                options.requests(),
+                workers,
+                audit);
+        https = HttpsServer.start(
+                core,
+                new ServerIdentity(identity.key(), identity.chain(), clientAuthorities),
+                HttpsOptions.of(
+                        new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers));
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);
     }
@@ -111,16 +132,24 @@ final class ServerProcess {
         return kubeconfigs.agent(data, node);
     }
 
-    /** Stops: no longer ready, no new requests, the last writes made durable. */
+    /** Stops: no longer ready, then no new requests and the end of those under way, then the last writes made durable. */
     void stop() {
         core.stopping();
-        https.close();
         ThreadLoop timer = new ThreadLoop("close");
+        Deadlines.sleep(timer, shutdownDelay).join();
+        https.close();
+        workers.close();
         try {
             Deadlines.within(timer, CLOSE_TIMEOUT, "closing the store", store.close())
                     .join();
         } catch (RuntimeException e) {
             log.error("the store did not close: {}", e.getMessage());
+        }
+        try {
+            audit.ifPresent(open -> Deadlines.within(timer, CLOSE_TIMEOUT, "closing the audit log", open.close())
+                    .join());
+        } catch (RuntimeException e) {
+            log.error("the audit log did not close: {}", e.getMessage());
         } finally {
             timer.close();
         }

@@ -42,6 +42,7 @@ final class BlindCluster implements AutoCloseable {
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
     private final Optional<LoopDisk> disk;
+    private final Optional<EtcdCluster> etcd;
     private final Running server;
     private final Running controller;
     private final Running mortal;
@@ -49,16 +50,22 @@ final class BlindCluster implements AutoCloseable {
     private final Fleet fleet;
 
     /** Starts everything in {@code directory}, and returns when all nodes are Ready and have been heard of. */
-    BlindCluster(Path directory, boolean ownDisk, List<String> controllerFlags) throws Exception {
+    BlindCluster(Path directory, Blindness.Storage storage, List<String> controllerFlags) throws Exception {
         // One after another: processes that all start at once leave each other no processor.
         STARTING.lock();
         try {
             Path data = directory.resolve("data");
-            disk = ownDisk
+            disk = storage == Blindness.Storage.OWN_DISK
                     ? Optional.of(opened(LoopDisk.mount(directory.resolve("disk.img"), data.resolve("store"))))
                     : Optional.empty();
-            server = opened(Running.startSmall(
-                    directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0")));
+            etcd = storage == Blindness.Storage.ETCD
+                    ? Optional.of(opened(EtcdCluster.start(directory.resolve("etcd"), 3)))
+                    : Optional.empty();
+            List<String> serverFlags =
+                    new ArrayList<>(List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
+            etcd.ifPresent(members ->
+                    serverFlags.addAll(List.of("--store=etcd", "--etcd-servers=" + members.servers())));
+            server = opened(Running.startSmall(directory, "apiserver", serverFlags));
             server.awaitReady();
             relay = opened(new Relay(data));
             List<String> flags = new ArrayList<>(List.of(
@@ -113,6 +120,19 @@ final class BlindCluster implements AutoCloseable {
 
     void thawDisk() throws Exception {
         disk.orElseThrow().thaw();
+    }
+
+    /** Freezes the first {@code members} of etcd's. */
+    void freezeEtcd(int members) throws Exception {
+        for (int member = 0; member < members; member++) {
+            etcd.orElseThrow().freeze(member);
+        }
+    }
+
+    void thawEtcd(int members) throws Exception {
+        for (int member = 0; member < members; member++) {
+            etcd.orElseThrow().thaw(member);
+        }
     }
 
     /** Kills the process of the mortal nodes. */

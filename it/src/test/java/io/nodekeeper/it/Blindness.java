@@ -8,7 +8,7 @@ import java.util.List;
 /** The ways in which a controller is made blind. */
 enum Blindness {
     /** The stalled lease watch that had Kubernetes declare 100 of 100 nodes NotReady. */
-    WATCH("lease watch stalled, connection open", "watch", false) {
+    WATCH("lease watch stalled, connection open", "watch", Storage.ANY) {
         @Override
         List<Step> steps() {
             return List.of(
@@ -17,28 +17,28 @@ enum Blindness {
         }
     },
     /** SIGSTOP. */
-    SERVER("API server frozen", "API server", false) {
+    SERVER("API server frozen", "API server", Storage.ANY) {
         @Override
         List<Step> steps() {
             return List.of(new Step(0, BlindCluster::freezeServer), new Step(60, BlindCluster::thawServer));
         }
     },
     /** Longer than the grace without the longest time since a renewal: 40 s − 10 s. */
-    DISK("the store's disk stalled", "store", true) {
+    DISK("the store's disk stalled", "store", Storage.OWN_DISK) {
         @Override
         List<Step> steps() {
             return List.of(new Step(0, BlindCluster::freezeDisk), new Step(45, BlindCluster::thawDisk));
         }
     },
     /** SIGSTOP, as long as a pause for garbage could never be. */
-    CONTROLLER("controller frozen", "controller", false) {
+    CONTROLLER("controller frozen", "controller", Storage.ANY) {
         @Override
         List<Step> steps() {
             return List.of(new Step(0, BlindCluster::freezeController), new Step(60, BlindCluster::thawController));
         }
     },
     /** A cut that is told of. */
-    REFUSED("network cut, connections reset and refused", "API server", false) {
+    REFUSED("network cut, connections reset and refused", "API server", Storage.ANY) {
         @Override
         List<Step> steps() {
             return List.of(
@@ -47,7 +47,7 @@ enum Blindness {
         }
     },
     /** A cut that nobody is told of. */
-    DROPPED("network cut, packets dropped", "API server", false) {
+    DROPPED("network cut, packets dropped", "API server", Storage.ANY) {
         @Override
         List<Step> steps() {
             return List.of(
@@ -55,8 +55,24 @@ enum Blindness {
                     new Step(60, cluster -> cluster.network(Relay.Fault.NONE)));
         }
     },
-    /** All of the above, each for its own time; the cut hides the stalled watch until it ends. */
-    ALL("all at once", "", true) {
+    /** The others go on without it. */
+    ETCD_MEMBER("one of three etcd members frozen", "", Storage.ETCD) {
+        @Override
+        List<Step> steps() {
+            return List.of(
+                    new Step(0, cluster -> cluster.freezeEtcd(1)), new Step(60, cluster -> cluster.thawEtcd(1)));
+        }
+    },
+    /** As long as the stalled disk. */
+    ETCD("all three etcd members frozen", "store", Storage.ETCD) {
+        @Override
+        List<Step> steps() {
+            return List.of(
+                    new Step(0, cluster -> cluster.freezeEtcd(3)), new Step(45, cluster -> cluster.thawEtcd(3)));
+        }
+    },
+    /** All of the above but etcd's, each for its own time; the cut hides the stalled watch until it ends. */
+    ALL("all at once", "", Storage.OWN_DISK) {
         @Override
         List<Step> steps() {
             return List.of(
@@ -72,6 +88,16 @@ enum Blindness {
         }
     };
 
+    /** What the API server keeps its objects in. */
+    enum Storage {
+        /** Whatever it has by itself. */
+        ANY,
+        /** RocksDB on a disk of its own, which can be frozen. */
+        OWN_DISK,
+        /** Three members of etcd. */
+        ETCD
+    }
+
     /** What is done when; seconds from the beginning. */
     record Step(int at, Action action) {}
 
@@ -83,12 +109,12 @@ enum Blindness {
 
     private final String text;
     private final String hop;
-    private final boolean ownDisk;
+    private final Storage storage;
 
-    Blindness(String text, String hop, boolean ownDisk) {
+    Blindness(String text, String hop, Storage storage) {
         this.text = text;
         this.hop = hop;
-        this.ownDisk = ownDisk;
+        this.storage = storage;
     }
 
     /** What happens, in order; the last step gives back the sight. */
@@ -104,9 +130,9 @@ enum Blindness {
         return hop;
     }
 
-    /** Whether the store needs a disk of its own. */
-    boolean needsDisk() {
-        return ownDisk;
+    /** What the store has to be. */
+    Storage storage() {
+        return storage;
     }
 
     /** Seconds from the first step to the last. */

@@ -28,13 +28,17 @@ import org.junit.jupiter.api.parallel.Isolated;
  * Whatever keeps the controller from seeing, no node is blamed for it, and nodes that really die meanwhile are found. Each
  * case has a cluster of its own; a few run side by side. The table of a whole run becomes {@code docs/blindness.md}.
  *
- * <p>{@code -Dblindness.only=WATCH,DISK} runs just those cases and leaves the document alone.
+ * <p>{@code -Dblindness.only=WATCH,DISK} runs just those cases, and {@code -Dblindness.etcd=true} all on etcd; both leave the
+ * document alone.
  */
 @Isolated("It measures.")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BlindnessIT {
     /** Whether the hop that the controller names has to be the right one, or is only written down. */
     private static final boolean HOPS_COUNT = Boolean.getBoolean("blindness.hops");
+
+    /** Whether every case has its objects in etcd, where the store's own disk has no part. */
+    private static final boolean ON_ETCD = Boolean.getBoolean("blindness.etcd");
 
     private static final int SIDE_BY_SIDE = Integer.getInteger("blindness.parallel", 5);
     /** How long is looked for false verdicts after sight has returned, seconds: longer than the grace. */
@@ -149,8 +153,15 @@ class BlindnessIT {
         }
     }
 
+    private static Blindness.Storage storage(Blindness blindness) {
+        return ON_ETCD ? Blindness.Storage.ETCD : blindness.storage();
+    }
+
     private static boolean wanted(Blindness blindness) {
         String only = System.getProperty("blindness.only", "");
+        if (ON_ETCD && blindness.storage() == Blindness.Storage.OWN_DISK) {
+            return false;
+        }
         return only.isEmpty() || List.of(only.split(",")).contains(blindness.name());
     }
 
@@ -171,7 +182,7 @@ class BlindnessIT {
     private static Row look(Blindness blindness, boolean crash, boolean reference) throws Exception {
         String name = blindness.name().toLowerCase(Locale.ROOT) + (crash ? "-crash" : "") + (reference ? "-ref" : "");
         Path own = Files.createDirectory(directory.resolve(name));
-        try (BlindCluster cluster = new BlindCluster(own, blindness.needsDisk(), reference ? REFERENCE : List.of())) {
+        try (BlindCluster cluster = new BlindCluster(own, storage(blindness), reference ? REFERENCE : List.of())) {
             Map<String, String> before = cluster.transitions();
 
             long sight = blindness.happen(cluster, crash);
@@ -213,7 +224,8 @@ class BlindnessIT {
 
     @AfterAll
     void writeTable() throws Exception {
-        if (!System.getProperty("blindness.only", "").isEmpty()
+        if (ON_ETCD
+                || !System.getProperty("blindness.only", "").isEmpty()
                 || runs.stream().anyMatch(run -> !run.isDone() || run.isCompletedExceptionally())) {
             return;
         }
@@ -236,7 +248,8 @@ class BlindnessIT {
             (RocksDB), controller and 60 hollow nodes in two processes, all real processes on one machine with 2 cores, five
             clusters side by side. Grace 40 s, leases of 40 s, renewed each 10 s. The controller reaches the API server
             through a relay, where the network's faults happen; the nodes and the observer reach it directly. Processes are
-            frozen with SIGSTOP, the store's disk is an ext4 of its own, frozen with `fsfreeze`. Where nodes crash, the
+            frozen with SIGSTOP, the store's disk is an ext4 of its own, frozen with `fsfreeze`; where etcd's members freeze, they
+            are the store (`--store etcd`). Where nodes crash, the
             process of 10 of them gets SIGKILL in the middle of the fault.
 
             A false verdict is a living node that became Unknown from the beginning of the fault until 60 s after its end. A

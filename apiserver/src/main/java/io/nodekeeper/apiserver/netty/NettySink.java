@@ -1,81 +1,182 @@
 package io.nodekeeper.apiserver.netty;
 
-import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelOutboundBuffer;
-import io.netty.handler.codec.http.DefaultHttpContent;
-import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.concurrent.Future;
 import io.nodekeeper.apiserver.StreamSink;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A chunked answer. What the reader has not taken piles up in the channel; a reader that leaves too much unread is cut
- * off, so that it costs the server a bounded amount of memory and its neighbours nothing. Thread-safe.
+ * A watch's way to its reader. The channel is given only as much as it takes at once; the rest waits here as references
+ * to the bytes that all watchers share. A reader that leaves too much unread is cut off alone, so that it costs the
+ * server a bounded amount of memory and its neighbours nothing. Thread-safe.
  */
 final class NettySink implements StreamSink {
     private static final Logger log = LoggerFactory.getLogger(NettySink.class);
 
     /** Bytes of news that a slow reader may leave unread; a watch line has about 1 to 5 KB. Chosen. */
-    private static final int UNREAD = 4 << 20;
+    static final int UNREAD = 4 << 20;
+
+    /** How much of what waits goes into one chunk or frame at most. Chosen: four TLS records. */
+    private static final int PART = 64 << 10;
+
+    /**
+     * How long a reader may take nothing while something waits. Chosen, as long as a request may take in Kubernetes. With
+     * HTTP/2 what one stream does not read fills the window of its connection, and so stops its neighbours.
+     */
+    private static final int STALL_SECONDS = 60;
+
+    /** Stands for the end of the answer. */
+    private static final Object END = new Object();
+
+    /** Stands for the end of a reader that was too slow. */
+    static final Object CUT = new Object();
+
+    /** What the reader asked for to begin with, which does not count as news. */
+    private record First(byte[] bytes) {}
 
     private final ChannelHandlerContext context;
+    private final Outbox outbox;
+    private final Framing framing;
     private final Runnable afterEnd;
     private final List<Runnable> onClose = new ArrayList<>();
     private boolean closed;
-    /** Bytes of the beginning, which do not count as news; touched on the event loop only. */
-    private long first;
+
+    // Touched by the outbox only, under its lock.
+    private long unread;
+    private boolean cut;
+
+    // Touched on the event loop only.
+    private final ArrayDeque<Object> waiting = new ArrayDeque<>();
+    private boolean touched;
+    /** Parts written so far: what tells a slow reader from one that stopped. */
+    private long progress;
+
+    private @Nullable Future<?> stall;
 
     /** {@code afterEnd} runs on the event loop once the answer ended as agreed. */
-    NettySink(ChannelHandlerContext context, Runnable afterEnd) {
+    NettySink(ChannelHandlerContext context, Outbox outbox, Framing framing, Runnable afterEnd) {
         this.context = context;
+        this.outbox = outbox;
+        this.framing = framing;
         this.afterEnd = afterEnd;
     }
 
     @Override
     public void writeFirst(byte[] bytes) {
-        context.executor().execute(() -> {
-            if (!isClosed()) {
-                first += bytes.length;
-                context.writeAndFlush(new DefaultHttpContent(Unpooled.wrappedBuffer(bytes)));
-            }
-        });
+        outbox.add(this, new First(bytes), 0);
     }
 
     @Override
     public void write(byte[] bytes) {
-        context.executor().execute(() -> {
-            if (isClosed()) {
-                return;
-            }
-            if (unread() > first + UNREAD) {
-                log.warn(
-                        "a watcher at {} does not keep up and is cut off",
-                        context.channel().remoteAddress());
-                closed();
-                context.close();
-                return;
-            }
-            context.writeAndFlush(new DefaultHttpContent(Unpooled.wrappedBuffer(bytes)));
-        });
-    }
-
-    private long unread() {
-        ChannelOutboundBuffer pending = context.channel().unsafe().outboundBuffer();
-        return pending == null ? 0 : pending.totalPendingWriteBytes();
+        outbox.add(this, bytes, bytes.length);
     }
 
     @Override
     public void end() {
-        context.executor().execute(() -> {
-            if (!isClosed()) {
-                closed();
-                context.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT);
-                afterEnd.run();
+        outbox.add(this, END, 0);
+    }
+
+    /** Counts {@code news} as unread; false if that is too much. */
+    boolean count(long news) {
+        unread += news;
+        cut |= unread > UNREAD;
+        return !cut;
+    }
+
+    void uncount(long news) {
+        unread -= news;
+    }
+
+    /** Puts {@code item} behind what waits; whether {@link #drain} is to be called, once for several items. */
+    boolean queue(Object item) {
+        if (isClosed()) {
+            return false;
+        }
+        if (item == CUT) {
+            cutOff();
+            return false;
+        }
+        waiting.add(item);
+        boolean first = !touched;
+        touched = true;
+        return first;
+    }
+
+    /** Writes as much as the channel takes, with one flush. */
+    void drain() {
+        touched = false;
+        long taken = 0;
+        boolean wrote = false;
+        List<byte[]> part = new ArrayList<>();
+        while (!waiting.isEmpty() && context.channel().isWritable()) {
+            if (waiting.peek() == END) {
+                finish();
+                break;
             }
-        });
+            int size = 0;
+            while (size < PART && !waiting.isEmpty() && waiting.peek() != END) {
+                Object item = waiting.remove();
+                byte[] bytes;
+                if (item instanceof First first) {
+                    bytes = first.bytes;
+                } else {
+                    bytes = (byte[]) item;
+                    taken += bytes.length;
+                }
+                part.add(bytes);
+                size += bytes.length;
+            }
+            framing.write(context, part);
+            part.clear();
+            progress++;
+            wrote = true;
+        }
+        if (wrote) {
+            context.flush();
+        }
+        if (taken > 0) {
+            outbox.taken(this, taken);
+        }
+        if (!waiting.isEmpty() && stall == null) {
+            expectProgress();
+        }
+    }
+
+    private void expectProgress() {
+        long before = progress;
+        stall = context.executor()
+                .schedule(
+                        () -> {
+                            stall = null;
+                            if (!waiting.isEmpty() && progress == before) {
+                                cutOff();
+                            } else if (!waiting.isEmpty()) {
+                                expectProgress();
+                            }
+                        },
+                        STALL_SECONDS,
+                        TimeUnit.SECONDS);
+    }
+
+    private void cutOff() {
+        log.warn("a watcher at {} does not keep up and is cut off", Peer.address(context.channel()));
+        closed();
+        context.close();
+    }
+
+    private void finish() {
+        waiting.clear();
+        closed();
+        ChannelFuture written = framing.end(context);
+        Stalled.watch(context, written);
+        afterEnd.run();
     }
 
     @Override
@@ -89,7 +190,7 @@ final class NettySink implements StreamSink {
         action.run();
     }
 
-    /** The reader is gone. */
+    /** The reader is gone, or the answer has ended. On the event loop. */
     void closed() {
         List<Runnable> actions;
         synchronized (this) {
@@ -98,6 +199,10 @@ final class NettySink implements StreamSink {
             }
             closed = true;
             actions = List.copyOf(onClose);
+        }
+        waiting.clear();
+        if (stall != null) {
+            stall.cancel(false);
         }
         actions.forEach(Runnable::run);
     }

@@ -1,71 +1,88 @@
 package io.nodekeeper.apiserver.netty;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
-import io.netty.handler.codec.http.DefaultHttpResponse;
-import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.QueryStringDecoder;
-import io.netty.handler.ssl.SslHandler;
-import io.netty.handler.ssl.SslHandshakeCompletionEvent;
-import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.ScheduledFuture;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.apiserver.ApiRequest;
 import io.nodekeeper.apiserver.ApiResponse;
-import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.User;
+import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import javax.naming.InvalidNameException;
-import javax.naming.ldap.LdapName;
-import javax.naming.ldap.Rdn;
-import javax.net.ssl.SSLPeerUnverifiedException;
-import javax.security.auth.x500.X500Principal;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One connection: reads requests, has them answered one at a time, writes the answers. Confined to its event loop. */
+/**
+ * Reads requests, has them answered one at a time, and writes the answers: those of a connection in HTTP/1.1, or the only
+ * one of a stream in HTTP/2. Confined to its event loop.
+ */
 final class RequestHandler extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(RequestHandler.class);
     /** The largest body (Kubernetes' limit). */
     private static final int BODY_BYTES = 3_145_728;
 
-    /** What a client may send ahead while a watch runs on the connection, in parts of messages. Chosen. */
+    /** What a client may send ahead while an answer is under way, in parts of messages. Chosen. */
     private static final int AHEAD = 256;
 
-    private final ApiServer server;
+    /** How long a body may take to arrive: as long as a request may take in Kubernetes. */
+    private static final int BODY_SECONDS = 60;
+
+    /** How long a connection without a request stays when the server closes, so that what is on its way gets its 503. Chosen. */
+    private static final int LINGER_MILLIS = 200;
+
+    private final Shared shared;
+    private final Optional<User> certificate;
+    private final Runnable heard;
+    private final Answers answers;
     /** What came while an answer was under way: the decoder hands out all that was in one packet. */
     private final ArrayDeque<Object> ahead = new ArrayDeque<>();
 
-    private Optional<User> certificate = Optional.empty();
     private @Nullable HttpRequest head;
-    private @Nullable ByteBuf body;
-    private boolean tooLarge;
+    /** The pieces of a body that came in more than one. */
+    private @Nullable ByteBuf pieces;
+
+    private @Nullable ScheduledFuture<?> bodyTimer;
+    private byte[] whole = {};
+    private long received;
+    /** Bytes of {@link Shared#bodies} that the request holds. */
+    private long held;
+
+    private boolean crowded;
     private boolean busy;
+    private boolean proceeding;
     private boolean stopping;
     private @Nullable NettySink stream;
 
-    RequestHandler(ApiServer server) {
-        this.server = server;
+    /** {@code heard} runs whenever the headers of a request are complete. */
+    RequestHandler(Shared shared, Optional<User> certificate, Runnable heard) {
+        this.shared = shared;
+        this.certificate = certificate;
+        this.heard = heard;
+        answers = new Answers(shared);
+    }
+
+    /** Whether a request is being received or answered. */
+    boolean busy() {
+        return busy || head != null;
     }
 
     @Override
@@ -74,21 +91,37 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             take(context, message);
         } else if (ahead.size() < AHEAD) {
             ahead.add(message);
+            if (stream == null) {
+                // While a watch runs reading goes on, so that a client that leaves is noticed.
+                context.channel().config().setAutoRead(false);
+            }
         } else {
             ReferenceCountUtil.release(message);
-            log.debug(
-                    "{} sends on without waiting for its answers",
-                    context.channel().remoteAddress());
+            log.debug("{} sends on without waiting for its answers", Peer.address(context.channel()));
             context.close();
         }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        if (head != null && !busy && bodyTimer == null) {
+            bodyTimer = context.executor()
+                    .schedule(
+                            () -> refuse(context, 408, "Timeout", "the body did not arrive in " + BODY_SECONDS + " s"),
+                            BODY_SECONDS,
+                            TimeUnit.SECONDS);
+        }
+        context.fireChannelReadComplete();
     }
 
     private void take(ChannelHandlerContext context, Object message) {
         try {
             if (message instanceof HttpRequest request) {
+                heard.run();
                 head = request;
-                tooLarge = false;
-                body = Unpooled.EMPTY_BUFFER;
+                whole = new byte[0];
+                received = 0;
+                crowded = false;
                 if (request.decoderResult().isFailure()) {
                     refuse(context, 400, "BadRequest", "malformed HTTP request");
                     return;
@@ -99,9 +132,13 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 }
             }
             if (message instanceof HttpContent content && head != null) {
-                collect(context, content.content());
+                if (content.decoderResult().isFailure()) {
+                    refuse(context, 400, "BadRequest", "malformed HTTP body");
+                    return;
+                }
+                collect(context, content.content(), message instanceof LastHttpContent);
                 if (message instanceof LastHttpContent) {
-                    dispatch(context);
+                    dispatch(context, head);
                 }
             }
         } finally {
@@ -109,90 +146,121 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private void collect(ChannelHandlerContext context, ByteBuf part) {
-        ByteBuf collected = body;
-        if (collected == null || !part.isReadable() || tooLarge) {
+    private void collect(ChannelHandlerContext context, ByteBuf part, boolean last) {
+        int size = part.readableBytes();
+        received += size;
+        // Beyond a limit the rest is read and dropped: a client that is still sending would not see an answer.
+        if (size == 0 || received > BODY_BYTES || crowded) {
             return;
         }
-        if (collected.readableBytes() + part.readableBytes() > BODY_BYTES) {
-            // The rest is read and dropped: a client that is still sending would not see an answer.
-            tooLarge = true;
+        if (last && pieces == null) {
+            whole = ByteBufUtil.getBytes(part);
             return;
         }
-        if (collected == Unpooled.EMPTY_BUFFER) {
-            collected = context.alloc().buffer(part.readableBytes());
-            body = collected;
+        if (!shared.bodies.take(size)) {
+            crowded = true;
+            return;
         }
-        collected.writeBytes(part);
+        held += size;
+        if (pieces == null) {
+            pieces = context.alloc().buffer(size);
+        }
+        pieces.writeBytes(part);
     }
 
-    private void dispatch(ChannelHandlerContext context) {
-        HttpRequest request = head;
-        ByteBuf collected = body;
+    private void dispatch(ChannelHandlerContext context, HttpRequest request) {
         head = null;
-        body = null;
-        if (request == null || collected == null) {
-            return;
+        if (bodyTimer != null) {
+            bodyTimer.cancel(false);
+            bodyTimer = null;
         }
-        byte[] bytes = new byte[collected.readableBytes()];
-        collected.readBytes(bytes);
-        collected.release();
-        if (tooLarge) {
+        byte[] body = pieces == null ? whole : ByteBufUtil.getBytes(pieces);
+        whole = new byte[0];
+        if (received > BODY_BYTES) {
             refuse(context, 413, "RequestEntityTooLarge", "Request entity too large: limit is " + BODY_BYTES);
             return;
         }
+        if (crowded) {
+            shared.server.dropped(request.method().name());
+            refuse(context, Answers.TOO_MANY);
+            return;
+        }
+        if (shared.stopping()) {
+            refuse(context, Answers.CLOSING);
+            return;
+        }
+        dropPieces();
         Map<String, String> headers = new HashMap<>();
-        request.headers().forEach(header -> headers.put(header.getKey().toLowerCase(Locale.ROOT), header.getValue()));
+        request.headers()
+                .forEach(header -> headers.merge(
+                        header.getKey().toLowerCase(Locale.ROOT),
+                        header.getValue(),
+                        // Names of users and groups may have commas in them.
+                        (first, second) ->
+                                first + (header.getKey().regionMatches(true, 0, "impersonate-", 0, 12) ? "\n" : ",") + second));
         ApiRequest asked;
         try {
             QueryStringDecoder decoder = new QueryStringDecoder(request.uri());
-            Map<String, List<String>> query = decoder.parameters();
-            asked = new ApiRequest(request.method().name(), decoder.path(), query, headers, bytes, certificate);
+            asked = new ApiRequest(
+                    request.method().name(),
+                    decoder.path(),
+                    decoder.parameters(),
+                    headers,
+                    body,
+                    certificate,
+                    request.uri(),
+                    source(context));
         } catch (IllegalArgumentException e) {
             refuse(context, 400, "BadRequest", "malformed URL: " + e.getMessage());
             return;
         }
         // One request at a time: pipelined ones wait, here or in the socket, until the answer is out.
         busy = true;
-        context.channel().config().setAutoRead(false);
-        server.handle(asked)
-                .whenComplete((response, error) -> context.executor().execute(() -> {
-                    if (error != null) {
-                        log.error("{} {} was not answered", asked.method(), asked.path(), error);
-                        context.close();
-                    } else {
-                        answer(context, response);
-                    }
-                }));
+        shared.server.handle(asked).whenComplete((response, error) -> {
+            if (error != null) {
+                log.error("{} {} was not answered", asked.method(), asked.path(), error);
+                context.executor().execute(context::close);
+            } else if (response instanceof ApiResponse.Full full && Gzip.wanted(asked, full)) {
+                shared.workers.execute(() -> {
+                    ApiResponse packed = Gzip.pack(full);
+                    context.executor().execute(() -> answer(context, request, asked, packed));
+                });
+            } else if (context.executor().inEventLoop()) {
+                answer(context, request, asked, response);
+            } else {
+                context.executor().execute(() -> answer(context, request, asked, response));
+            }
+        });
     }
 
-    private void answer(ChannelHandlerContext context, ApiResponse response) {
+    /** The address of the other end. */
+    private static String source(ChannelHandlerContext context) {
+        return context.channel().remoteAddress() instanceof InetSocketAddress address && address.getAddress() != null
+                ? address.getAddress().getHostAddress()
+                : "";
+    }
+
+    private void answer(ChannelHandlerContext context, HttpRequest request, ApiRequest asked, ApiResponse response) {
+        giveBack();
+        if (!context.channel().isActive()) {
+            // The client left meanwhile; a watch that is not begun needs no end.
+            return;
+        }
         switch (response) {
             case ApiResponse.Full full -> {
-                FullHttpResponse out = new DefaultFullHttpResponse(
-                        HttpVersion.HTTP_1_1,
-                        HttpResponseStatus.valueOf(full.status()),
-                        Unpooled.wrappedBuffer(full.body()));
-                full.headers().forEach((name, value) -> out.headers().set(name, value));
-                out.headers().setInt(HttpHeaderNames.CONTENT_LENGTH, full.body().length);
-                if (full.status() == 401 || full.status() == 413) {
-                    out.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
-                }
-                context.writeAndFlush(out);
+                answers.write(context, full, asked.method().equals("HEAD"));
                 proceed(context);
             }
+            case ApiResponse.Streamed streamed when WebSocketWatch.wanted(request) ->
+                WebSocketWatch.open(context, request, streamed, shared);
             case ApiResponse.Streamed streamed -> {
-                HttpResponse out =
-                        new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(streamed.status()));
-                streamed.headers().forEach((name, value) -> out.headers().set(name, value));
-                out.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
-                context.writeAndFlush(out);
-                NettySink sink = new NettySink(context, () -> {
+                answers.begin(context, streamed);
+                NettySink sink = new NettySink(context, shared.outbox(context.executor()), Framing.BODY, () -> {
                     stream = null;
                     proceed(context);
                 });
                 stream = sink;
-                // Reading goes on, so that a client that leaves is noticed.
+                shared.opened(sink);
                 context.channel().config().setAutoRead(true);
                 streamed.start().accept(sink);
             }
@@ -201,73 +269,79 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     private void proceed(ChannelHandlerContext context) {
         busy = false;
+        if (proceeding) {
+            // An answer that was there at once: the loop below goes on.
+            return;
+        }
         if (stopping) {
             context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
             return;
         }
-        while (!busy && !ahead.isEmpty()) {
+        proceeding = true;
+        // Whoever does not read the answers gets no more of them.
+        while (!busy && !ahead.isEmpty() && context.channel().isWritable()) {
             take(context, ahead.remove());
         }
-        if (!busy) {
+        proceeding = false;
+        if (!busy && ahead.isEmpty() && !context.channel().config().isAutoRead()) {
             context.channel().config().setAutoRead(true);
         }
     }
 
-    /** Ends the connection as soon as the answer under way is out; a watch ends now. */
-    private void stop(ChannelHandlerContext context) {
-        stopping = true;
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
         if (stream != null) {
-            stream.end();
-        } else if (!busy) {
-            context.close();
+            stream.drain();
+        } else if (!busy && !ahead.isEmpty()) {
+            proceed(context);
         }
+        context.fireChannelWritabilityChanged();
     }
 
     private void refuse(ChannelHandlerContext context, int code, String reason, String why) {
+        refuse(context, ApiResponse.refusal(new ApiException(code, reason, why)));
+    }
+
+    /** Answers without the core, and closes: nothing more is answered here. */
+    private void refuse(ChannelHandlerContext context, ApiResponse.Full refusal) {
         head = null;
-        // Nothing more is answered on this connection.
         busy = true;
-        ApiResponse.Full refusal = ApiResponse.refusal(new ApiException(code, reason, why));
-        FullHttpResponse out = new DefaultFullHttpResponse(
-                HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(code), Unpooled.wrappedBuffer(refusal.body()));
-        refusal.headers().forEach((name, value) -> out.headers().set(name, value));
-        out.headers().setInt(HttpHeaderNames.CONTENT_LENGTH, refusal.body().length);
-        out.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
-        context.writeAndFlush(out).addListener(ChannelFutureListener.CLOSE);
+        dropPieces();
+        giveBack();
+        answers.last(context, refusal);
     }
 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event instanceof SslHandshakeCompletionEvent handshake && handshake.isSuccess()) {
-            certificate = peer(context);
-        } else if (event instanceof IdleStateEvent && !busy) {
-            context.close();
-        } else if (event == HttpsServer.STOP) {
-            stop(context);
+        if (event == HttpsServer.STOP) {
+            stopping = true;
+            if (!busy()) {
+                context.executor()
+                        .schedule(
+                                () -> {
+                                    if (!busy()) {
+                                        context.close();
+                                    }
+                                },
+                                LINGER_MILLIS,
+                                TimeUnit.MILLISECONDS);
+            }
+        } else {
+            context.fireUserEventTriggered(event);
         }
     }
 
-    /** The user whom the client's certificate names: CN is the name, each O a group. */
-    private static Optional<User> peer(ChannelHandlerContext context) {
-        SslHandler tls = context.pipeline().get(SslHandler.class);
-        try {
-            X500Principal subject = (X500Principal) tls.engine().getSession().getPeerPrincipal();
-            String name = "";
-            List<String> groups = new ArrayList<>();
-            for (Rdn part : new LdapName(subject.getName()).getRdns()) {
-                if (part.getType().equalsIgnoreCase("CN")) {
-                    name = part.getValue().toString();
-                } else if (part.getType().equalsIgnoreCase("O")) {
-                    groups.add(part.getValue().toString());
-                }
-            }
-            return name.isEmpty() ? Optional.empty() : Optional.of(User.authenticated(name, groups));
-        } catch (SSLPeerUnverifiedException e) {
-            // No certificate was shown, which is allowed.
-            return Optional.empty();
-        } catch (InvalidNameException e) {
-            log.warn("a client certificate's subject cannot be read: {}", e.getMessage());
-            return Optional.empty();
+    private void dropPieces() {
+        if (pieces != null) {
+            pieces.release();
+            pieces = null;
+        }
+    }
+
+    private void giveBack() {
+        if (held > 0) {
+            shared.bodies.giveBack(held);
+            held = 0;
         }
     }
 
@@ -275,19 +349,22 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     public void channelInactive(ChannelHandlerContext context) {
         ahead.forEach(ReferenceCountUtil::release);
         ahead.clear();
-        if (body != null) {
-            body.release();
-            body = null;
+        head = null;
+        dropPieces();
+        giveBack();
+        if (bodyTimer != null) {
+            bodyTimer.cancel(false);
         }
         if (stream != null) {
             stream.closed();
         }
+        context.fireChannelInactive();
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // Resets and failed handshakes are the network's everyday life.
-        log.debug("connection from {}: {}", context.channel().remoteAddress(), cause.toString());
+        // Resets and broken records are the network's everyday life.
+        log.debug("connection from {}: {}", Peer.address(context.channel()), cause.toString());
         context.close();
     }
 }

@@ -39,7 +39,7 @@ class HttpsServerTest {
     @TempDir
     static Path directory;
 
-    private static SSLContext serverTls;
+    private static ServerIdentity identity;
     private static SSLContext admin;
     private static SSLContext anonymous;
     private static SSLContext stranger;
@@ -54,7 +54,7 @@ class HttpsServerTest {
         KeyStore server = TestCertificates.make(directory, "server", "CN=server");
         KeyStore client = TestCertificates.make(directory, "client", "CN=somebody,O=system:masters,O=devs");
         KeyStore unknown = TestCertificates.make(directory, "stranger", "CN=stranger,O=system:masters");
-        serverTls = TestCertificates.context(server, client);
+        identity = TestCertificates.identity(server, client);
         admin = TestCertificates.context(client, server);
         anonymous = TestCertificates.context(TestCertificates.empty(), server);
         stranger = TestCertificates.context(unknown, server);
@@ -67,7 +67,11 @@ class HttpsServerTest {
         store = new IndexedStore(loop, Journal.NONE);
         ApiServer core = new ApiServer(store, loop, Randoms.secure(), new Authenticator(Map.of()), "127.0.0.1:6443");
         core.start(Duration.ofHours(1)).get(10, TimeUnit.SECONDS);
-        https = HttpsServer.start(core, serverTls, new InetSocketAddress("127.0.0.1", 0));
+        https = HttpsServer.start(core, identity, options(0));
+    }
+
+    private HttpsOptions options(int port) {
+        return HttpsOptions.of(new InetSocketAddress("127.0.0.1", port), loop.clock(), loop);
     }
 
     @AfterEach
@@ -336,7 +340,11 @@ class HttpsServerTest {
         }
         try (Connection connection = new Connection(admin)) {
             connection.send("GET /api/v1/nodes HTTP/1.1\r\nHost: x\r\nImpersonate-User: bob\r\n\r\n");
-            assertThat(connection.answer()).contains("User \\\"somebody\\\" cannot impersonate");
+            assertThat(connection.answer()).contains("User \\\"bob\\\" cannot list");
+            // A header may come several times, as kubectl --as-group does it.
+            connection.send("GET /api/v1/nodes HTTP/1.1\r\nHost: x\r\nImpersonate-User: bob\r\n"
+                    + "Impersonate-Group: devs\r\nImpersonate-Group: system:masters\r\n\r\n");
+            assertThat(connection.answer()).startsWith("HTTP/1.1 200 OK ");
         }
         try (Connection connection = new Connection(anonymous)) {
             connection.send("GET /version HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\n\r\n");
@@ -381,9 +389,9 @@ class HttpsServerTest {
 
     @Test
     void aPortThatIsTakenIsNamed() {
-        InetSocketAddress taken = new InetSocketAddress("127.0.0.1", https.port());
+        HttpsOptions taken = options(https.port());
         ApiServer core = new ApiServer(store, loop, Randoms.secure(), new Authenticator(Map.of()), "127.0.0.1:6443");
-        assertThatThrownBy(() -> HttpsServer.start(core, serverTls, taken))
+        assertThatThrownBy(() -> HttpsServer.start(core, identity, taken))
                 .isInstanceOf(UncheckedIOException.class)
                 .hasMessageContaining("cannot listen on ")
                 .hasMessageContaining(Integer.toString(https.port()));

@@ -11,6 +11,10 @@ import java.security.Principal;
 import java.security.PrivateKey;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -21,7 +25,32 @@ import javax.net.ssl.X509ExtendedKeyManager;
 final class TestCertificates {
     private static final char[] PASSWORD = "changeit".toCharArray();
 
+    /** A server, made once for all tests. */
+    static final Supplier<KeyStore> SERVER = once("CN=server");
+
+    /** An administrator, made once for all tests. */
+    static final Supplier<KeyStore> CLIENT = once("CN=somebody,O=system:masters,O=devs");
+
     private TestCertificates() {}
+
+    private static Supplier<KeyStore> once(String name) {
+        AtomicReference<KeyStore> made = new AtomicReference<>();
+        return () -> {
+            synchronized (made) {
+                try {
+                    if (made.get() == null) {
+                        Path directory = Files.createTempDirectory("certificates");
+                        made.set(make(directory, "identity", name));
+                        Files.delete(directory.resolve("identity.p12"));
+                        Files.delete(directory);
+                    }
+                    return made.get();
+                } catch (Exception e) {
+                    throw new IllegalStateException("making " + name, e);
+                }
+            }
+        };
+    }
 
     /** A new identity of that distinguished name. */
     static KeyStore make(Path directory, String file, String name) throws Exception {
@@ -59,6 +88,18 @@ final class TestCertificates {
             store.load(in, PASSWORD);
         }
         return store;
+    }
+
+    /** A server that proves itself by {@code own} and takes the identities in {@code trusted} as authorities of clients. */
+    static ServerIdentity identity(KeyStore own, KeyStore... trusted) throws Exception {
+        List<X509Certificate> authorities = new ArrayList<>();
+        for (KeyStore store : trusted) {
+            authorities.add((X509Certificate) store.getCertificate("it"));
+        }
+        return new ServerIdentity(
+                (PrivateKey) own.getKey("it", PASSWORD),
+                List.of((X509Certificate) own.getCertificate("it")),
+                authorities);
     }
 
     /** TLS that trusts the identities in {@code trusted} and shows {@code own}, which may be empty. */

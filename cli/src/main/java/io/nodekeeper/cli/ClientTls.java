@@ -13,33 +13,17 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 
-/** The server's side of TLS. */
-final class ServerTls {
+/** The client's side of TLS, for an etcd that asks for it. */
+final class ClientTls {
     private static final char[] NO_PASSWORD = {};
 
-    private ServerTls() {}
-
-    /** A context that shows {@code identity} and takes client certificates signed by {@code clientAuthorities}. */
-    static SSLContext context(Identity identity, List<X509Certificate> clientAuthorities) throws IOException {
-        try {
-            KeyStore keys = empty();
-            keys.setKeyEntry(
-                    "server", identity.key(), NO_PASSWORD, identity.chain().toArray(Certificate[]::new));
-            KeyManagerFactory keyManagers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-            keyManagers.init(keys, NO_PASSWORD);
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(keyManagers.getKeyManagers(), trusting(clientAuthorities), null);
-            return context;
-        } catch (GeneralSecurityException e) {
-            throw new IOException("TLS with certificate " + identity + " cannot be set up: " + e.getMessage(), e);
-        }
-    }
+    private ClientTls() {}
 
     /**
      * A context for a client that shows {@code identity}, if any, and takes servers signed by {@code authorities}, or by
      * whom this machine trusts.
      */
-    static SSLContext client(Optional<Identity> identity, Optional<List<X509Certificate>> authorities)
+    static SSLContext context(Optional<Identity> identity, Optional<List<X509Certificate>> authorities)
             throws IOException {
         try {
             KeyStore keys = empty();

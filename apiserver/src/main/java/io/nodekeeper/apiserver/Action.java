@@ -1,0 +1,10 @@
+package io.nodekeeper.apiserver;
+
+import java.util.concurrent.CompletableFuture;
+
+/** What a POST does that creates no object: a review, an eviction, a binding, a token. Implementations are thread-safe. */
+interface Action {
+
+    /** Does it for {@code user}, who may; refuses with an {@link io.nodekeeper.api.ApiException}, thrown or as the result. */
+    CompletableFuture<ApiResponse> on(User user, Resource resource, RequestInfo.Target target, ApiRequest request);
+}

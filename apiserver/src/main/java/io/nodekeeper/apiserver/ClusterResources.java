@@ -1,0 +1,138 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.ClusterSchemas;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.ResourceType;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/** What clients of node health also ask for, as kubelets and kube-controller-managers list it at their start: facts of Kubernetes. */
+final class ClusterResources {
+    static final Resource SERVICE_ACCOUNTS = Resource.stored(
+                    new ResourceType("", "v1", "serviceaccounts", "ServiceAccount", true),
+                    ClusterSchemas.SERVICE_ACCOUNT,
+                    "serviceaccounts")
+            .shortNames("sa")
+            .subresources(Subresource.action("token", "authentication.k8s.io", "v1", "TokenRequest"))
+            .table(ClusterTables.SERVICE_ACCOUNTS);
+
+    static final Resource SECRETS = Resource.stored(
+                    new ResourceType("", "v1", "secrets", "Secret", true), ClusterSchemas.SECRET, "secrets")
+            .strategy(new SecretStrategy())
+            .fields(Map.of("type", secret -> secret.text("type")))
+            .table(ClusterTables.SECRETS);
+
+    static final Resource CONFIG_MAPS = Resource.stored(
+                    new ResourceType("", "v1", "configmaps", "ConfigMap", true),
+                    ClusterSchemas.CONFIG_MAP,
+                    "configmaps")
+            .shortNames("cm")
+            .strategy(new ConfigMapStrategy())
+            .table(ClusterTables.CONFIG_MAPS);
+
+    static final Resource SERVICES = Resource.stored(
+                    new ResourceType("", "v1", "services", "Service", true), ClusterSchemas.SERVICE, "services/specs")
+            .shortNames("svc")
+            .categories("all")
+            .subresources(Subresource.status("Service"))
+            .strategy(new ServiceStrategy())
+            .fields(Map.of(
+                    "spec.clusterIP",
+                    service -> service.object("spec").text("clusterIP"),
+                    "spec.type",
+                    service -> service.object("spec").text("type")))
+            .table(ClusterTables.SERVICES);
+
+    static final Resource DAEMON_SETS = Resource.stored(
+                    new ResourceType("apps", "v1", "daemonsets", "DaemonSet", true),
+                    ClusterSchemas.DAEMON_SET,
+                    "daemonsets")
+            .shortNames("ds")
+            .categories("all")
+            .subresources(Subresource.status("DaemonSet"))
+            .strategy(new DaemonSetStrategy())
+            .table(ClusterTables.DAEMON_SETS);
+
+    static final Resource CSI_NODES = Resource.stored(
+                    new ResourceType("storage.k8s.io", "v1", "csinodes", "CSINode", false),
+                    ClusterSchemas.CSI_NODE,
+                    "csinodes")
+            .strategy(new CsiNodeStrategy())
+            .table(ClusterTables.CSI_NODES);
+
+    static final Resource CSI_DRIVERS = Resource.stored(
+                    new ResourceType("storage.k8s.io", "v1", "csidrivers", "CSIDriver", false),
+                    ClusterSchemas.CSI_DRIVER,
+                    "csidrivers")
+            .strategy(new CsiDriverStrategy())
+            .table(ClusterTables.CSI_DRIVERS);
+
+    static final Resource VOLUME_ATTACHMENTS = Resource.stored(
+                    new ResourceType("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", false),
+                    ClusterSchemas.VOLUME_ATTACHMENT,
+                    "volumeattachments")
+            .subresources(Subresource.status("VolumeAttachment"))
+            .strategy(new VolumeAttachmentStrategy())
+            .table(ClusterTables.VOLUME_ATTACHMENTS);
+
+    static final Resource RUNTIME_CLASSES = Resource.stored(
+                    new ResourceType("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false),
+                    ClusterSchemas.RUNTIME_CLASS,
+                    "runtimeclasses")
+            .strategy(new RuntimeClassStrategy())
+            .table(ClusterTables.RUNTIME_CLASSES);
+
+    static final Resource POD_DISRUPTION_BUDGETS = Resource.stored(
+                    new ResourceType("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true),
+                    ClusterSchemas.POD_DISRUPTION_BUDGET,
+                    "poddisruptionbudgets")
+            .shortNames("pdb")
+            .subresources(Subresource.status("PodDisruptionBudget"))
+            .strategy(new DisruptionBudgetStrategy())
+            .table(ClusterTables.POD_DISRUPTION_BUDGETS);
+
+    /** The events of {@link Resources#EVENTS} in their newer form. */
+    static final Resource NEW_EVENTS = Resource.stored(
+                    new ResourceType("events.k8s.io", "v1", "events", "Event", true), ClusterSchemas.EVENT, "events")
+            .codec(new EventCodec(new ResourceType("events.k8s.io", "v1", "events", "Event", true)))
+            .shortNames("ev")
+            .strategy(new NewEventStrategy())
+            .fields(Map.ofEntries(
+                    regarding("kind"),
+                    regarding("namespace"),
+                    regarding("name"),
+                    regarding("uid"),
+                    regarding("apiVersion"),
+                    regarding("resourceVersion"),
+                    regarding("fieldPath"),
+                    Map.entry("reason", event -> event.text("reason")),
+                    Map.entry("reportingController", event -> event.text("reportingController")),
+                    Map.entry("type", event -> event.text("type"))))
+            .table(ClusterTables.NEW_EVENTS);
+
+    /** The older way to bind a pod, which is named in the body. */
+    static final Resource BINDINGS =
+            Resource.asked(new ResourceType("", "v1", "bindings", "Binding", true), ClusterSchemas.BINDING);
+
+    static final List<Resource> ALL = List.of(
+            BINDINGS,
+            SERVICE_ACCOUNTS,
+            SECRETS,
+            CONFIG_MAPS,
+            SERVICES,
+            DAEMON_SETS,
+            CSI_NODES,
+            CSI_DRIVERS,
+            VOLUME_ATTACHMENTS,
+            RUNTIME_CLASSES,
+            POD_DISRUPTION_BUDGETS,
+            NEW_EVENTS);
+
+    private ClusterResources() {}
+
+    private static Map.Entry<String, Function<JsonObject, String>> regarding(String field) {
+        return Map.entry(
+                "regarding." + field, event -> event.object("regarding").text(field));
+    }
+}

@@ -1,0 +1,31 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The rules of ConfigMaps. */
+final class ConfigMapStrategy implements Strategy {
+
+    @Override
+    public List<FieldError> validate(JsonObject map) {
+        List<FieldError> errors = new ArrayList<>(DataRules.keys(map, "data"));
+        errors.addAll(DataRules.keys(map, "binaryData"));
+        JsonObject data = map.object("data");
+        JsonObject binary = map.object("binaryData");
+        for (String key : data.fields().keySet()) {
+            if (binary.has(key)) {
+                errors.add(FieldError.invalid(
+                        "data[" + key + "]", "\"" + key + "\"", "duplicate of key present in binaryData"));
+            }
+        }
+        errors.addAll(DataRules.size("", DataRules.textBytes(data) + DataRules.decodedBytes(binary)));
+        return errors;
+    }
+
+    @Override
+    public List<FieldError> validateUpdate(JsonObject map, JsonObject old) {
+        return DataRules.immutability(map, old, List.of("data", "binaryData"));
+    }
+}

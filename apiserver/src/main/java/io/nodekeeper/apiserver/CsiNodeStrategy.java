@@ -1,0 +1,44 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The rules of CSINodes, of which each kubelet makes its own. */
+final class CsiNodeStrategy implements Strategy {
+
+    @Override
+    public JsonObject prepareCreate(JsonObject object, Instant now) {
+        return object.update("spec", spec -> Defaults.value(spec, "drivers", JsonArray.EMPTY));
+    }
+
+    @Override
+    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
+        return prepareCreate(object, Instant.EPOCH);
+    }
+
+    @Override
+    public List<FieldError> validate(JsonObject node) {
+        List<FieldError> errors = new ArrayList<>();
+        List<JsonObject> drivers =
+                node.object("spec").array("drivers").objects().toList();
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < drivers.size(); i++) {
+            String path = "spec.drivers[" + i + "]";
+            String name = drivers.get(i).text("name");
+            if (name.isEmpty()) {
+                errors.add(FieldError.required(path + ".name", ""));
+            } else if (names.contains(name)) {
+                errors.add(FieldError.duplicate(path + ".name", "\"" + name + "\""));
+            }
+            names.add(name);
+            if (drivers.get(i).text("nodeID").isEmpty()) {
+                errors.add(FieldError.required(path + ".nodeID", ""));
+            }
+        }
+        return errors;
+    }
+}

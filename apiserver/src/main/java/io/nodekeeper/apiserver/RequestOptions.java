@@ -1,0 +1,34 @@
+package io.nodekeeper.apiserver;
+
+import java.time.Duration;
+
+/**
+ * How much an {@link ApiServer} does at a time.
+ *
+ * @param reads gets and lists at a time (kube-apiserver's {@code --max-requests-inflight})
+ * @param writes writes at a time (kube-apiserver's {@code --max-mutating-requests-inflight})
+ * @param heartbeats renewals of leases, reports of nodes and the like at a time, beside these
+ * @param listsAtOnce large lists that are put together at a time
+ * @param timeout the longest that a request other than a watch may take
+ */
+public record RequestOptions(int reads, int writes, int heartbeats, int listsAtOnce, Duration timeout) {
+    /** Kubernetes' numbers; heartbeats for several group commits and two lists (chosen). */
+    public static final RequestOptions DEFAULT = new RequestOptions(400, 200, 1_000, 2, Duration.ofSeconds(60));
+
+    /** Checks the numbers. */
+    public RequestOptions {
+        if (reads < 1 || writes < 1 || heartbeats < 1 || listsAtOnce < 1 || timeout.isNegative() || timeout.isZero()) {
+            throw new IllegalArgumentException("expected numbers of 1 and more, and a time above 0, given: " + reads
+                    + ", " + writes + ", " + heartbeats + ", " + listsAtOnce + ", " + timeout);
+        }
+    }
+
+    /** How many of a kind at a time. */
+    int of(RequestLimits.Kind kind) {
+        return switch (kind) {
+            case HEARTBEAT -> heartbeats;
+            case READ -> reads;
+            case WRITE -> writes;
+        };
+    }
+}

@@ -1,0 +1,103 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.apiserver.ApiResponse;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Writes answers to a channel. Confined to the channel's event loop. */
+final class Answers {
+    /** Nobody gets more than their share of this server (Kubernetes' words). */
+    static final ApiResponse.Full TOO_MANY = ApiResponse.tooMany();
+
+    /** The server is about to stop; another one, or the next, will answer. */
+    static final ApiResponse.Full CLOSING = retry(ApiResponse.refusal(
+            new ApiException(503, "ServiceUnavailable", "the server is shutting down and takes no more requests")));
+
+    /** Answers from here on are counted while they wait to be read. Chosen: what a socket takes anyway. */
+    private static final int LARGE = 64 << 10;
+
+    private final Shared shared;
+
+    Answers(Shared shared) {
+        this.shared = shared;
+    }
+
+    private static ApiResponse.Full retry(ApiResponse.Full refusal) {
+        Map<String, String> headers = new HashMap<>(refusal.headers());
+        headers.put("retry-after", "1");
+        return new ApiResponse.Full(refusal.status(), headers, refusal.body());
+    }
+
+    /** Writes a whole answer; the body only if it was asked for. */
+    void write(ChannelHandlerContext context, ApiResponse.Full answer, boolean headOnly) {
+        int length = headOnly ? 0 : answer.body().length;
+        boolean large = length > LARGE;
+        if (large && !shared.answers.take(length)) {
+            // Those who asked before do not read; what is not written down costs nothing.
+            write(context, TOO_MANY, false);
+            return;
+        }
+        FullHttpResponse out = response(answer, headOnly);
+        if (answer.status() == 401 || answer.status() == 413) {
+            out.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        }
+        ChannelFuture written = context.writeAndFlush(out);
+        if (large) {
+            written.addListener(done -> shared.answers.giveBack(length));
+        }
+        Stalled.watch(context, written);
+    }
+
+    /** Writes an answer behind which the connection closes. */
+    void last(ChannelHandlerContext context, ApiResponse.Full answer) {
+        FullHttpResponse out = response(answer, false);
+        out.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        ChannelFuture written = context.writeAndFlush(out);
+        Stalled.watch(context, written);
+        written.addListener(ChannelFutureListener.CLOSE);
+    }
+
+    /** Writes the beginning of an answer that goes on. */
+    void begin(ChannelHandlerContext context, ApiResponse.Streamed answer) {
+        HttpResponse out = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()));
+        headers(out.headers(), answer);
+        out.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+        Stalled.watch(context, context.writeAndFlush(out));
+    }
+
+    /** Adds the headers of an answer and the date. */
+    void headers(HttpHeaders out, ApiResponse answer) {
+        answer.headers().forEach((name, value) -> {
+            if (value.indexOf('\n') < 0) {
+                out.set(name, value);
+            } else {
+                out.set(name, value.lines().toList());
+            }
+        });
+        out.set(HttpHeaderNames.DATE, shared.dates.now());
+    }
+
+    private FullHttpResponse response(ApiResponse.Full answer, boolean headOnly) {
+        FullHttpResponse out = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1,
+                HttpResponseStatus.valueOf(answer.status()),
+                headOnly ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(answer.body()));
+        headers(out.headers(), answer);
+        out.headers().setInt(HttpHeaderNames.CONTENT_LENGTH, answer.body().length);
+        return out;
+    }
+}

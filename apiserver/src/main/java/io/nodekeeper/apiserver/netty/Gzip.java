@@ -1,0 +1,59 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.nodekeeper.apiserver.ApiRequest;
+import io.nodekeeper.apiserver.ApiResponse;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.zip.Deflater;
+import java.util.zip.GZIPOutputStream;
+
+/** Compresses large answers for those who can read it. */
+final class Gzip {
+    /** Answers up to this size are not worth it (Kubernetes). */
+    static final int PLAIN = 128 << 10;
+
+    private Gzip() {}
+
+    /** Whether the answer is to be compressed. */
+    static boolean wanted(ApiRequest request, ApiResponse response) {
+        return response instanceof ApiResponse.Full full
+                && full.body().length > PLAIN
+                && request.method().equals("GET")
+                && !full.headers().containsKey("content-encoding")
+                && accepted(request.headers().getOrDefault("accept-encoding", ""));
+    }
+
+    private static boolean accepted(String encodings) {
+        for (String encoding : encodings.split(",", -1)) {
+            String[] parts = encoding.replace(" ", "").split(";", 2);
+            if (parts[0].equalsIgnoreCase("gzip")) {
+                return parts.length == 1 || !parts[1].matches("q=0(\\.0*)?");
+            }
+        }
+        return false;
+    }
+
+    /** The answer, compressed fast rather than small (Kubernetes: level 1). */
+    static ApiResponse.Full pack(ApiResponse.Full plain) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(plain.body().length / 4);
+        try (GZIPOutputStream gzip = new Fast(out)) {
+            gzip.write(plain.body());
+        } catch (IOException e) {
+            throw new UncheckedIOException("compressing in memory", e);
+        }
+        Map<String, String> headers = new HashMap<>(plain.headers());
+        headers.put("content-encoding", "gzip");
+        headers.put("vary", "Accept-Encoding");
+        return new ApiResponse.Full(plain.status(), headers, out.toByteArray());
+    }
+
+    private static final class Fast extends GZIPOutputStream {
+        private Fast(ByteArrayOutputStream out) throws IOException {
+            super(out, 64 << 10);
+            def.setLevel(Deflater.BEST_SPEED);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package io.nodekeeper.apiserver.netty;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Bytes that all connections together may hold of one sort. Thread-safe. */
+final class Memory {
+    private final long limit;
+    private final AtomicLong held = new AtomicLong();
+
+    Memory(long limit) {
+        this.limit = limit;
+    }
+
+    /** Takes {@code bytes} if they are left; whoever got them gives them back. */
+    boolean take(long bytes) {
+        if (held.addAndGet(bytes) <= limit) {
+            return true;
+        }
+        held.addAndGet(-bytes);
+        return false;
+    }
+
+    void giveBack(long bytes) {
+        held.addAndGet(-bytes);
+    }
+
+    long held() {
+        return held.get();
+    }
+}

@@ -1,0 +1,125 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
+import io.netty.handler.codec.http2.Http2FrameCodec;
+import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2MultiplexHandler;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
+import io.netty.handler.flush.FlushConsolidationHandler;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import io.nodekeeper.apiserver.User;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Gives a connection the protocol that both sides speak, once they have agreed in the TLS handshake. */
+final class Negotiation extends ApplicationProtocolNegotiationHandler {
+    private static final Logger log = LoggerFactory.getLogger(Negotiation.class);
+    /** Query strings with long selectors and continue tokens need more than the usual 4 KiB. Chosen. */
+    private static final int LINE_BYTES = 64 << 10;
+
+    /** Requests at a time on one connection (Kubernetes, before it went down to 100). */
+    private static final int STREAMS = 250;
+
+    private final Shared shared;
+    private final Duration drain;
+
+    /** {@code drain}: how long streams under way may take once the connection is told to close. */
+    Negotiation(Shared shared, Duration drain) {
+        super(ApplicationProtocolNames.HTTP_1_1);
+        this.shared = shared;
+        this.drain = drain;
+    }
+
+    @Override
+    protected void configurePipeline(ChannelHandlerContext context, String protocol) {
+        ChannelPipeline pipeline = context.pipeline();
+        Optional<User> certificate = Peer.user(pipeline.get(SslHandler.class));
+        if (protocol.equals(ApplicationProtocolNames.HTTP_2)) {
+            streams(pipeline, certificate);
+        } else {
+            requests(pipeline, certificate);
+        }
+        if (shared.stopping()) {
+            pipeline.fireUserEventTriggered(HttpsServer.STOP);
+        }
+    }
+
+    private void requests(ChannelPipeline pipeline, Optional<User> certificate) {
+        // Each needs the other: the handler tells that headers came, patience asks whether a request is under way.
+        RequestHandler[] handler = new RequestHandler[1];
+        Patience patience = Patience.withRequests(() -> handler[0].busy());
+        handler[0] = new RequestHandler(shared, certificate, patience::heard);
+        pipeline.addLast(patience)
+                .addLast(new HttpServerCodec(
+                        new HttpDecoderConfig().setMaxInitialLineLength(LINE_BYTES).setMaxHeaderSize(LINE_BYTES)))
+                .addLast(new HttpServerKeepAliveHandler())
+                .addLast(handler[0]);
+    }
+
+    private void streams(ChannelPipeline pipeline, Optional<User> certificate) {
+        // Floods of resets, pings, settings, empty frames and continuations are stopped by the codec's own limits.
+        Http2FrameCodec codec = Http2FrameCodecBuilder.forServer()
+                .initialSettings(Http2Settings.defaultSettings()
+                        .maxConcurrentStreams(STREAMS)
+                        .maxHeaderListSize(LINE_BYTES))
+                .gracefulShutdownTimeoutMillis(drain.toMillis())
+                .build();
+        pipeline.addLast(new FlushConsolidationHandler(FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true))
+                .addLast(Patience.withStreams(() -> codec.connection().numActiveStreams() > 0))
+                .addLast(codec)
+                .addLast(new Http2MultiplexHandler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel stream) {
+                        stream.pipeline()
+                                .addLast(new Http2StreamFrameToHttpObjectCodec(true))
+                                .addLast(new RequestHandler(shared, certificate, () -> {}));
+                    }
+                }))
+                .addLast(new Farewell());
+    }
+
+    /** The end of a connection's own pipeline: says goodbye when the server stops, and drops frames that concern no stream. */
+    private static final class Farewell extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object frame) {
+            // Settings and the like, which the codec has acted on.
+            ReferenceCountUtil.release(frame);
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext context, Object event) {
+            if (event == HttpsServer.STOP) {
+                context.close();
+            } else {
+                context.fireUserEventTriggered(event);
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            log.debug("connection from {}: {}", Peer.address(context.channel()), cause.toString());
+            context.close();
+        }
+    }
+
+    /** Before a protocol is agreed upon, so the handshake failed. */
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        shared.server.handshakeFailed();
+        log.debug("TLS with {}: {}", Peer.address(context.channel()), cause.toString());
+        context.close();
+    }
+}

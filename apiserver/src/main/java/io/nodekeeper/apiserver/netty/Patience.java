@@ -1,0 +1,76 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Closes a connection on which nothing was asked for long, or on which the beginning of a request trickles in. It counts
+ * ticks of a slow timer, so that a request costs no timer of its own. Confined to the connection's event loop.
+ */
+final class Patience extends ChannelInboundHandlerAdapter {
+    private static final int TICK_SECONDS = 10;
+    /** Ticks without a request: kubectl and agents come back sooner. Chosen. */
+    private static final int IDLE_TICKS = 60;
+    /** Ticks from the first byte of a request to the end of its headers. Chosen. */
+    private static final int HEAD_TICKS = 3;
+
+    private final BooleanSupplier busy;
+    private final int headTicks;
+    private boolean begun;
+    private int ticks;
+    private @Nullable ScheduledFuture<?> timer;
+
+    private Patience(BooleanSupplier busy, int headTicks) {
+        this.busy = busy;
+        this.headTicks = headTicks;
+    }
+
+    /** For a connection with one request at a time; {@link #heard} tells that its headers are there. */
+    static Patience withRequests(BooleanSupplier busy) {
+        return new Patience(busy, HEAD_TICKS);
+    }
+
+    /** For a connection with many streams; a codec bounds what each of them may do. */
+    static Patience withStreams(BooleanSupplier busy) {
+        return new Patience(busy, IDLE_TICKS);
+    }
+
+    /** The headers of a request are complete. */
+    void heard() {
+        begun = false;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        timer = context.executor()
+                .scheduleAtFixedRate(() -> tick(context), TICK_SECONDS, TICK_SECONDS, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        if (!begun) {
+            begun = true;
+            ticks = 0;
+        }
+        context.fireChannelRead(message);
+    }
+
+    private void tick(ChannelHandlerContext context) {
+        if (busy.getAsBoolean()) {
+            ticks = 0;
+        } else if (++ticks > (begun ? headTicks : IDLE_TICKS)) {
+            context.channel().close();
+        }
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+    }
+}

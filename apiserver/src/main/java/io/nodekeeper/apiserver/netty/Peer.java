@@ -1,0 +1,52 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.netty.channel.Channel;
+import io.netty.handler.ssl.SslHandler;
+import io.nodekeeper.apiserver.User;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import javax.naming.InvalidNameException;
+import javax.naming.ldap.LdapName;
+import javax.naming.ldap.Rdn;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.security.auth.x500.X500Principal;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Who is at the other end of a connection. */
+final class Peer {
+    private static final Logger log = LoggerFactory.getLogger(Peer.class);
+
+    private Peer() {}
+
+    /** The user whom the client's certificate names: CN is the name, each O a group. Empty if none was shown. */
+    static Optional<User> user(SslHandler tls) {
+        try {
+            X500Principal subject =
+                    (X500Principal) tls.engine().getSession().getPeerPrincipal();
+            String name = "";
+            List<String> groups = new ArrayList<>();
+            for (Rdn part : new LdapName(subject.getName()).getRdns()) {
+                if (part.getType().equalsIgnoreCase("CN")) {
+                    name = part.getValue().toString();
+                } else if (part.getType().equalsIgnoreCase("O")) {
+                    groups.add(part.getValue().toString());
+                }
+            }
+            return name.isEmpty() ? Optional.empty() : Optional.of(User.authenticated(name, groups));
+        } catch (SSLPeerUnverifiedException e) {
+            // No certificate was shown, which is allowed.
+            return Optional.empty();
+        } catch (InvalidNameException e) {
+            log.warn("a client certificate's subject cannot be read: {}", e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    /** Its address, for messages; that of the connection if the channel is one stream of it. */
+    static String address(Channel channel) {
+        Channel connection = channel.parent() != null && channel.remoteAddress() == null ? channel.parent() : channel;
+        return String.valueOf(connection.remoteAddress());
+    }
+}

@@ -1,0 +1,55 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.netty.util.concurrent.EventExecutor;
+import io.nodekeeper.apiserver.ApiServer;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+
+/** What all connections of one server share. Thread-safe. */
+final class Shared {
+    final ApiServer server;
+    final Executor workers;
+    final Dates dates;
+    /** Bodies that came in more than one piece. */
+    final Memory bodies;
+    /** Large answers that are not read yet. */
+    final Memory answers;
+
+    private final Set<NettySink> watches = ConcurrentHashMap.newKeySet();
+    private final Map<EventExecutor, Outbox> outboxes = new ConcurrentHashMap<>();
+    private volatile boolean stopping;
+
+    Shared(ApiServer server, HttpsOptions options) {
+        this.server = server;
+        workers = options.workers();
+        dates = new Dates(options.clock());
+        bodies = new Memory(options.memory());
+        answers = new Memory(options.memory());
+    }
+
+    /** The way to an event loop. */
+    Outbox outbox(EventExecutor executor) {
+        return outboxes.computeIfAbsent(executor, Outbox::new);
+    }
+
+    /** Notes an open watch, until it closes; one that opens while the server stops is ended. */
+    void opened(NettySink sink) {
+        watches.add(sink);
+        sink.onClose(() -> watches.remove(sink));
+        if (stopping) {
+            sink.end();
+        }
+    }
+
+    /** From now on requests are turned away, and watches end. */
+    void stop() {
+        stopping = true;
+        watches.forEach(NettySink::end);
+    }
+
+    boolean stopping() {
+        return stopping;
+    }
+}

@@ -1,0 +1,133 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.websocketx.CloseWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.PingWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.PongWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketDecoderConfig;
+import io.netty.handler.codec.http.websocketx.WebSocketServerHandshaker;
+import io.netty.handler.codec.http.websocketx.WebSocketServerHandshaker13;
+import io.netty.util.ReferenceCountUtil;
+import io.nodekeeper.apiserver.ApiResponse;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A connection that became a WebSocket for one watch: events go out, pings and the end are answered. Confined to its event loop. */
+final class WebSocketWatch extends ChannelInboundHandlerAdapter {
+    private static final Logger log = LoggerFactory.getLogger(WebSocketWatch.class);
+    /** What a client may say in one frame: control frames have at most 125 bytes, and nothing else is listened to. */
+    private static final int HEARD_BYTES = 64 << 10;
+
+    /** How long the client may take to answer the end. Chosen. */
+    private static final int CLOSING_SECONDS = 2;
+
+    private final ApiResponse.Streamed streamed;
+    private final Shared shared;
+    private @Nullable NettySink sink;
+
+    private WebSocketWatch(ApiResponse.Streamed streamed, Shared shared) {
+        this.streamed = streamed;
+        this.shared = shared;
+    }
+
+    /** Whether a request asks for a WebSocket in the one way that is known here. */
+    static boolean wanted(HttpRequest request) {
+        HttpHeaders headers = request.headers();
+        return request.protocolVersion().equals(HttpVersion.HTTP_1_1)
+                && headers.containsValue(HttpHeaderNames.UPGRADE, HttpHeaderValues.WEBSOCKET, true)
+                && headers.containsValue(HttpHeaderNames.CONNECTION, HttpHeaderValues.UPGRADE, true)
+                && headers.contains(HttpHeaderNames.SEC_WEBSOCKET_VERSION, "13", true)
+                && headers.contains(HttpHeaderNames.SEC_WEBSOCKET_KEY);
+    }
+
+    /** Changes the protocol and begins the watch; takes the place of the handler that {@code context} is of. */
+    static void open(
+            ChannelHandlerContext context, HttpRequest request, ApiResponse.Streamed streamed, Shared shared) {
+        FullHttpRequest asked = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, request.method(), request.uri());
+        asked.headers().set(request.headers());
+        HttpHeaders headers = new DefaultHttpHeaders();
+        new Answers(shared).headers(headers, streamed);
+        headers.remove(HttpHeaderNames.CONTENT_TYPE);
+        WebSocketServerHandshaker handshaker = new WebSocketServerHandshaker13(
+                request.uri(),
+                null,
+                WebSocketDecoderConfig.newBuilder()
+                        .maxFramePayloadLength(HEARD_BYTES)
+                        .build());
+        context.pipeline().remove(HttpServerKeepAliveHandler.class);
+        handshaker.handshake(context.channel(), asked, headers, context.newPromise()).addListener(done -> {
+            if (done.isSuccess()) {
+                context.pipeline().replace(context.handler(), "watch", new WebSocketWatch(streamed, shared));
+            } else {
+                log.debug("{} did not become a WebSocket", Peer.address(context.channel()), done.cause());
+                context.close();
+            }
+        });
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        // The client ends the connection once it has seen the end; it is not waited for long.
+        NettySink begun = new NettySink(
+                context,
+                shared.outbox(context.executor()),
+                Framing.WEB_SOCKET,
+                () -> context.executor().schedule(() -> context.close(), CLOSING_SECONDS, TimeUnit.SECONDS));
+        sink = begun;
+        shared.opened(begun);
+        context.channel().config().setAutoRead(true);
+        streamed.start().accept(begun);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        switch (message) {
+            case PingWebSocketFrame ping ->
+                context.writeAndFlush(new PongWebSocketFrame(ping.content()));
+            case CloseWebSocketFrame close -> {
+                leave();
+                context.writeAndFlush(close).addListener(ChannelFutureListener.CLOSE);
+            }
+            default -> ReferenceCountUtil.release(message);
+        }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        if (sink != null) {
+            sink.drain();
+        }
+        context.fireChannelWritabilityChanged();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        leave();
+        context.fireChannelInactive();
+    }
+
+    private void leave() {
+        if (sink != null) {
+            sink.closed();
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        log.debug("watch of {}: {}", Peer.address(context.channel()), cause.toString());
+        context.close();
+    }
+}

@@ -1,0 +1,185 @@
+package io.nodekeeper.apiserver.wire;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.WireFormat;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonBool;
+import io.nodekeeper.api.JsonNumber;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.KubeTime;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Readers of plain values, and of those messages that are plain values in JSON: facts of Kubernetes. */
+final class Scalars {
+    /** What can be written with a year of four digits; the first second is Go's zero time. */
+    private static final long FIRST_SECOND = -62_135_596_800L;
+
+    private static final long LAST_SECOND = 253_402_300_799L;
+
+    private Scalars() {}
+
+    static MessageType.Reader reader(FieldDescriptor field) {
+        return switch (field.getType()) {
+            case STRING -> (in, depth) -> new JsonString(in.readStringRequireUtf8());
+            case BOOL -> (in, depth) -> in.readBool() ? JsonBool.TRUE : JsonBool.FALSE;
+            case INT32 -> (in, depth) -> JsonNumber.of(in.readInt32());
+            case INT64 -> (in, depth) -> JsonNumber.of(in.readInt64());
+            case UINT32 -> (in, depth) -> JsonNumber.of(Integer.toUnsignedLong(in.readUInt32()));
+            case DOUBLE -> (in, depth) -> decimal(in.readDouble());
+            case BYTES ->
+                (in, depth) -> new JsonString(Base64.getEncoder().encodeToString(in.readByteArray()));
+            default -> throw new IllegalArgumentException(field.getFullName() + ": no rule for " + field.getType());
+        };
+    }
+
+    /** The value of a map's entry that says nothing of it. */
+    static JsonValue zero(FieldDescriptor field) {
+        return switch (field.getJavaType()) {
+            case BOOLEAN -> JsonBool.FALSE;
+            case INT, LONG, DOUBLE -> JsonNumber.of(0);
+            case MESSAGE ->
+                switch (field.getMessageType().getName()) {
+                    case "Quantity" -> new JsonString("0");
+                    case "ExtraValue" -> JsonArray.EMPTY;
+                    default -> JsonObject.EMPTY;
+                };
+            default -> new JsonString("");
+        };
+    }
+
+    /** Whether it is what Go makes of nothing. */
+    static boolean isZero(JsonValue value) {
+        return switch (value) {
+            case JsonString string -> string.value().isEmpty();
+            case JsonNumber number -> number.literal().equals("0");
+            case JsonBool bool -> !bool.value();
+            default -> false;
+        };
+    }
+
+    /** How a message is read that is no object in JSON; empty for those that are. */
+    static Optional<MessageType.Reader> message(Descriptor type) {
+        MessageType.Reader reader = switch (type.getName()) {
+            case "Time", "Timestamp" -> inside((in, depth) -> time(in, false));
+            case "MicroTime" -> inside((in, depth) -> time(in, true));
+            case "Quantity" -> inside((in, depth) -> quantity(in));
+            case "IntOrString" -> inside((in, depth) -> intOrString(in));
+            case "FieldsV1", "RawExtension" -> inside((in, depth) -> raw(in));
+            case "ExtraValue" -> inside((in, depth) -> texts(in));
+            default -> null;
+        };
+        return Optional.ofNullable(reader);
+    }
+
+    private static MessageType.Reader inside(MessageType.Reader content) {
+        return (in, depth) -> {
+            int end = in.pushLimit(in.readRawVarint32());
+            JsonValue value = content.read(in, depth);
+            in.popLimit(end);
+            return value;
+        };
+    }
+
+    /** 1 is seconds, 2 nanoseconds; Go writes a time that is not set as an empty message. */
+    private static @Nullable JsonValue time(CodedInputStream in, boolean micro) throws IOException {
+        if (in.isAtEnd()) {
+            return null;
+        }
+        long seconds = 0;
+        int nanos = 0;
+        for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+            switch (tag) {
+                case 1 << 3 -> seconds = in.readInt64();
+                case 2 << 3 -> nanos = in.readInt32();
+                default -> Protobuf.skip(in, tag);
+            }
+        }
+        if (seconds == FIRST_SECOND && nanos == 0) {
+            return null;
+        }
+        if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos > 999_999_999) {
+            throw new ProtobufException("a time of " + seconds + " s and " + nanos + " ns is none of the years 1 to 9999");
+        }
+        Instant time = Instant.ofEpochSecond(seconds, nanos);
+        return new JsonString(micro ? KubeTime.formatMicro(time) : KubeTime.format(time));
+    }
+
+    private static JsonValue quantity(CodedInputStream in) throws IOException {
+        String text = "";
+        for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+            if (tag == delimited(1)) {
+                text = in.readStringRequireUtf8();
+            } else {
+                Protobuf.skip(in, tag);
+            }
+        }
+        return new JsonString(text.isEmpty() ? "0" : text);
+    }
+
+    /** 1 says which (0 for the number), 2 is the number, 3 the string. */
+    private static JsonValue intOrString(CodedInputStream in) throws IOException {
+        long which = 0;
+        int number = 0;
+        String text = "";
+        for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+            if (tag == 1 << 3) {
+                which = in.readInt64();
+            } else if (tag == 2 << 3) {
+                number = in.readInt32();
+            } else if (tag == delimited(3)) {
+                text = in.readStringRequireUtf8();
+            } else {
+                Protobuf.skip(in, tag);
+            }
+        }
+        return which == 0 ? JsonNumber.of(number) : new JsonString(text);
+    }
+
+    /** A message of bytes that are JSON. */
+    private static @Nullable JsonValue raw(CodedInputStream in) throws IOException {
+        byte[] json = {};
+        for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+            if (tag == delimited(1)) {
+                json = in.readByteArray();
+            } else {
+                Protobuf.skip(in, tag);
+            }
+        }
+        return json.length == 0 ? null : Json.parse(json);
+    }
+
+    private static JsonValue texts(CodedInputStream in) throws IOException {
+        List<JsonValue> items = new ArrayList<>();
+        for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+            if (tag == delimited(1)) {
+                items.add(new JsonString(in.readStringRequireUtf8()));
+            } else {
+                Protobuf.skip(in, tag);
+            }
+        }
+        return new JsonArray(items);
+    }
+
+    private static JsonValue decimal(double value) {
+        if (!Double.isFinite(value)) {
+            throw new ProtobufException("a number is not finite: " + value);
+        }
+        return new JsonNumber(new BigDecimal(value).stripTrailingZeros().toString());
+    }
+
+    private static int delimited(int number) {
+        return number << 3 | WireFormat.WIRETYPE_LENGTH_DELIMITED;
+    }
+}

@@ -1,0 +1,67 @@
+package io.nodekeeper.apiserver.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** How long a connection may do nothing useful, in the channel's own frozen time. */
+class PatienceTest {
+    private boolean busy;
+    private final Patience patience = Patience.withRequests(() -> busy);
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+
+    private void begin() {
+        channel.freezeTime();
+        channel.pipeline().addLast(patience);
+    }
+
+    private void pass(int seconds) {
+        for (int i = 0; i < seconds; i += 10) {
+            channel.advanceTimeBy(10, TimeUnit.SECONDS);
+            channel.runPendingTasks();
+        }
+    }
+
+    private void bytes() {
+        channel.writeInbound(Unpooled.wrappedBuffer(new byte[] {'G'}));
+    }
+
+    @Test
+    void anIdleConnectionStaysTenMinutes() {
+        begin();
+        pass(600);
+        assertThat(channel.isOpen()).isTrue();
+        pass(10);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void aRequestThatTricklesInIsNotWaitedFor() {
+        begin();
+        pass(300);
+        bytes();
+        pass(20);
+        bytes();
+        assertThat(channel.isOpen()).isTrue();
+        pass(20);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void aConnectionAtWorkStays() {
+        begin();
+        bytes();
+        patience.heard();
+        busy = true;
+        pass(10_000);
+        assertThat(channel.isOpen()).isTrue();
+        busy = false;
+        pass(600);
+        assertThat(channel.isOpen()).isTrue();
+        pass(10);
+        assertThat(channel.isOpen()).isFalse();
+    }
+}

@@ -1,0 +1,243 @@
+package io.nodekeeper.apiserver.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.nodekeeper.apiserver.RequestOptions;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.GZIPInputStream;
+import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What one client, or all of them, may cost the server; over real connections. */
+@Timeout(60)
+class TransportLimitsTest {
+    private TransportServer server;
+
+    private TransportServer start(HttpClient.Version version, RequestOptions limits, long memory) throws Exception {
+        server = new TransportServer(limits, version, Duration.ofSeconds(20), memory);
+        return server;
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        server.close();
+    }
+
+    private HttpResponse<byte[]> zipped(String uri) throws Exception {
+        return server.client()
+                .send(
+                        server.request(uri).header("Accept-Encoding", "gzip").build(),
+                        HttpResponse.BodyHandlers.ofByteArray());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP_1_1", "HTTP_2"})
+    @Tag("W13")
+    void aLargeListIsCompressedForThoseWhoAskAndASmallOneIsNot(HttpClient.Version version) throws Exception {
+        start(version, RequestOptions.DEFAULT, 64 << 20);
+        server.node("n1", 0);
+        assertThat(zipped("/api/v1/nodes").headers().firstValue("content-encoding"))
+                .isEmpty();
+        server.node("n2", 140_000);
+        String plain = server.get("/api/v1/nodes").body();
+        HttpResponse<byte[]> zipped = zipped("/api/v1/nodes");
+        assertThat(zipped.headers().firstValue("content-encoding")).contains("gzip");
+        assertThat(zipped.headers().firstValue("vary")).contains("Accept-Encoding");
+        assertThat(zipped.body().length).isLessThan(10_000);
+        try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(zipped.body()))) {
+            assertThat(new String(in.readAllBytes(), StandardCharsets.UTF_8))
+                    .hasSize(plain.length())
+                    .contains("\"name\":\"n2\"");
+        }
+        assertThat(server.get("/api/v1/nodes").headers().firstValue("content-encoding"))
+                .isEmpty();
+    }
+
+    @Test
+    void everyAnswerHasItsDateItsAuditIdAndIsNotToBeKept() throws Exception {
+        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
+        HttpResponse<String> answer = server.client()
+                .send(
+                        server.request("/api/v1/nodes").header("Audit-Id", "my-id").build(),
+                        HttpResponse.BodyHandlers.ofString());
+        assertThat(answer.headers().firstValue("audit-id")).contains("my-id");
+        assertThat(answer.headers().firstValue("cache-control")).contains("no-cache, private");
+        assertThat(answer.headers().firstValue("date").orElseThrow())
+                .matches("[A-Z][a-z]{2}, \\d\\d [A-Z][a-z]{2} \\d{4} \\d\\d:\\d\\d:\\d\\d GMT");
+        assertThat(server.get("/nothing").headers().firstValue("date")).isPresent();
+    }
+
+    @Test
+    @Tag("W86")
+    void readsBeyondTheLimitAreTurnedAwayOverTheWire() throws Exception {
+        start(HttpClient.Version.HTTP_2, new RequestOptions(10, 5, 5, 1, Duration.ofSeconds(60)), 64 << 20);
+        HttpRequest slow = server.request("/api/v1/nodes/n1?resourceVersion=999999")
+                .header("Authorization", "Bearer controller")
+                .build();
+        try (HttpClient client = HttpClient.newBuilder()
+                .sslContext(TestCertificates.context(TestCertificates.empty(), TestCertificates.SERVER.get()))
+                .build()) {
+            List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+            for (int i = 0; i < 11; i++) {
+                answers.add(client.sendAsync(slow, HttpResponse.BodyHandlers.ofString()));
+            }
+            List<Integer> codes = new ArrayList<>();
+            for (CompletableFuture<HttpResponse<String>> answer : answers) {
+                HttpResponse<String> response = answer.get(20, TimeUnit.SECONDS);
+                codes.add(response.statusCode());
+                if (response.statusCode() == 429) {
+                    assertThat(response.headers().firstValue("retry-after")).contains("1");
+                    assertThat(response.body()).isEqualTo("Too many requests, please try again later.");
+                }
+            }
+            assertThat(codes).containsOnly(504, 429).containsOnlyOnce(429);
+        }
+    }
+
+    @Test
+    void bodiesUnderWayTakeNoMoreMemoryThanAllowed() throws Exception {
+        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 300_000);
+        List<SSLSocket> slow = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            SSLSocket socket = connect();
+            slow.add(socket);
+            // 200 kB of a body of 250 kB
+            socket.getOutputStream()
+                    .write(("POST /api/v1/nodes HTTP/1.1\r\nHost: x\r\nContent-Length: 250000\r\n\r\n" + " ".repeat(200_000))
+                            .getBytes(StandardCharsets.US_ASCII));
+            Thread.sleep(500);
+        }
+        // The second and third found no room: they are told so once they have sent all.
+        for (SSLSocket socket : slow) {
+            socket.getOutputStream()
+                    .write(" ".repeat(50_000).getBytes(StandardCharsets.US_ASCII));
+        }
+        List<String> lines = new ArrayList<>();
+        for (SSLSocket socket : slow) {
+            lines.add(line(socket.getInputStream()));
+            socket.close();
+        }
+        assertThat(lines).containsOnly("HTTP/1.1 400 Bad Request", "HTTP/1.1 429 Too Many Requests");
+        assertThat(lines.stream().filter(line -> line.contains("429"))).hasSizeBetween(1, 2);
+        // All is given back.
+        assertThat(server.node("n1", 200_000).statusCode()).isEqualTo(201);
+    }
+
+    @Test
+    void answersThatNobodyReadsTakeNoMoreMemoryThanAllowed() throws Exception {
+        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 20 << 20);
+        for (int i = 0; i < 80; i++) {
+            server.node("n" + i, 200_000);
+        }
+        List<SSLSocket> deaf = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            SSLSocket socket = connect();
+            deaf.add(socket);
+            socket.getOutputStream()
+                    .write("GET /api/v1/nodes HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        }
+        List<String> lines = new ArrayList<>();
+        for (SSLSocket socket : deaf) {
+            lines.add(line(socket.getInputStream()));
+        }
+        assertThat(lines).contains("HTTP/1.1 200 OK", "HTTP/1.1 429 Too Many Requests");
+        for (SSLSocket socket : deaf) {
+            socket.close();
+        }
+        for (int i = 0; i < 100 && server.get("/api/v1/nodes").statusCode() != 200; i++) {
+            Thread.sleep(100);
+        }
+        assertThat(server.get("/api/v1/nodes").statusCode()).isEqualTo(200);
+    }
+
+    private SSLSocket connect() throws IOException {
+        SSLSocket socket = (SSLSocket) server.admin.getSocketFactory().createSocket("127.0.0.1", server.https.port());
+        socket.setSoTimeout(20_000);
+        return socket;
+    }
+
+    private static String line(InputStream in) throws IOException {
+        StringBuilder line = new StringBuilder();
+        for (int c = in.read(); c >= 0 && c != '\n'; c = in.read()) {
+            if (c != '\r') {
+                line.append((char) c);
+            }
+        }
+        return line.toString();
+    }
+
+    @Test
+    void oldTlsIsRefusedAndCounted() throws Exception {
+        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
+        try (SSLSocket socket = connect()) {
+            socket.setEnabledProtocols(new String[] {"TLSv1.2"});
+            socket.startHandshake();
+            assertThat(socket.getSession().getProtocol()).isEqualTo("TLSv1.2");
+        }
+        Process openssl = new ProcessBuilder(
+                        "openssl", "s_client", "-connect", "127.0.0.1:" + server.https.port(), "-tls1_1", "-cipher", "ALL:@SECLEVEL=0")
+                .redirectErrorStream(true)
+                .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
+                .start();
+        String said = new String(openssl.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(openssl.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(openssl.exitValue()).as(said).isNotZero();
+        assertThat(said).contains("alert protocol version");
+        assertThat(server.get("/metrics").body()).contains("apiserver_tls_handshake_errors_total 1.0");
+    }
+
+    @Test
+    void aNewCertificateIsShownFromTheNextConnectionOn() throws Exception {
+        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
+        assertThat(server.get("/healthz").body()).isEqualTo("ok");
+        server.https.renew(TestCertificates.identity(TestCertificates.CLIENT.get(), TestCertificates.CLIENT.get()));
+        // Who is connected stays, who comes anew sees the other certificate, which this client does not trust.
+        assertThat(server.get("/healthz").body()).isEqualTo("ok");
+        assertThatThrownBy(() -> server.client(HttpClient.Version.HTTP_1_1)
+                        .send(server.request("/healthz").build(), HttpResponse.BodyHandlers.ofString()))
+                .isInstanceOf(IOException.class);
+    }
+
+    @Test
+    @Tag("W88")
+    void whoAsksWhileTheServerClosesIsSentElsewhere() throws Exception {
+        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
+        SSLSocket idle = connect();
+        idle.startHandshake();
+        SSLSocket slow = connect();
+        slow.getOutputStream()
+                .write("GET /api/v1/nodes/n1?resourceVersion=999999 HTTP/1.1\r\nHost: x\r\n\r\n"
+                        .getBytes(StandardCharsets.US_ASCII));
+        assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(server.https::close);
+        Thread.sleep(50);
+        idle.getOutputStream()
+                .write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        String answer = new String(idle.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).toLowerCase();
+        assertThat(answer)
+                .startsWith("http/1.1 503 service unavailable")
+                .contains("retry-after: 1\r\n")
+                .contains("connection: close\r\n");
+        // What was under way is answered.
+        assertThat(line(slow.getInputStream())).isEqualTo("HTTP/1.1 504 Gateway Timeout");
+        closing.get(20, TimeUnit.SECONDS);
+        assertThatThrownBy(this::connect).isInstanceOf(IOException.class);
+    }
+}

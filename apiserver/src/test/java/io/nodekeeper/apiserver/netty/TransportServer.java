@@ -1,0 +1,107 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.Authenticator;
+import io.nodekeeper.apiserver.DefaultTolerations;
+import io.nodekeeper.apiserver.RequestOptions;
+import io.nodekeeper.apiserver.User;
+import io.nodekeeper.store.IndexedStore;
+import io.nodekeeper.store.Journal;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.ThreadPool;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+
+/** A real HTTPS server on this machine over a store in memory, and a client of it. */
+final class TransportServer implements AutoCloseable {
+    final ThreadLoop loop = new ThreadLoop("store");
+    final ThreadPool workers = new ThreadPool("requests", 4);
+    final IndexedStore store = new IndexedStore(loop, Journal.NONE);
+    final ApiServer core;
+    final HttpsServer https;
+    final SSLContext admin;
+    private final HttpClient client;
+
+    TransportServer(RequestOptions limits, HttpClient.Version version, Duration drain, long memory)
+            throws Exception {
+        KeyStore server = TestCertificates.SERVER.get();
+        KeyStore client = TestCertificates.CLIENT.get();
+        admin = TestCertificates.context(client, server);
+        core = new ApiServer(
+                store,
+                loop,
+                Randoms.secure(),
+                new Authenticator(Map.of(
+                        "controller", User.authenticated("system:kube-controller-manager", List.of()),
+                        "n1", User.authenticated("system:node:n1", List.of("system:nodes")))),
+                "127.0.0.1:6443",
+                DefaultTolerations.DEFAULT,
+                limits,
+                workers);
+        core.start(Duration.ofHours(1)).get(10, TimeUnit.SECONDS);
+        https = HttpsServer.start(
+                core,
+                TestCertificates.identity(server, client),
+                new HttpsOptions(new InetSocketAddress("127.0.0.1", 0), loop.clock(), workers, drain, memory));
+        this.client = client(version);
+    }
+
+    TransportServer(HttpClient.Version version) throws Exception {
+        this(RequestOptions.DEFAULT, version, Duration.ofSeconds(20), 64 << 20);
+    }
+
+    /** Another client, with connections of its own. */
+    HttpClient client(HttpClient.Version version) {
+        return HttpClient.newBuilder()
+                .sslContext(admin)
+                .version(version)
+                .connectTimeout(Duration.ofSeconds(10))
+                .build();
+    }
+
+    HttpRequest.Builder request(String uri) {
+        return HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + https.port() + uri))
+                .timeout(Duration.ofSeconds(30));
+    }
+
+    HttpResponse<String> get(String uri) throws Exception {
+        return client.send(request(uri).build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    HttpResponse<String> post(String uri, String body) throws Exception {
+        return client.send(
+                request(uri)
+                        .header("Content-Type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofString(body))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
+    HttpResponse<String> node(String name, int padding) throws Exception {
+        return post(
+                "/api/v1/nodes",
+                "{\"metadata\":{\"name\":\"" + name + "\",\"annotations\":{\"a\":\"" + "x".repeat(padding) + "\"}}}");
+    }
+
+    HttpClient client() {
+        return client;
+    }
+
+    @Override
+    public void close() throws Exception {
+        client.shutdownNow();
+        https.close();
+        workers.close();
+        store.close().get(10, TimeUnit.SECONDS);
+    }
+}

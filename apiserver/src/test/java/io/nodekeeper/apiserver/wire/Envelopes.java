@@ -1,0 +1,27 @@
+package io.nodekeeper.apiserver.wire;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
+import io.kubernetes.client.proto.Runtime;
+
+/** Objects as Kubernetes' own clients put them on the wire, made with Kubernetes' own message classes. */
+public final class Envelopes {
+    private Envelopes() {}
+
+    /** {@code message} in its envelope. */
+    public static byte[] of(String apiVersion, String kind, Message message) {
+        return of(apiVersion, kind, message.toByteString());
+    }
+
+    /** Bytes in the envelope. */
+    public static byte[] of(String apiVersion, String kind, ByteString message) {
+        ByteString unknown = Runtime.Unknown.newBuilder()
+                .setTypeMeta(Runtime.TypeMeta.newBuilder().setApiVersion(apiVersion).setKind(kind))
+                .setRaw(message)
+                .setContentEncoding("")
+                .setContentType("")
+                .build()
+                .toByteString();
+        return ByteString.copyFromUtf8("k8s\0").concat(unknown).toByteArray();
+    }
+}

@@ -1,0 +1,90 @@
+package io.nodekeeper.bench.load;
+
+import io.nodekeeper.client.Kubeconfig;
+import io.nodekeeper.client.ServerAccess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** An API server as a process of its own, with its data in a directory of its own. Used by one thread. */
+final class BenchedServer implements AutoCloseable {
+    /** Building and learning are over by then; a start takes a second or two. */
+    private static final long START_SECONDS = 120;
+
+    private final Process process;
+    private final Path data;
+    private final Path log;
+
+    private BenchedServer(Process process, Path data, Path log) {
+        this.process = process;
+        this.data = data;
+        this.log = log;
+    }
+
+    /**
+     * Starts {@code command apiserver} with {@code flags} and its data below {@code directory}; returns once its port is
+     * known.
+     */
+    static BenchedServer start(List<String> command, Path directory, List<String> flags) throws Exception {
+        Path data = directory.resolve("data");
+        Path log = directory.resolve("apiserver.log");
+        List<String> line = new ArrayList<>(command);
+        line.addAll(List.of(
+                "apiserver", "--bind-address", "127.0.0.1", "--secure-port", "0", "--data-dir", data.toString()));
+        line.addAll(flags);
+        Process process = new ProcessBuilder(line)
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        BenchedServer server = new BenchedServer(process, data, log);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+        // The controller's kubeconfig is written last.
+        while (!Files.exists(data.resolve("controller.kubeconfig"))) {
+            if (!process.isAlive() || System.nanoTime() > end) {
+                server.close();
+                throw new IOException("the API server did not start: " + Files.readString(log));
+            }
+            Thread.sleep(50);
+        }
+        return server;
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** Access as the administrator. */
+    ServerAccess access() {
+        return Kubeconfig.load(data.resolve("admin.kubeconfig"));
+    }
+
+    /** What it has printed. */
+    String output() throws IOException {
+        return Files.readString(log);
+    }
+
+    /** Bytes on disk below its data directory. */
+    long diskBytes() throws IOException {
+        try (var files = Files.walk(data)) {
+            return files.filter(Files::isRegularFile)
+                    .mapToLong(file -> file.toFile().length())
+                    .sum();
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroy();
+        try {
+            if (!process.waitFor(20, TimeUnit.SECONDS)) {
+                process.destroyForcibly().waitFor();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

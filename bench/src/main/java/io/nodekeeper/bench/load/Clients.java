@@ -1,0 +1,140 @@
+package io.nodekeeper.bench.load;
+
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Keep-alive connections that do whatever work there is, one request at a time each. Confined to the event loop. */
+final class Clients implements Exchange.Owner {
+    /** What the connections are to do. */
+    interface Work {
+        /** Sends the next request by {@code exchange}; false if there is none now. */
+        boolean next(Exchange exchange);
+
+        /** That request is answered. */
+        void answered(Exchange exchange, int status, ByteBuf body);
+    }
+
+    private static final Work NOTHING = new Work() {
+        @Override
+        public boolean next(Exchange exchange) {
+            return false;
+        }
+
+        @Override
+        public void answered(Exchange exchange, int status, ByteBuf body) {}
+    };
+
+    /** Handshakes under way at once: those of a server that has just started take long, and time out when there are many. */
+    private static final int OPENING = 8;
+
+    private final ArrayDeque<Exchange> idle = new ArrayDeque<>();
+    private final CompletableFuture<Void> ready = new CompletableFuture<>();
+    private final Connections connections;
+    private final int wanted;
+    private int begun;
+    private Work work = NOTHING;
+    private int open;
+    private Optional<String> fault = Optional.empty();
+
+    private Clients(Connections connections, int wanted) {
+        this.connections = connections;
+        this.wanted = wanted;
+    }
+
+    /** {@code count} connections; wait for {@link #ready}. */
+    static Clients connect(Connections connections, int count) {
+        Clients clients = new Clients(connections, count);
+        for (int i = 0; i < Math.min(count, OPENING); i++) {
+            clients.connectNext();
+        }
+        return clients;
+    }
+
+    private void connectNext() {
+        if (begun < wanted) {
+            begun++;
+            connections.connect(new Exchange(this)).addListener(done -> {
+                if (!done.isSuccess()) {
+                    ready.completeExceptionally(done.cause());
+                }
+            });
+        }
+    }
+
+    /** Comes when all are connected. */
+    CompletableFuture<Void> ready() {
+        return ready;
+    }
+
+    /** The first thing that went wrong with a connection. */
+    Optional<String> fault() {
+        return fault;
+    }
+
+    /** From now on they do {@code next}; what is under way is answered to it too. */
+    void work(Work next) {
+        work = next;
+        kick();
+    }
+
+    /** There may be work for idle connections. */
+    void kick() {
+        while (!idle.isEmpty()) {
+            if (!work.next(idle.peekFirst())) {
+                return;
+            }
+            idle.removeFirst();
+        }
+    }
+
+    /** Whether no request is under way. */
+    boolean atRest() {
+        return idle.size() == open;
+    }
+
+    /** They do nothing more. */
+    void rest() {
+        Work before = work;
+        work = new Work() {
+            @Override
+            public boolean next(Exchange exchange) {
+                return false;
+            }
+
+            @Override
+            public void answered(Exchange exchange, int status, ByteBuf body) {
+                before.answered(exchange, status, body);
+            }
+        };
+    }
+
+    @Override
+    public void ready(Exchange exchange) {
+        open++;
+        idle.addLast(exchange);
+        if (open == wanted) {
+            ready.complete(null);
+        }
+        connectNext();
+    }
+
+    @Override
+    public void answered(Exchange exchange, int status, ByteBuf body) {
+        work.answered(exchange, status, body);
+        if (!work.next(exchange)) {
+            idle.addLast(exchange);
+        }
+    }
+
+    @Override
+    public void gone(Exchange exchange, Throwable why) {
+        open--;
+        idle.remove(exchange);
+        if (fault.isEmpty()) {
+            fault = Optional.of("a connection was lost: " + why);
+        }
+        ready.completeExceptionally(why);
+    }
+}

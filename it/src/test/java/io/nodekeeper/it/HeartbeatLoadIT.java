@@ -1,0 +1,177 @@
+package io.nodekeeper.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.HttpTransport;
+import io.nodekeeper.client.Kubeconfig;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.Transport;
+import io.nodekeeper.client.TransportException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
+
+/** The renewals of five thousand nodes, as they come every ten seconds, with twenty watchers. */
+@Isolated("It measures.")
+class HeartbeatLoadIT {
+    private static final int NODES = 5_000;
+    private static final int WATCHERS = 20;
+    /** Each node renews each ten seconds. */
+    private static final int RATE = NODES / 10;
+
+    private static final int SECONDS = 10;
+    /** A real fleet's connections are there already: thousands of handshakes at once are another matter. */
+    private static final int CONNECTIONS = 32;
+
+    private static final String PATH = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+
+    @TempDir
+    Path directory;
+
+    @Test
+    @Tag("W87")
+    void fiveThousandNodesRenewWithinASecondAndEveryWatcherSeesEachRenewal() throws Exception {
+        try (Running server = Running.start(
+                directory,
+                "apiserver",
+                "apiserver",
+                "--data-dir",
+                directory.resolve("data").toString(),
+                "--secure-port",
+                "0")) {
+            server.awaitReady();
+            HttpTransport nodes = new HttpTransport(
+                    Kubeconfig.load(directory.resolve("data").resolve("admin.kubeconfig")));
+            HttpTransport watches = new HttpTransport(
+                    Kubeconfig.load(directory.resolve("data").resolve("admin.kubeconfig")));
+            try {
+                // Given the leases of all nodes, and watchers of them.
+                create(nodes);
+                String version = Json.parseObject(Fleet.await(nodes.send(Call.get(PATH + "?limit=1")))
+                                .body())
+                        .object("metadata")
+                        .text("resourceVersion");
+                List<AtomicLong> seen = new ArrayList<>();
+                for (int i = 0; i < WATCHERS; i++) {
+                    AtomicLong count = new AtomicLong();
+                    seen.add(count);
+                    watches.open(
+                            Call.get(PATH + "?watch=true&timeoutSeconds=600&resourceVersion=" + version),
+                            new Counter(count));
+                }
+
+                // When they are renewed at their own rate; the first of it is a young process's warming up.
+                renew(nodes);
+                List<Long> latencies = renew(nodes);
+
+                // Then nearly all within a second, and nobody misses any.
+                long p99 = latencies.stream().sorted().toList().get(latencies.size() * 99 / 100);
+                System.out.printf(
+                        "heartbeats: %d renewals at %d/s with %d watchers, p99 %.1f ms%n",
+                        latencies.size(), RATE, WATCHERS, p99 / 1e6);
+                assertThat(Duration.ofNanos(p99)).isLessThan(Duration.ofSeconds(1));
+                Eventually.within(
+                        Duration.ofSeconds(30),
+                        () -> seen.stream().allMatch(count -> count.get() == 2L * RATE * SECONDS));
+            } finally {
+                nodes.close();
+                watches.close();
+            }
+        }
+    }
+
+    private static void create(HttpTransport transport) throws Exception {
+        List<CompletableFuture<Reply>> created = new ArrayList<>();
+        Semaphore connections = new Semaphore(CONNECTIONS);
+        for (int node = 0; node < NODES; node++) {
+            connections.acquire();
+            created.add(transport.send(new Call("POST", PATH, "application/json", lease(node)))
+                    .whenComplete((reply, error) -> connections.release()));
+        }
+        for (CompletableFuture<Reply> reply : created) {
+            assertThat(Fleet.await(reply).status()).isEqualTo(201);
+        }
+    }
+
+    /** Renews at a steady rate, whatever the answers take, and returns how long each took, in nanoseconds. */
+    private static List<Long> renew(HttpTransport transport) throws Exception {
+        int total = RATE * SECONDS;
+        List<CompletableFuture<Long>> renewed = new ArrayList<>();
+        Semaphore connections = new Semaphore(CONNECTIONS);
+        long begin = System.nanoTime();
+        for (int i = 0; i < total; i++) {
+            long due = begin + i * 1_000_000_000L / RATE;
+            LockSupport.parkNanos(Math.max(0, due - System.nanoTime()));
+            connections.acquire();
+            String name = name(i % NODES);
+            Call call = new Call(
+                    "PATCH", PATH + "/" + name, "application/merge-patch+json", Json.writeBytes(renewal()));
+            // From when it was due: a late start is the server's doing as much as a late answer.
+            renewed.add(transport.send(call).whenComplete((reply, error) -> connections.release()).thenApply(reply -> {
+                assertThat(reply.status()).isEqualTo(200);
+                return System.nanoTime() - due;
+            }));
+        }
+        List<Long> latencies = new ArrayList<>();
+        for (CompletableFuture<Long> latency : renewed) {
+            latencies.add(Fleet.await(latency));
+        }
+        return latencies;
+    }
+
+    private static byte[] lease(int node) {
+        return Json.writeBytes(renewal().with(
+                        "metadata", JsonObject.builder().put("name", name(node)).build()));
+    }
+
+    private static JsonObject renewal() {
+        return JsonObject.builder()
+                .put(
+                        "spec",
+                        JsonObject.builder()
+                                .put("leaseDurationSeconds", 40)
+                                .put(
+                                        "renewTime",
+                                        Instant.now()
+                                                .truncatedTo(ChronoUnit.MICROS)
+                                                .toString())
+                                .build())
+                .build();
+    }
+
+    private static String name(int node) {
+        return "node-" + node;
+    }
+
+    private record Counter(AtomicLong count) implements Transport.StreamHandler {
+        @Override
+        public void onOpen() {
+            // What counts are the lines.
+        }
+
+        @Override
+        public void onLine(byte[] line) {
+            count.incrementAndGet();
+        }
+
+        @Override
+        public void onEnd(Optional<Reply> refusal, Optional<TransportException> why) {
+            // Then the count stays too low, which is told.
+        }
+    }
+}
