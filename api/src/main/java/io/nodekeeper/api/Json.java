@@ -10,7 +10,6 @@ import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -50,7 +49,7 @@ public final class Json {
             if (first == null) {
                 throw new JsonException("unexpected end of JSON input");
             }
-            JsonValue value = read(parser, first, repeated);
+            JsonValue value = read(parser, first, repeated, mayHoldHalves(bytes));
             if (parser.nextToken() != null) {
                 throw new JsonException("there is more after the end of the JSON value");
             }
@@ -105,36 +104,29 @@ public final class Json {
 
     /** Writes {@code value} without white space, in UTF-8. */
     public static byte[] writeBytes(JsonValue value) {
-        ByteArrayOutputStream out = new ByteArrayOutputStream(512);
-        writeTo(out, value, false);
-        return out.toByteArray();
+        return JsonWriter.write(value);
     }
 
     /** Writes {@code value} for people, indented. */
     public static String writePretty(JsonValue value) {
         ByteArrayOutputStream out = new ByteArrayOutputStream(1_024);
-        writeTo(out, value, true);
-        return out.toString(StandardCharsets.UTF_8);
-    }
-
-    private static void writeTo(OutputStream out, JsonValue value, boolean pretty) {
         try (JsonGenerator generator = FACTORY.createGenerator(out)) {
-            if (pretty) {
-                generator.useDefaultPrettyPrinter();
-            }
+            generator.useDefaultPrettyPrinter();
             write(generator, value);
         } catch (IOException e) {
             throw new UncheckedIOException("writing JSON to memory", e);
         }
+        return out.toString(StandardCharsets.UTF_8);
     }
 
-    private static JsonValue read(JsonParser parser, JsonToken token, Consumer<String> repeated) throws IOException {
+    private static JsonValue read(JsonParser parser, JsonToken token, Consumer<String> repeated, boolean halves)
+            throws IOException {
         return switch (token) {
             case START_OBJECT -> {
                 JsonObject.Builder object = JsonObject.builder();
                 while (parser.nextToken() != JsonToken.END_OBJECT) {
-                    String name = whole(parser.currentName());
-                    if (!object.add(name, read(parser, parser.nextToken(), repeated))) {
+                    String name = halves ? whole(parser.currentName()) : parser.currentName();
+                    if (!object.add(name, read(parser, parser.nextToken(), repeated, halves))) {
                         repeated.accept(path(parser.getParsingContext(), name));
                     }
                 }
@@ -143,11 +135,11 @@ public final class Json {
             case START_ARRAY -> {
                 List<JsonValue> items = new ArrayList<>();
                 for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
-                    items.add(read(parser, next, repeated));
+                    items.add(read(parser, next, repeated, halves));
                 }
                 yield new JsonArray(items);
             }
-            case VALUE_STRING -> new JsonString(whole(parser.getText()));
+            case VALUE_STRING -> new JsonString(halves ? whole(parser.getText()) : parser.getText());
             case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> new JsonNumber(parser.getText());
             case VALUE_TRUE -> JsonBool.TRUE;
             case VALUE_FALSE -> JsonBool.FALSE;
@@ -169,7 +161,19 @@ public final class Json {
         return path.toString();
     }
 
-    /** Escapes can spell half a character, which could be read but never be written again. */
+    /**
+     * Whether text in {@code bytes} could hold half of a character, which could be read but never be written again: escapes
+     * can spell one, and so can bytes that begin with 0xED. Nearly nobody sends either, so most strings need no look.
+     */
+    private static boolean mayHoldHalves(byte[] bytes) {
+        int found = 0;
+        for (byte next : bytes) {
+            found |= next == '\\' || next == (byte) 0xED ? 1 : 0;
+        }
+        return found != 0;
+    }
+
+    /** {@code text}, which must not hold half of a character. */
     private static String whole(String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
@@ -190,7 +194,7 @@ public final class Json {
         switch (value) {
             case JsonObject object -> {
                 generator.writeStartObject();
-                for (var field : object.raw().entrySet()) {
+                for (var field : object.fields().entrySet()) {
                     generator.writeFieldName(field.getKey());
                     write(generator, field.getValue());
                 }

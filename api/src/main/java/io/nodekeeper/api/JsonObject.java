@@ -13,30 +13,32 @@ import java.util.function.UnaryOperator;
  */
 public final class JsonObject implements JsonValue {
     /** The object without fields. */
-    public static final JsonObject EMPTY = new JsonObject(new LinkedHashMap<>());
+    public static final JsonObject EMPTY = new JsonObject(new FieldMap());
 
-    private final Map<String, JsonValue> fields;
+    private final FieldMap fields;
 
     /** Takes ownership of {@code fields}: the caller must not change them any more. */
-    private JsonObject(Map<String, JsonValue> fields) {
+    private JsonObject(FieldMap fields) {
         this.fields = fields;
     }
 
     /** An object with a copy of {@code fields}, in their order. */
     public static JsonObject copyOf(Map<String, ? extends JsonValue> fields) {
-        return new JsonObject(new LinkedHashMap<>(fields));
+        FieldMap copy = new FieldMap();
+        fields.forEach(copy::set);
+        return new JsonObject(copy);
     }
 
     /** An object whose fields are the given strings, in their order. */
     public static JsonObject ofStrings(Map<String, String> texts) {
-        LinkedHashMap<String, JsonValue> fields = new LinkedHashMap<>();
-        texts.forEach((name, text) -> fields.put(name, new JsonString(text)));
+        FieldMap fields = new FieldMap();
+        texts.forEach((name, text) -> fields.set(name, new JsonString(text)));
         return new JsonObject(fields);
     }
 
     /** Starts a new object. */
     public static Builder builder() {
-        return new Builder(new LinkedHashMap<>(), false);
+        return new Builder(new FieldMap(), false);
     }
 
     /** Starts a changed copy of this object. */
@@ -44,14 +46,14 @@ public final class JsonObject implements JsonValue {
         return new Builder(fields, true);
     }
 
-    /** The fields for readers in this package, who do not change them: the view costs as much as the reading. */
-    Map<String, JsonValue> raw() {
+    /** The fields for readers in this package, by their numbers. */
+    FieldMap raw() {
         return fields;
     }
 
     /** The fields, unmodifiable, in their order. */
     public Map<String, JsonValue> fields() {
-        return Collections.unmodifiableMap(fields);
+        return fields;
     }
 
     /** The field {@code name} as it stands, a null included. */
@@ -156,18 +158,18 @@ public final class JsonObject implements JsonValue {
      * fields: they are copied when the builder goes on, and only then.
      */
     public static final class Builder {
-        private Map<String, JsonValue> fields;
+        private FieldMap fields;
         /** Whether an object has these fields, so that they must not change any more. */
         private boolean shared;
 
-        private Builder(Map<String, JsonValue> fields, boolean shared) {
+        private Builder(FieldMap fields, boolean shared) {
             this.fields = fields;
             this.shared = shared;
         }
 
-        private Map<String, JsonValue> own() {
+        private FieldMap own() {
             if (shared) {
-                fields = new LinkedHashMap<>(fields);
+                fields = new FieldMap(fields);
                 shared = false;
             }
             return fields;
@@ -175,14 +177,14 @@ public final class JsonObject implements JsonValue {
 
         /** Sets a field; whether it was not there before. */
         boolean add(String name, JsonValue value) {
-            return own().put(name, value) == null;
+            return own().set(name, value);
         }
 
         /** Sets a field. */
         public Builder put(String name, JsonValue value) {
             // Most writes repeat what an object has; then nothing needs to be copied.
             if (!shared || !value.equals(fields.get(name))) {
-                own().put(name, value);
+                own().set(name, value);
             }
             return this;
         }
@@ -210,7 +212,7 @@ public final class JsonObject implements JsonValue {
         /** Removes a field. */
         public Builder remove(String name) {
             if (!shared || fields.containsKey(name)) {
-                own().remove(name);
+                own().unset(name);
             }
             return this;
         }

@@ -18,6 +18,7 @@ import static io.nodekeeper.api.Schema.set;
 public final class Schemas {
     private Schemas() {}
 
+    /** The metadata of every kind. */
     static final Schema METADATA = object(
             "name", STRING,
             "generateName", STRING,
@@ -226,7 +227,7 @@ public final class Schemas {
                 "env",
                 listBy("name", open("name", STRING, "value", STRING)),
                 "ports",
-                listBy("containerPort", open("containerPort", INTEGER)),
+                listBy("containerPort", open("containerPort", INTEGER, "protocol", STRING, "name", STRING)),
                 "volumeMounts",
                 listBy("mountPath", open("mountPath", STRING)));
     }

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver;
 
+import io.nodekeeper.apiserver.access.NodeIdentity;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
@@ -188,10 +189,10 @@ final class Admission {
 
     private static boolean isSign(User user, RequestInfo.Target target) {
         if (target.plural().equals("leases") && target.group().equals("coordination.k8s.io")) {
-            return user.in(User.NODES)
+            return user.in(NodeIdentity.GROUP)
                     ? target.namespace().equals(NODE_LEASES)
                     : LEADERS.contains(user.name()) || user.name().startsWith(SYSTEM_ACCOUNTS);
         }
-        return target.plural().equals("nodes") && target.group().isEmpty() && user.in(User.NODES);
+        return target.plural().equals("nodes") && target.group().isEmpty() && user.in(NodeIdentity.GROUP);
     }
 }

@@ -10,9 +10,11 @@ import java.util.Optional;
  * @param method the HTTP method
  * @param path the decoded path
  * @param query the decoded query parameters
- * @param headers the headers by lower-case name
+ * @param headers the headers by lower-case name; the values of one that came several times are joined by line feeds
  * @param body the body; empty if there was none
  * @param certificate the user whom a verified client certificate names
+ * @param uri path and query as they came
+ * @param source the address from which it came; empty if there is none
  */
 public record ApiRequest(
         String method,
@@ -20,7 +22,20 @@ public record ApiRequest(
         Map<String, List<String>> query,
         Map<String, String> headers,
         byte[] body,
-        Optional<User> certificate) {
+        Optional<User> certificate,
+        String uri,
+        String source) {
+
+    /** A request that came over no network. */
+    public ApiRequest(
+            String method,
+            String path,
+            Map<String, List<String>> query,
+            Map<String, String> headers,
+            byte[] body,
+            Optional<User> certificate) {
+        this(method, path, query, headers, body, certificate, path, "");
+    }
 
     /** The first value of a query parameter; empty if it is absent. */
     String parameter(String name) {

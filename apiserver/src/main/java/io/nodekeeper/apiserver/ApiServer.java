@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.apiserver.access.ServiceAccountTokens;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Loop;
@@ -32,8 +33,15 @@ public final class ApiServer {
     private final Clock clock;
     private final Authenticator authenticator;
     private final String serverAddress;
-    private final Authorizer authorizer = new Authorizer();
+    private final Discovery discovery;
+    private final OpenApi openApi = new OpenApi();
     private final AuditIds auditIds;
+    private final Optional<AuditLog> audit;
+    private final Optional<ServiceAccounts> accounts;
+    private final AccessState access;
+    private final Authorizer authorizer;
+    private final Impersonation impersonation;
+    private final Executor workers;
     private final Reads reads;
     private final Mutations mutations;
     private final Watches watches;
@@ -56,6 +64,7 @@ public final class ApiServer {
      * @param random for UIDs and generated names; thread-safe unless everything runs on one thread
      * @param serverAddress host and port by which clients reach it, as discovery tells them
      * @param defaultTolerations what pods get that do not say how long they stay on a failed node
+     * @param audit where requests are put down; whoever made it closes it
      */
     public ApiServer(
             Store store,
@@ -72,14 +81,16 @@ public final class ApiServer {
                 serverAddress,
                 defaultTolerations,
                 RequestOptions.DEFAULT,
-                Runnable::run);
+                Runnable::run,
+                Optional.empty());
     }
 
     /**
      * A server of what is in {@code store}, within limits.
      *
      * @param limits how much it does at a time
-     * @param workers where large lists are put together, and what had to wait goes on
+     * @param workers where large lists and descriptions are put together, and what had to wait goes on
+     * @param audit where requests are put down; whoever made it closes it
      */
     public ApiServer(
             Store store,
@@ -89,32 +100,58 @@ public final class ApiServer {
             String serverAddress,
             DefaultTolerations defaultTolerations,
             RequestOptions limits,
-            Executor workers) {
+            Executor workers,
+            Optional<AuditLog> audit) {
         this.store = store;
+        this.audit = audit;
         this.loop = loop;
         this.clock = loop.clock();
         this.authenticator = authenticator;
         this.serverAddress = serverAddress;
+        discovery = new Discovery(serverAddress);
         auditIds = new AuditIds(random);
+        this.workers = workers;
         reads = new Reads(store, loop);
-        mutations = new Mutations(store, clock, random, defaultTolerations);
+        access = new AccessState(store, loop);
+        authorizer = new Authorizer(access);
+        impersonation = new Impersonation(authorizer);
+        mutations = new Mutations(
+                store, clock, random, defaultTolerations, new Escalation(access, authorizer));
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
-        metrics = new ServerMetrics(store);
-        actions = Map.of();
+        metrics = new ServerMetrics(store, audit);
+        accounts = authenticator.serviceAccountTokens().map(tokens -> new ServiceAccounts(store, clock, tokens));
+        actions = new HashMap<>(new Reviews(authenticator, accounts, authorizer, access::policy).actions());
+        actions.put(
+                ClusterResources.SERVICE_ACCOUNTS.type().path() + "/token",
+                new TokenRequests(store, clock, random, authenticator.serviceAccountTokens()));
+        Bindings bindings = new Bindings(store, clock, mutations);
+        actions.put(Resources.PODS.type().path() + "/eviction", new Evictions(store, clock, mutations));
+        actions.put(Resources.PODS.type().path() + "/binding", bindings);
+        actions.put(ClusterResources.BINDINGS.type().path() + "/", bindings);
         admission = new Admission(limits, workers, loop, metrics);
     }
 
     /** Creates what must be there from the first start on, and begins the server's own upkeep. */
     public CompletableFuture<Void> start(Duration eventTtl) {
+        return startWithoutRoles(eventTtl).thenCompose(done -> new BuiltInAccess(store, mutations).ensure());
+    }
+
+    /** As {@link #start}, but the built-in roles are not written: they hold as long as no role is stored. */
+    CompletableFuture<Void> startWithoutRoles(Duration eventTtl) {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                created.add(mutations.createOwn(Resources.NAMESPACES, name).exceptionally(ApiServer::unlessThere));
+                created.add(mutations.createOwn(
+                        Resources.NAMESPACES,
+                        "",
+                        JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name)))
+                        .exceptionally(ApiServer::unlessThere));
             }
         }
         new EventExpiry(store, loop, eventTtl).start();
         new NamespaceReaper(store, loop, mutations).start();
+        access.start();
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
     }
 
@@ -148,9 +185,10 @@ public final class ApiServer {
         long began = clock.nanoTime();
         metrics.started(info);
         String auditId = request.header("audit-id").isEmpty() ? auditIds.next() : request.header("audit-id");
+        Optional<AuditTrail> trail = audit.map(log -> new AuditTrail(clock.wallTime()));
         CompletableFuture<ApiResponse> answer;
         try {
-            answer = route(request, info);
+            answer = route(request, info, trail);
         } catch (RuntimeException e) {
             answer = CompletableFuture.failedFuture(e);
         }
@@ -158,8 +196,48 @@ public final class ApiServer {
             ApiResponse given = error == null ? response : refusal(request, error);
             metrics.finished(info, given.status(), (clock.nanoTime() - began) / 1e9);
             metrics.answered(info, given);
-            return withHeaders(given, auditId);
+            ApiResponse audited = trail.isEmpty() ? given : audited(trail.get(), request, info, auditId, given);
+            return withHeaders(audited, auditId);
         });
+    }
+
+    /** Puts the request down once it is answered; a watch when it begins and when it ends. */
+    private ApiResponse audited(
+            AuditTrail trail, ApiRequest request, RequestInfo info, String auditId, ApiResponse response) {
+        AuditLog log = audit.orElseThrow();
+        if (response instanceof ApiResponse.Streamed streamed) {
+            return new ApiResponse.Streamed(streamed.status(), streamed.headers(), sink -> {
+                log.take(trail.event(
+                        AuditEvent.STARTED, request, info, auditId, response, clock.wallTime()));
+                sink.onClose(() -> log.take(trail.event(
+                        AuditEvent.COMPLETE, request, info, auditId, response, clock.wallTime())));
+                streamed.start().accept(sink);
+            });
+        }
+        log.take(trail.event(AuditEvent.COMPLETE, request, info, auditId, response, clock.wallTime()));
+        return response;
+    }
+
+    /** Finds out who asks, and as whom, and refuses what they may not do. */
+    private User admitted(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
+        User caller;
+        try {
+            caller = authenticator.authenticate(request, accounts);
+        } catch (ApiException e) {
+            metrics.authenticated(false);
+            throw e;
+        }
+        metrics.authenticated(true);
+        trail.ifPresent(audited -> audited.authenticated(caller));
+        User user = impersonation.apply(caller, request);
+        if (trail.isPresent()) {
+            if (user != caller) {
+                trail.get().impersonates(user);
+            }
+            trail.get().decided(authorizer.decide(user, info, request));
+        }
+        authorizer.check(user, info, request);
+        return user;
     }
 
     private static boolean isWatch(ApiRequest request) {
@@ -167,16 +245,17 @@ public final class ApiServer {
         return request.method().equals("GET") && (watch.equals("true") || watch.equals("1"));
     }
 
-    private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info) {
-        User user = authenticator.authenticate(request);
-        refuseImpersonation(user, request);
-        authorizer.check(user, info);
+    private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
+        User user = admitted(request, info, trail);
         return admission.admit(user, info, request, () -> serve(user, request, info));
     }
 
     private CompletableFuture<ApiResponse> serve(User user, ApiRequest request, RequestInfo info) {
         if (info.resource().isEmpty()) {
-            return CompletableFuture.completedFuture(other(request));
+            // The API's description is made when it is first asked for, which takes a while.
+            return OpenApi.covers(request.path())
+                    ? CompletableFuture.supplyAsync(() -> other(request), workers)
+                    : CompletableFuture.completedFuture(other(request));
         }
         RequestInfo.Target target = info.resource().get();
         Optional<Resource> found = Resources.find(target);
@@ -185,15 +264,21 @@ public final class ApiServer {
         }
         Resource resource = found.get();
         checkTarget(resource, target, info.verb());
+        Media media = Media.of(request, info.verb());
+        CompletableFuture<ApiResponse> answer = answer(user, resource, target, request, info.verb(), media);
+        return media.yaml() ? answer.thenApply(media::encoded) : answer;
+    }
+
+    private CompletableFuture<ApiResponse> answer(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request, String verb, Media media) {
         Action action = actions.get(resource.type().path() + "/" + target.subresource());
         if (action != null) {
             return action.on(user, resource, target, request);
         }
-        if (info.verb().equals("create") && !target.subresource().isEmpty()) {
+        if (verb.equals("create") && !target.subresource().isEmpty()) {
             throw new ApiException(404, "NotFound", "the server could not find the requested resource");
         }
-        Media media = Media.of(request);
-        return switch (info.verb()) {
+        CompletableFuture<ApiResponse> answer = switch (verb) {
             case "get" -> reads.get(resource, target, request, media);
             case "list" -> reads.list(resource, target, request, media);
             case "watch" ->
@@ -205,22 +290,7 @@ public final class ApiServer {
             case "deletecollection" -> mutations.deleteCollection(user, resource, target, request);
             default -> throw notAllowed();
         };
-    }
-
-    /** Whoever asks to act as somebody else must not be served as themselves instead. */
-    private static void refuseImpersonation(User user, ApiRequest request) {
-        for (String name : request.headers().keySet()) {
-            if (!name.startsWith("impersonate-")) {
-                continue;
-            }
-            String whom = request.header("impersonate-user");
-            throw new ApiException(
-                    403,
-                    "Forbidden",
-                    "users \"" + whom + "\" is forbidden: User \"" + user.name()
-                            + "\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope: the server"
-                            + " has no impersonation");
-        }
+        return media.metadata() && !verb.equals("list") ? answer.thenApply(media::written) : answer;
     }
 
     private ApiResponse other(ApiRequest request) {
@@ -234,9 +304,22 @@ public final class ApiServer {
             return new ApiResponse.Full(
                     200, Map.of("content-type", "text/plain; version=0.0.4; charset=utf-8"), metrics.expose());
         }
-        return Discovery.document(request.path(), serverAddress)
-                .<ApiResponse>map(document -> ApiResponse.json(200, document))
+        Optional<ApiResponse> issued = issuer(request.path()).map(document -> ApiResponse.json(200, document));
+        return issued.or(() -> discovery.answer(request))
+                .or(() -> openApi.answer(request))
                 .orElseGet(() -> ApiResponse.text(404, "404 page not found\n"));
+    }
+
+    /** What others need to check service accounts' tokens by themselves. */
+    private Optional<JsonObject> issuer(String path) {
+        return switch (path) {
+            case "/openid/v1/jwks" -> authenticator.serviceAccountTokens().map(ServiceAccountTokens::keySet);
+            case "/.well-known/openid-configuration" ->
+                authenticator
+                        .serviceAccountTokens()
+                        .map(tokens -> tokens.configuration("https://" + serverAddress + "/openid/v1/jwks"));
+            default -> Optional.empty();
+        };
     }
 
     private static ApiResponse unknown(RequestInfo.Target target) {
@@ -304,7 +387,7 @@ public final class ApiServer {
     private static ApiResponse withHeaders(ApiResponse response, String auditId) {
         Map<String, String> headers = new HashMap<>(response.headers());
         headers.put("audit-id", auditId);
-        headers.put("cache-control", "no-cache, private");
+        headers.putIfAbsent("cache-control", "no-cache, private");
         if (response.status() == 403) {
             headers.put("x-content-type-options", "nosniff");
         }

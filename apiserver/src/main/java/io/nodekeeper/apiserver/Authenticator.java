@@ -1,23 +1,35 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
+import io.nodekeeper.apiserver.access.ServiceAccountTokens;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Finds out who makes a request: by client certificate, else by bearer token, else nobody in particular. A token that is
  * not known is refused everywhere, even where nobody in particular may go. Immutable.
  */
 public final class Authenticator {
-    private final Map<String, User> tokens;
+    private final Map<TokenHash, User> users = new HashMap<>();
+    private final Optional<ServiceAccountTokens> serviceAccountTokens;
 
     /** Knows the users of {@code tokens}, by token. */
     public Authenticator(Map<String, User> tokens) {
-        this.tokens = Map.copyOf(tokens);
+        this(tokens, Optional.empty());
+    }
+
+    /** Knows the users of {@code tokens}, by token, and service accounts by the tokens that the server makes for them. */
+    public Authenticator(Map<String, User> tokens, ServiceAccountTokens serviceAccountTokens) {
+        this(tokens, Optional.of(serviceAccountTokens));
+    }
+
+    private Authenticator(Map<String, User> tokens, Optional<ServiceAccountTokens> serviceAccountTokens) {
+        tokens.forEach((token, user) -> users.put(TokenHash.of(token), user));
+        this.serviceAccountTokens = serviceAccountTokens;
     }
 
     /**
@@ -44,7 +56,8 @@ public final class Authenticator {
                             .map(String::strip)
                             .filter(group -> !group.isEmpty())
                             .toList();
-            tokens.put(parts[0].strip(), User.authenticated(parts[1].strip(), groups));
+            tokens.put(
+                    parts[0].strip(), User.authenticated(parts[1].strip(), parts[2].strip(), groups, Map.of()));
         }
         if (!faults.isEmpty()) {
             throw new IllegalArgumentException(String.join("; ", faults));
@@ -52,7 +65,13 @@ public final class Authenticator {
         return tokens;
     }
 
-    User authenticate(ApiRequest request) {
+    /** The tokens of service accounts, if the server has any. */
+    Optional<ServiceAccountTokens> serviceAccountTokens() {
+        return serviceAccountTokens;
+    }
+
+    /** Who makes {@code request}; {@code accounts} knows the service accounts of {@link #serviceAccountTokens}. */
+    User authenticate(ApiRequest request, Optional<ServiceAccounts> accounts) {
         if (request.certificate().isPresent()) {
             return request.certificate().get();
         }
@@ -61,14 +80,24 @@ public final class Authenticator {
             return User.ANONYMOUS;
         }
         if (header.regionMatches(true, 0, "Bearer ", 0, 7)) {
-            byte[] given = header.substring(7).strip().getBytes(StandardCharsets.UTF_8);
-            for (Map.Entry<String, User> token : tokens.entrySet()) {
-                // Compared in constant time, so that answers do not tell how much of a guess was right.
-                if (MessageDigest.isEqual(given, token.getKey().getBytes(StandardCharsets.UTF_8))) {
-                    return token.getValue();
-                }
+            Optional<ServiceAccounts.Known> known =
+                    token(header.substring(7).strip(), List.of(), accounts);
+            if (known.isPresent()) {
+                return known.get().user();
             }
         }
         throw new ApiException(401, "Unauthorized", "Unauthorized");
+    }
+
+    /** Whose token this is, if it is good for one of {@code audiences}, or here if that is empty. */
+    Optional<ServiceAccounts.Known> token(
+            String token, List<String> audiences, Optional<ServiceAccounts> accounts) {
+        TokenHash hash = TokenHash.of(token);
+        User user = users.get(hash);
+        if (user != null) {
+            // A token out of a file is for this server, whatever it calls itself.
+            return Optional.of(new ServiceAccounts.Known(user, audiences));
+        }
+        return accounts.flatMap(known -> known.authenticate(hash, token, audiences));
     }
 }

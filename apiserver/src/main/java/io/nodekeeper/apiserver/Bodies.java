@@ -38,6 +38,9 @@ final class Bodies {
     /** The faults that are told of. Chosen: enough to see what is wrong. */
     private static final int WARNINGS = 50;
 
+    /** The media type of what is applied. */
+    static final String APPLY = "application/apply-patch+yaml";
+
     private static final List<String> MODES = List.of("", "Ignore", "Strict", "Warn");
     private static final List<String> OPERATIONS = List.of("add", "remove", "replace", "move", "copy", "test");
 
@@ -69,6 +72,34 @@ final class Bodies {
         } catch (JsonException | ProtobufException e) {
             throw ApiException.badRequest("the request body is not valid: " + e.getMessage());
         }
+    }
+
+    /**
+     * What is applied: the fields that an object of {@code resource} shall have, in YAML or JSON.
+     *
+     * @param faults is told of what is there twice
+     */
+    static JsonObject applied(ApiRequest request, Resource resource, Consumer<String> faults) {
+        byte[] body = request.body();
+        JsonObject applied;
+        try {
+            applied = body.length > 0 && body[0] == '{' ? json(body, faults) : Yaml.parse(body, faults);
+        } catch (JsonException e) {
+            throw ApiException.badRequest("the applied object is not valid: " + e.getMessage());
+        }
+        String version = resource.type().apiVersion();
+        if (!applied.text("apiVersion").equals(version)) {
+            throw ApiException.badRequest("Incorrect version specified in apply patch. Specified patch version: "
+                    + applied.text("apiVersion") + ", expected: " + version);
+        }
+        if (applied.text("kind").isEmpty()) {
+            throw ApiException.badRequest("Object 'Kind' is missing in the applied object");
+        }
+        if (!applied.object("metadata").array("managedFields").isEmpty()) {
+            throw ApiException.badRequest("metadata.managedFields must be nil");
+        }
+        check(resource, applied, 400);
+        return applied;
     }
 
     private static JsonObject json(byte[] body, Consumer<String> faults) {
@@ -103,7 +134,7 @@ final class Bodies {
                             "UnsupportedMediaType",
                             "the body of the request was in an unknown format - accepted media types include:"
                                     + " application/json-patch+json, application/merge-patch+json,"
-                                    + " application/strategic-merge-patch+json");
+                                    + " application/strategic-merge-patch+json, application/apply-patch+yaml");
             };
         } catch (JsonException e) {
             throw ApiException.badRequest("the patch is not valid: " + e.getMessage());

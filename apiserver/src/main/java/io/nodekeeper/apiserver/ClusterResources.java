@@ -111,7 +111,12 @@ final class ClusterResources {
                     Map.entry("type", event -> event.text("type"))))
             .table(ClusterTables.NEW_EVENTS);
 
+    /** The older way to bind a pod, which is named in the body. */
+    static final Resource BINDINGS =
+            Resource.asked(new ResourceType("", "v1", "bindings", "Binding", true), ClusterSchemas.BINDING);
+
     static final List<Resource> ALL = List.of(
+            BINDINGS,
             SERVICE_ACCOUNTS,
             SECRETS,
             CONFIG_MAPS,

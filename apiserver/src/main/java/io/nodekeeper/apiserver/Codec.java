@@ -15,7 +15,9 @@ import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.store.Entry;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -115,16 +117,38 @@ class Codec {
     /** The same object if it is in that form already, as what the server itself gave out is. */
     private static JsonObject normalized(JsonObject object, Schema schema, int depth) {
         JsonObject.Builder result = object.toBuilder();
+        boolean same = true;
         for (Map.Entry<String, JsonValue> field : object.fields().entrySet()) {
             String name = field.getKey();
             JsonValue value = field.getValue();
             if (value == JsonNull.NULL) {
                 result.remove(name);
+                same = false;
             } else {
-                result.put(name, normalized(value, schema.field(name).orElse(Schema.Scalar.ANY), depth - 1));
+                JsonValue next = normalized(value, schema.field(name).orElse(Schema.Scalar.ANY), depth - 1);
+                if (next != value) {
+                    result.put(name, next);
+                    same = false;
+                }
             }
         }
-        return result.build();
+        return same ? object : result.build();
+    }
+
+    private static JsonArray normalized(JsonArray array, Schema schema, int depth) {
+        Schema item = schema instanceof Schema.ListOf list ? list.item() : schema;
+        List<JsonValue> result = new ArrayList<>(array.items().size());
+        boolean same = true;
+        for (JsonValue element : array.items()) {
+            if (element == JsonNull.NULL) {
+                same = false;
+            } else {
+                JsonValue next = normalized(element, item, depth - 1);
+                same &= next == element;
+                result.add(next);
+            }
+        }
+        return same ? array : new JsonArray(result);
     }
 
     private static JsonValue normalized(JsonValue value, Schema schema, int depth) {
@@ -133,13 +157,7 @@ class Codec {
         }
         return switch (value) {
             case JsonObject object -> normalized(object, schema, depth);
-            case JsonArray array -> {
-                Schema item = schema instanceof Schema.ListOf list ? list.item() : schema;
-                yield new JsonArray(array.items().stream()
-                        .filter(element -> element != JsonNull.NULL)
-                        .map(element -> normalized(element, item, depth - 1))
-                        .toList());
-            }
+            case JsonArray array -> normalized(array, schema, depth);
             case JsonString string -> {
                 String text = string.value();
                 if (schema == Schema.Scalar.TIME && !KubeTime.isFormatted(text)) {

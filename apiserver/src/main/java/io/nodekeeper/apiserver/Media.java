@@ -1,43 +1,90 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
-/** The form of the answer that the client asked for. */
-record Media(boolean table, String include) {
+/**
+ * The form of the answer that the client asked for.
+ *
+ * @param form what of the objects is shown
+ * @param version the version of {@code meta.k8s.io} of that form; empty for the objects themselves
+ * @param include what comes with each row of a table
+ * @param yaml whether it is written in YAML instead of JSON
+ */
+record Media(Form form, String version, String include, boolean yaml) {
 
-    /** Chooses the first form of the Accept header that the server has. */
-    static Media of(ApiRequest request) {
-        String accept = request.header("accept");
-        if (accept.isBlank() || accept.equals(ApiResponse.JSON)) {
-            return new Media(false, "");
+    /** What of the objects is shown. */
+    enum Form {
+        /** All. */
+        OBJECT,
+        /** Their columns. */
+        TABLE,
+        /** Their metadata. */
+        METADATA
+    }
+
+    private static final String GROUP = "meta.k8s.io";
+    private static final Set<String> VERSIONS = Set.of("v1", "v1beta1");
+    private static final Media JSON = new Media(Form.OBJECT, "", "", false);
+    private static final Media YAML = new Media(Form.OBJECT, "", "", true);
+
+    /** What the clients send that send most requests. */
+    private static final Set<String> PLAIN = Set.of(
+            "",
+            "application/json",
+            "application/json, */*",
+            "application/vnd.kubernetes.protobuf,application/json",
+            "application/vnd.kubernetes.protobuf, */*",
+            "*/*");
+
+    /**
+     * Chooses the first form of the Accept header that the server has.
+     *
+     * @param verb what is asked for: a list's metadata has another name than an object's, a watch has no YAML
+     */
+    static Media of(ApiRequest request, String verb) {
+        String header = request.header("accept");
+        if (PLAIN.contains(header)) {
+            return JSON;
         }
-        for (String range : accept.split(",")) {
-            String[] parts = range.strip().split(";");
-            String type = parts[0].strip();
-            boolean json = type.equals("application/json") || type.equals("*/*") || type.equals("application/*");
-            if (!json) {
+        for (Accept range : Accept.ranges(header)) {
+            boolean yaml = range.type().equals(Yaml.MEDIA_TYPE) && !verb.equals("watch");
+            if (!yaml && !range.takes(ApiResponse.JSON)) {
                 continue;
             }
-            Map<String, String> parameters = new HashMap<>();
-            for (int i = 1; i < parts.length; i++) {
-                int equals = parts[i].indexOf('=');
-                if (equals > 0) {
-                    parameters.put(
-                            parts[i].substring(0, equals).strip(),
-                            parts[i].substring(equals + 1).strip());
-                }
-            }
-            String as = parameters.getOrDefault("as", "");
+            String as = range.parameter("as");
             if (as.isEmpty()) {
-                return new Media(false, "");
+                return yaml ? YAML : JSON;
             }
-            if (as.equals("Table") && parameters.getOrDefault("v", "").equals("v1")) {
-                return new Media(true, include(request));
+            String version = range.parameter("v");
+            if (!range.parameter("g").equals(GROUP) || !VERSIONS.contains(version)) {
+                continue;
+            }
+            boolean reads = verb.equals("get") || verb.equals("list") || verb.equals("watch");
+            if (as.equals("Table") && reads) {
+                return new Media(Form.TABLE, version, include(request), yaml);
+            }
+            if (as.equals(verb.equals("list") ? "PartialObjectMetadataList" : "PartialObjectMetadata")) {
+                return new Media(Form.METADATA, version, "", yaml);
             }
         }
-        throw new ApiException(406, "NotAcceptable", "only the following media types are accepted: application/json");
+        throw notAcceptable();
+    }
+
+    /** The refusal of a client that takes nothing of what there is. */
+    static ApiException notAcceptable() {
+        return new ApiException(
+                406,
+                "NotAcceptable",
+                "only the following media types are accepted: application/json, application/yaml,"
+                        + " application/vnd.kubernetes.protobuf");
     }
 
     private static String include(ApiRequest request) {
@@ -49,5 +96,71 @@ record Media(boolean table, String include) {
                 throw ApiException.badRequest("includeObject: Unsupported value: \"" + include
                         + "\": supported values: \"None\", \"Metadata\", \"Object\"");
         };
+    }
+
+    boolean table() {
+        return form == Form.TABLE;
+    }
+
+    boolean metadata() {
+        return form == Form.METADATA;
+    }
+
+    /** Whether objects are shown as they are. */
+    boolean whole() {
+        return form == Form.OBJECT;
+    }
+
+    /** The {@code apiVersion} of a table, or of an object of which only the metadata is shown. */
+    String apiVersion() {
+        return GROUP + "/" + version;
+    }
+
+    /** The metadata of {@code object}, as an object of its own. */
+    JsonObject metadataOf(JsonObject object) {
+        return JsonObject.builder()
+                .put("kind", "PartialObjectMetadata")
+                .put("apiVersion", apiVersion())
+                .put("metadata", object.object("metadata"))
+                .build();
+    }
+
+    /** The metadata of {@code objects}, as a list with {@code metadata} of its own. */
+    JsonObject metadataOf(List<JsonObject> objects, JsonObject metadata) {
+        return JsonObject.builder()
+                .put("kind", "PartialObjectMetadataList")
+                .put("apiVersion", apiVersion())
+                .put("metadata", metadata)
+                .put(
+                        "items",
+                        new JsonArray(objects.stream()
+                                .<JsonValue>map(this::metadataOf)
+                                .toList()))
+                .build();
+    }
+
+    /** The answer to a write, which holds the object, in this form. */
+    ApiResponse written(ApiResponse response) {
+        boolean object = response instanceof ApiResponse.Full full && full.status() < 300 && metadata();
+        if (!object) {
+            return response;
+        }
+        ApiResponse.Full full = (ApiResponse.Full) response;
+        JsonObject whole = Json.parseObject(full.body());
+        boolean status = whole.text("kind").equals("Status");
+        return new ApiResponse.Full(
+                full.status(), full.headers(), status ? full.body() : Json.writeBytes(metadataOf(whole)));
+    }
+
+    /** The answer in JSON, as the client wants it written. */
+    ApiResponse encoded(ApiResponse response) {
+        if (!yaml || !(response instanceof ApiResponse.Full full)) {
+            return response;
+        }
+        Map<String, String> headers = new HashMap<>(full.headers());
+        if (!ApiResponse.JSON.equals(headers.put("content-type", Yaml.MEDIA_TYPE))) {
+            return response;
+        }
+        return new ApiResponse.Full(full.status(), headers, Yaml.write(Json.parse(full.body())));
     }
 }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /** What holds for the metadata of every kind. */
@@ -24,6 +25,11 @@ final class MetadataRules {
     private static final int GENERATED_PREFIX = 58;
     private static final List<String> IMMUTABLE =
             List.of("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds");
+
+    /** Finalizers without a prefix (Kubernetes' own). */
+    private static final List<String> FINALIZERS = List.of("kubernetes", "orphan", "foregroundDeletion");
+
+    private static final List<String> OWNER = List.of("apiVersion", "kind", "name", "uid");
 
     private MetadataRules() {}
 
@@ -127,10 +133,41 @@ final class MetadataRules {
         }
         metadata.array("finalizers")
                 .strings()
-                .forEach(finalizer -> Names.qualifiedFault(finalizer)
+                .forEach(finalizer -> finalizerFault(finalizer)
                         .ifPresent(fault ->
                                 errors.add(FieldError.invalid("metadata.finalizers", quoted(finalizer), fault))));
+        owners(metadata, errors);
         return errors;
+    }
+
+    private static Optional<String> finalizerFault(String finalizer) {
+        Optional<String> fault = Names.qualifiedFault(finalizer);
+        return fault.isPresent() || finalizer.contains("/") || FINALIZERS.contains(finalizer)
+                ? fault
+                : Optional.of("name is neither a standard finalizer name nor is it fully qualified");
+    }
+
+    private static void owners(JsonObject metadata, List<FieldError> errors) {
+        int controllers = 0;
+        for (JsonValue item : metadata.array("ownerReferences").items()) {
+            if (item instanceof JsonObject owner) {
+                for (String field : OWNER) {
+                    if (owner.text(field).isEmpty()) {
+                        errors.add(FieldError.invalid(
+                                "metadata.ownerReferences." + field,
+                                "\"\"",
+                                (field.equals("apiVersion") ? "version" : field) + " must not be empty"));
+                    }
+                }
+                controllers += owner.bool("controller") ? 1 : 0;
+            }
+        }
+        if (controllers > 1) {
+            errors.add(FieldError.invalid(
+                    "metadata.ownerReferences",
+                    metadata.array("ownerReferences").toString(),
+                    "Only one reference can have Controller set to true"));
+        }
     }
 
     /** Refuses a body that names another place than the URL. */

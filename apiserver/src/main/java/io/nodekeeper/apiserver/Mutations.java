@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
@@ -27,25 +28,31 @@ final class Mutations {
     private final Writes writes;
     private final Deletions deletions;
     private final NodeRestriction nodeRestriction = new NodeRestriction();
+    private final Escalation escalation;
     private final DefaultTolerations defaultTolerations;
 
-    Mutations(Store store, Clock clock, RandomGenerator random, DefaultTolerations defaultTolerations) {
+    Mutations(
+            Store store,
+            Clock clock,
+            RandomGenerator random,
+            DefaultTolerations defaultTolerations,
+            Escalation escalation) {
         this.store = store;
+        this.escalation = escalation;
         this.defaultTolerations = defaultTolerations;
         writes = new Writes(store, clock, random);
         deletions = new Deletions(store, clock);
     }
 
     /** Creates an object of the server's own. */
-    CompletableFuture<Attempts.Result> createOwn(Resource resource, String name) {
+    CompletableFuture<Attempts.Result> createOwn(Resource resource, String namespace, JsonObject object) {
         RequestInfo.Target target = new RequestInfo.Target(
                 resource.type().group(),
                 resource.type().version(),
                 resource.type().plural(),
-                "",
+                namespace,
                 "",
                 "");
-        JsonObject object = JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name));
         return writes.create(new Order(resource, target, false, (old, next) -> {}), object);
     }
 
@@ -61,22 +68,40 @@ final class Mutations {
         return deletions.delete(new Order(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
     }
 
-    private Order order(User user, Resource resource, RequestInfo.Target target, boolean dryRun) {
+    /** A write that {@code user} asks for, held to what their credential may touch. */
+    Order order(User user, Resource resource, RequestInfo.Target target, boolean dryRun) {
+        return new Order(resource, target, dryRun, admission(user, resource, target));
+    }
+
+    private Order order(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request, boolean patches) {
         return new Order(
-                resource, target, dryRun, (old, next) -> nodeRestriction.check(user, resource, target, old, next));
+                resource,
+                target,
+                dryRun(request),
+                admission(user, resource, target),
+                manager(request),
+                patches);
+    }
+
+    private BiConsumer<JsonObject, JsonObject> admission(User user, Resource resource, RequestInfo.Target target) {
+        return (old, next) -> {
+            nodeRestriction.check(user, resource, target, old, next);
+            escalation.check(user, resource, old, next);
+        };
     }
 
     CompletableFuture<ApiResponse> create(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);
-        return writes.create(order(user, resource, target, dryRun(request)), body)
+        return writes.create(order(user, resource, target, request, false), body)
                 .thenApply(result -> shown(result, warnings));
     }
 
     CompletableFuture<ApiResponse> update(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);
-        return writes.update(order(user, resource, target, dryRun(request)), body)
+        return writes.update(order(user, resource, target, request, false), body)
                 .thenApply(result -> shown(result, warnings));
     }
 
@@ -91,6 +116,12 @@ final class Mutations {
     }
 
     CompletableFuture<ApiResponse> patch(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+        if (request.contentType().equals(Bodies.APPLY)) {
+            return apply(user, resource, target, request);
+        }
+        if (!request.parameter("force").isEmpty()) {
+            throw badOption("force: Forbidden: may not be specified for non-apply patch");
+        }
         List<String> repeated = new ArrayList<>();
         UnaryOperator<JsonObject> patch = Bodies.patch(request, resource.schema(), repeated::add);
         // Each attempt has its own warnings; those of the last one count.
@@ -103,8 +134,39 @@ final class Mutations {
             warnings.addAll(Bodies.strictFaults(resource, patched, repeated, known, request, 422));
             return defaultTolerations.admit(resource, target, patched);
         };
-        return writes.patch(order(user, resource, target, dryRun(request)), checked)
+        return writes.patch(order(user, resource, target, request, true), checked)
                 .thenApply(result -> shown(result, warnings));
+    }
+
+    private CompletableFuture<ApiResponse> apply(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+        if (request.parameter("fieldManager").isEmpty()) {
+            throw badOption("fieldManager: Required value: is required for apply patch");
+        }
+        List<String> repeated = new ArrayList<>();
+        JsonObject raw = Bodies.applied(request, resource, repeated::add);
+        List<String> warnings = Bodies.strictFaults(resource, raw, repeated, Set.of(), request, 422);
+        JsonObject wanted = Codec.normalize(raw, resource.schema());
+        MetadataRules.checkPlace(wanted, target.namespace(), target.name());
+        return writes.apply(
+                        order(user, resource, target, request, true),
+                        wanted,
+                        request.parameter("force").equals("true"),
+                        object -> defaultTolerations.admit(resource, target, object))
+                .thenApply(result -> shown(result, warnings));
+    }
+
+    private static ApiException badOption(String why) {
+        return new ApiException(422, "Invalid", "PatchOptions.meta.k8s.io \"\" is invalid: " + why);
+    }
+
+    /** Who writes: as it says itself, or by its program. */
+    private static String manager(ApiRequest request) {
+        String given = request.parameter("fieldManager");
+        if (given.length() > FieldOwnership.NAME) {
+            throw badOption("fieldManager: Too long: may not be more than " + FieldOwnership.NAME + " bytes");
+        }
+        return given.isEmpty() ? request.header("user-agent") : given;
     }
 
     CompletableFuture<ApiResponse> delete(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
@@ -121,6 +183,11 @@ final class Mutations {
                     boolean object = !result.gone() || resource.equals(Resources.PODS);
                     return ApiResponse.json(200, object ? result.object() : deleted(resource, result.object()));
                 });
+    }
+
+    /** Deletes an object, or marks it deleted. */
+    CompletableFuture<Attempts.Result> delete(Order order, DeleteOptions options) {
+        return deletions.delete(order, options);
     }
 
     CompletableFuture<ApiResponse> deleteCollection(
@@ -153,7 +220,7 @@ final class Mutations {
                 .thenApply(done -> ApiResponse.json(200, success().build()));
     }
 
-    private static JsonObject.Builder success() {
+    static JsonObject.Builder success() {
         return JsonObject.builder()
                 .put("kind", "Status")
                 .put("apiVersion", "v1")
@@ -174,11 +241,11 @@ final class Mutations {
                 .build();
     }
 
-    private static boolean dryRun(ApiRequest request) {
+    static boolean dryRun(ApiRequest request) {
         return DryRun.wanted(request.parameter("dryRun"));
     }
 
-    private static ApiResponse shown(Attempts.Result result, List<String> warnings) {
+    static ApiResponse shown(Attempts.Result result, List<String> warnings) {
         ApiResponse.Full response = ApiResponse.json(result.status(), result.bytes());
         if (warnings.isEmpty()) {
             return response;

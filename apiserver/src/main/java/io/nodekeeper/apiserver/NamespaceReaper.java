@@ -106,7 +106,10 @@ final class NamespaceReaper implements Store.Watcher {
 
     /** Whether it was deleted and nobody holds on to it. */
     private static boolean isOver(Entry entry) {
-        JsonObject metadata = Resources.NAMESPACES.codec().decode(entry).object("metadata");
-        return metadata.has("deletionTimestamp") && metadata.array("finalizers").isEmpty();
+        JsonObject namespace = Resources.NAMESPACES.codec().decode(entry);
+        JsonObject metadata = namespace.object("metadata");
+        // The finalizer of this name stands for what is done here.
+        boolean held = namespace.object("spec").array("finalizers").strings().anyMatch(name -> !name.equals("kubernetes"));
+        return metadata.has("deletionTimestamp") && metadata.array("finalizers").isEmpty() && !held;
     }
 }

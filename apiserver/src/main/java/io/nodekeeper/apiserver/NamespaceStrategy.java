@@ -29,7 +29,7 @@ final class NamespaceStrategy implements Strategy {
 
     @Override
     public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        return labelled(object).with("spec", old.object("spec"));
+        return labelled(object);
     }
 
     private static JsonObject labelled(JsonObject object) {

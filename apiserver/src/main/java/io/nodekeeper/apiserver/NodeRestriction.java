@@ -3,13 +3,17 @@ package io.nodekeeper.apiserver;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
+import io.nodekeeper.apiserver.access.NodeGraph;
+import io.nodekeeper.apiserver.access.NodeIdentity;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
 /**
  * Keeps a node's credential to the node's own affairs (Kubernetes' admission plugin of this name): a node writes its own
- * Node, status and lease, not its taints, and only those labels that nobody else relies on. Immutable.
+ * Node, status, lease and CSINode, not its taints, and only those labels that nobody else relies on; of pods those that run
+ * on it. Immutable.
  */
 final class NodeRestriction {
     private static final Set<String> FREE_LABELS = Set.of(
@@ -26,16 +30,18 @@ final class NodeRestriction {
             "failure-domain.beta.kubernetes.io/zone");
     private static final List<String> FREE_PREFIXES = List.of("kubelet.kubernetes.io/", "node.kubernetes.io/");
 
-    /** Refuses what a node may not write; {@code old} is empty for a creation, {@code next} for a deletion. */
+    /**
+     * Refuses what a node may not write; {@code old} is empty for a creation and the same as {@code next} for a deletion.
+     */
     void check(User user, Resource resource, RequestInfo.Target target, JsonObject old, JsonObject next) {
-        if (!user.in(User.NODES) || !user.name().startsWith(User.NODE_PREFIX)) {
+        String self = NodeIdentity.node(user.name(), user.groups());
+        if (self.isEmpty()) {
             return;
         }
-        String self = user.name().substring(User.NODE_PREFIX.length());
         String name = target.name().isEmpty() ? next.object("metadata").text("name") : target.name();
-        switch (resource.type().plural()) {
+        switch (resource.type().qualifiedName()) {
             case "nodes" -> checkNode(self, name, old, next);
-            case "leases" -> {
+            case "leases.coordination.k8s.io" -> {
                 if (!target.namespace().equals(Lease.NODE_NAMESPACE) || !name.equals(self)) {
                     throw forbidden(
                             "leases.coordination.k8s.io",
@@ -43,9 +49,40 @@ final class NodeRestriction {
                             "can only access node lease with the same name as the requesting node");
                 }
             }
-            case "pods" -> checkPod(self, name, old.isEmpty() ? next : old, old.isEmpty());
+            case "csinodes.storage.k8s.io" -> {
+                if (!name.equals(self)) {
+                    throw forbidden(
+                            "csinodes.storage.k8s.io",
+                            name,
+                            "can only access CSINode with the same name as the requesting node");
+                }
+            }
+            case "pods" -> checkPod(self, name, target.subresource(), old, next);
             default -> {}
         }
+    }
+
+    /** Refuses a token that is not for a pod on this node; {@code pod} is the one that it is to be bound to, if there. */
+    void checkToken(User user, String account, JsonObject boundTo, Optional<JsonObject> pod) {
+        String self = NodeIdentity.node(user.name(), user.groups());
+        if (self.isEmpty()) {
+            return;
+        }
+        String uid = boundTo.text("uid");
+        if (!boundTo.text("kind").equals("Pod") || boundTo.text("name").isEmpty()) {
+            throw forbidden("serviceaccounts", account, "node requested token not bound to a pod");
+        }
+        if (uid.isEmpty()) {
+            throw forbidden("serviceaccounts", account, "node requested token with a pod binding without a uid");
+        }
+        if (pod.isPresent() && !isOn(self, pod.get())) {
+            throw forbidden(
+                    "serviceaccounts", account, "node requested token bound to a pod scheduled on a different node");
+        }
+    }
+
+    private static boolean isOn(String node, JsonObject pod) {
+        return pod.object("spec").text("nodeName").equals(node);
     }
 
     private static void checkNode(String self, String name, JsonObject old, JsonObject next) {
@@ -69,22 +106,51 @@ final class NodeRestriction {
         }
     }
 
-    private static void checkPod(String self, String name, JsonObject pod, boolean creation) {
-        if (creation && !pod.object("metadata").object("annotations").has("kubernetes.io/config.mirror")) {
-            throw forbidden(
-                    "pods",
-                    name,
-                    "pod does not have \"kubernetes.io/config.mirror\" annotation, node \"" + self
-                            + "\" can only create mirror pods");
+    private static void checkPod(String self, String name, String subresource, JsonObject old, JsonObject next) {
+        String node = "node \"" + self + "\" ";
+        if (old.isEmpty()) {
+            checkMirror(self, name, next);
+        } else if (subresource.equals("eviction")) {
+            if (!isOn(self, old)) {
+                throw forbidden("pods", name, node + "can only evict pods with spec.nodeName set to itself");
+            }
+        } else if (subresource.equals("status")) {
+            if (!isOn(self, old)) {
+                throw forbidden(
+                        "pods", name, node + "can only update pod status for pods with spec.nodeName set to itself");
+            }
+            if (!changedLabels(old, next).isEmpty()) {
+                throw forbidden("pods", name, node + "cannot update labels through pod status");
+            }
+        } else if (!old.equals(next)) {
+            throw forbidden("pods", name, "unexpected operation \"UPDATE\", " + node + "can only create and delete mirror pods");
+        } else if (!isOn(self, old)) {
+            throw forbidden("pods", name, node + "can only delete pods with spec.nodeName set to itself");
         }
-        if (!pod.object("spec").text("nodeName").equals(self)) {
+    }
+
+    /** A node tells of the pods that it runs by itself; they must not give it anything that belongs to others. */
+    private static void checkMirror(String self, String name, JsonObject pod) {
+        String node = "node \"" + self + "\" ";
+        if (!pod.object("metadata").object("annotations").has("kubernetes.io/config.mirror")) {
             throw forbidden(
                     "pods",
                     name,
-                    "node \"" + self + "\" can only "
-                            + (creation
-                                    ? "create pods with spec.nodeName set to itself"
-                                    : "change pods with spec.nodeName set to itself"));
+                    "pod does not have \"kubernetes.io/config.mirror\" annotation, " + node
+                            + "can only create mirror pods");
+        }
+        if (!isOn(self, pod)) {
+            throw forbidden("pods", name, node + "can only create pods with spec.nodeName set to itself");
+        }
+        JsonObject spec = pod.object("spec");
+        if (!spec.text("serviceAccountName").isEmpty()) {
+            throw forbidden("pods", name, node + "can not create pods that reference a service account");
+        }
+        if (!NodeGraph.secrets(spec).isEmpty()) {
+            throw forbidden("pods", name, node + "can not create pods that reference secrets");
+        }
+        if (!NodeGraph.configMaps(spec).isEmpty()) {
+            throw forbidden("pods", name, node + "can not create pods that reference configmaps");
         }
     }
 

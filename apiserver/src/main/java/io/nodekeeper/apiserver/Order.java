@@ -12,9 +12,22 @@ import java.util.function.BiConsumer;
  * @param admission refuses, by an exception, what the client may not make of the object. It gets the very state that is to
  *     be replaced (empty for a creation) and the one to be stored (the same for a deletion), so there is no gap between
  *     the check and the write
+ * @param manager what the client calls itself, as the owner of the fields that it writes: a name, or its user agent
+ * @param patches whether the client asks for a change of the object, rather than for a whole one
  */
 record Order(
-        Resource resource, RequestInfo.Target target, boolean dryRun, BiConsumer<JsonObject, JsonObject> admission) {
+        Resource resource,
+        RequestInfo.Target target,
+        boolean dryRun,
+        BiConsumer<JsonObject, JsonObject> admission,
+        String manager,
+        boolean patches) {
+
+    /** A write of the server's own, or one that changes no fields. */
+    Order(
+            Resource resource, RequestInfo.Target target, boolean dryRun, BiConsumer<JsonObject, JsonObject> admission) {
+        this(resource, target, dryRun, admission, "nodekeeper", false);
+    }
 
     /** The object's key in the store. */
     String key() {
@@ -25,6 +38,6 @@ record Order(
     Order about(String namespace, String name) {
         RequestInfo.Target other =
                 new RequestInfo.Target(target.group(), target.version(), target.plural(), namespace, name, "");
-        return new Order(resource, other, dryRun, admission);
+        return new Order(resource, other, dryRun, admission, manager, patches);
     }
 }

@@ -131,6 +131,11 @@ final class Reads {
                     items.stream().map(resource.codec()::decode).toList();
             return ApiResponse.json(200, table(resource, objects, media, true, metadata.build()));
         }
+        if (media.metadata()) {
+            List<JsonObject> objects =
+                    items.stream().map(resource.codec()::decode).toList();
+            return ApiResponse.json(200, media.metadataOf(objects, metadata.build()));
+        }
         return ApiResponse.json(200, body(resource, items, metadata.build()));
     }
 
@@ -196,7 +201,7 @@ final class Reads {
     /** Objects as kubectl prints them; {@code columns} tells whether the column definitions are given too. */
     JsonObject table(Resource resource, List<JsonObject> objects, Media media, boolean columns, JsonObject metadata) {
         Instant now = loop.clock().wallTime();
-        return resource.table().render(objects, media.include(), columns, metadata, now);
+        return resource.table().render(objects, media, columns, metadata, now);
     }
 
     /** Completes once the store has reached {@code revision}; fails if that does not come to pass soon. */

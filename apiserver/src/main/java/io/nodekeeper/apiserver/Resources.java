@@ -24,7 +24,10 @@ final class Resources {
     static final Resource PODS = Resource.stored(ResourceType.PODS, Schemas.POD, "pods")
             .shortNames("po")
             .categories("all")
-            .subresources(Subresource.status("Pod"))
+            .subresources(
+                    Subresource.status("Pod"),
+                    Subresource.action("eviction", "policy", "v1", "Eviction"),
+                    Subresource.action("binding", "", "", "Binding"))
             .strategy(new PodStrategy())
             .fields(Map.of(
                     "spec.nodeName", at("spec", "nodeName"),
@@ -34,6 +37,7 @@ final class Resources {
                     "spec.serviceAccountName", at("spec", "serviceAccountName"),
                     "status.phase", at("status", "phase"),
                     "status.podIP", at("status", "podIP"),
+                    "status.podIPs", at("status", "podIP"),
                     "status.nominatedNodeName", at("status", "nominatedNodeName")))
             .table(Tables.PODS);
 
@@ -62,7 +66,9 @@ final class Resources {
             .verbs(Resource.VERBS.stream()
                     .filter(verb -> !verb.equals("deletecollection"))
                     .toList())
-            .subresources(Subresource.status("Namespace"))
+            .subresources(
+                    Subresource.status("Namespace"),
+                    new Subresource("finalize", "", "", "Namespace", List.of("update")))
             .strategy(new NamespaceStrategy())
             .fields(Map.of("status.phase", at("status", "phase")))
             .table(Tables.NAMESPACES);

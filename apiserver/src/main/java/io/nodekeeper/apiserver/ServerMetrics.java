@@ -6,6 +6,7 @@ import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
 import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.core.metrics.Histogram;
@@ -18,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 
 /** What the server tells Prometheus, under kube-apiserver's names. Thread-safe. */
 final class ServerMetrics {
@@ -72,7 +74,31 @@ final class ServerMetrics {
     private final GaugeDataPoint writing = inflight.labelValues("mutating");
     private final Map<Kind, Series> series = new ConcurrentHashMap<>();
 
-    ServerMetrics(Store store) {
+    private final LongAdder authenticated = new LongAdder();
+    private final LongAdder unauthenticated = new LongAdder();
+
+    ServerMetrics(Store store, Optional<AuditLog> audit) {
+        GaugeWithCallback.builder()
+                .name("authentication_attempts")
+                .help("Requests by whether it could be found out who makes them.")
+                .labelNames("result")
+                .callback(callback -> {
+                    callback.call((double) authenticated.sum(), "success");
+                    callback.call((double) unauthenticated.sum(), "failure");
+                })
+                .register(registry);
+        audit.ifPresent(log -> {
+            CounterWithCallback.builder()
+                    .name("apiserver_audit_event_total")
+                    .help("Events that the audit log took.")
+                    .callback(callback -> callback.call((double) log.taken()))
+                    .register(registry);
+            CounterWithCallback.builder()
+                    .name("apiserver_audit_error_total")
+                    .help("Events that the audit log lost.")
+                    .callback(callback -> callback.call((double) log.lost()))
+                    .register(registry);
+        });
         GaugeWithCallback.builder()
                 .name("apiserver_storage_objects")
                 .help("Objects stored.")
@@ -130,6 +156,10 @@ final class ServerMetrics {
         if (!found.kind.verb.equals("WATCH")) {
             found.duration.observe(seconds);
         }
+    }
+
+    void authenticated(boolean success) {
+        (success ? authenticated : unauthenticated).increment();
     }
 
     private static Kind kind(RequestInfo info) {

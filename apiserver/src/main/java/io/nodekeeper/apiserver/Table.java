@@ -27,16 +27,16 @@ record Table(List<Column> columns) {
      */
     record Column(String name, String type, boolean wide, BiFunction<JsonObject, Instant, String> cell) {}
 
-    JsonObject render(List<JsonObject> objects, String include, boolean withColumns, JsonObject metadata, Instant now) {
+    JsonObject render(List<JsonObject> objects, Media media, boolean withColumns, JsonObject metadata, Instant now) {
         return JsonObject.builder()
                 .put("kind", "Table")
-                .put("apiVersion", "meta.k8s.io/v1")
+                .put("apiVersion", media.apiVersion())
                 .put("metadata", metadata)
                 .put("columnDefinitions", withColumns ? definitions() : JsonArray.EMPTY)
                 .put(
                         "rows",
                         new JsonArray(objects.stream()
-                                .<JsonValue>map(object -> row(object, include, now))
+                                .<JsonValue>map(object -> row(object, media, now))
                                 .toList()))
                 .build();
     }
@@ -53,7 +53,7 @@ record Table(List<Column> columns) {
                 .toList());
     }
 
-    private JsonObject row(JsonObject object, String include, Instant now) {
+    private JsonObject row(JsonObject object, Media media, Instant now) {
         List<JsonValue> cells = columns.stream()
                 .<JsonValue>map(column -> {
                     String text = column.cell.apply(object, now);
@@ -61,17 +61,10 @@ record Table(List<Column> columns) {
                 })
                 .toList();
         JsonObject.Builder row = JsonObject.builder().put("cells", new JsonArray(cells));
-        switch (include) {
+        switch (media.include()) {
             case "Object" -> row.put("object", object);
             case "None" -> {}
-            default ->
-                row.put(
-                        "object",
-                        JsonObject.builder()
-                                .put("kind", "PartialObjectMetadata")
-                                .put("apiVersion", "meta.k8s.io/v1")
-                                .put("metadata", object.object("metadata"))
-                                .build());
+            default -> row.put("object", media.metadataOf(object));
         }
         return row.build();
     }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** The columns of each kind, as Kubernetes prints them. */
 final class Tables {
@@ -66,6 +67,20 @@ final class Tables {
 
     static final Table LEASES = new Table(
             List.of(name(), column("Holder", lease -> lease.object("spec").text("holderIdentity")), age()));
+
+    static final Table ROLES = new Table(List.of(
+            name(), column("Created At", role -> role.object("metadata").text("creationTimestamp"))));
+
+    static final Table ROLE_BINDINGS = new Table(List.of(
+            name(),
+            column(
+                    "Role",
+                    binding -> binding.object("roleRef").text("kind") + "/"
+                            + binding.object("roleRef").text("name")),
+            age(),
+            wide("Users", binding -> subjects(binding, "User")),
+            wide("Groups", binding -> subjects(binding, "Group")),
+            wide("ServiceAccounts", binding -> subjects(binding, "ServiceAccount"))));
 
     private Tables() {}
 
@@ -199,6 +214,16 @@ final class Tables {
         String component = source.text("component");
         String shown = component.isEmpty() ? event.text("reportingComponent") : component;
         return source.text("host").isEmpty() ? shown : shown + ", " + source.text("host");
+    }
+
+    private static String subjects(JsonObject binding, String kind) {
+        return binding.array("subjects")
+                .objects()
+                .filter(subject -> subject.text("kind").equals(kind))
+                .map(subject -> kind.equals("ServiceAccount")
+                        ? subject.text("namespace") + "/" + subject.text("name")
+                        : subject.text("name"))
+                .collect(Collectors.joining(", "));
     }
 
     private static String orNone(String text) {

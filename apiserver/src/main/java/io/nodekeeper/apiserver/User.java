@@ -2,32 +2,40 @@ package io.nodekeeper.apiserver;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Who makes a request.
  *
  * @param name the user name, as in messages
+ * @param uid what tells this user from another of the same name at another time; empty if there is nothing
  * @param groups the groups, those that Kubernetes adds by itself included
+ * @param extra what else is known of them, by name
  */
-public record User(String name, List<String> groups) {
+public record User(String name, String uid, List<String> groups, Map<String, List<String>> extra) {
     static final String MASTERS = "system:masters";
-    static final String NODES = "system:nodes";
-    static final String NODE_PREFIX = "system:node:";
     static final String AUTHENTICATED = "system:authenticated";
-    static final User ANONYMOUS = new User("system:anonymous", List.of("system:unauthenticated"));
+    static final String UNAUTHENTICATED = "system:unauthenticated";
+    static final User ANONYMOUS = new User("system:anonymous", "", List.of(UNAUTHENTICATED), Map.of());
 
-    /** Copies {@code groups}. */
+    /** Copies {@code groups} and {@code extra}. */
     public User {
         groups = List.copyOf(groups);
+        extra = Map.copyOf(extra);
     }
 
     /** A user who proved who they are: of the given groups and {@code system:authenticated}. */
     public static User authenticated(String name, List<String> groups) {
+        return authenticated(name, "", groups, Map.of());
+    }
+
+    /** A user who proved who they are, and of whom more is known. */
+    static User authenticated(String name, String uid, List<String> groups, Map<String, List<String>> extra) {
         List<String> all = new ArrayList<>(groups);
         if (!all.contains(AUTHENTICATED)) {
             all.add(AUTHENTICATED);
         }
-        return new User(name, all);
+        return new User(name, uid, all, extra);
     }
 
     boolean in(String group) {

@@ -182,7 +182,7 @@ final class Watches {
 
         @Override
         public void onEvent(Event event) {
-            if (plain && !media.table()) {
+            if (plain && media.whole()) {
                 sink.write(render(event, codec, false).line);
                 return;
             }
@@ -190,7 +190,7 @@ final class Watches {
             boolean was = rendered.before.isPresent() && options.matches(resource, rendered.before.get());
             boolean is = rendered.after.isPresent() && options.matches(resource, rendered.after.get());
             if (is) {
-                if (was == event.before().isPresent() && !media.table()) {
+                if (was == event.before().isPresent() && media.whole()) {
                     sink.write(rendered.line);
                 } else {
                     sink.write(line(was ? "MODIFIED" : "ADDED", event.after().orElseThrow(), event.revision()));
@@ -219,7 +219,18 @@ final class Watches {
                 columnsSent = true;
                 return Watches.line(type, Json.writeBytes(table));
             }
+            if (media.metadata()) {
+                return Watches.line(type, Json.writeBytes(media.metadataOf(codec.decode(entry, revision))));
+            }
             return Watches.line(type, codec.show(entry, revision));
+        }
+
+        private String kind() {
+            return switch (media.form()) {
+                case OBJECT -> resource.type().kind();
+                case TABLE -> "Table";
+                case METADATA -> "PartialObjectMetadata";
+            };
         }
 
         private void bookmark(long revision, boolean initialEventsEnd) {
@@ -232,10 +243,10 @@ final class Watches {
                                 .build());
             }
             JsonObject object = JsonObject.builder()
-                    .put("kind", media.table() ? "Table" : resource.type().kind())
+                    .put("kind", kind())
                     .put(
                             "apiVersion",
-                            media.table() ? "meta.k8s.io/v1" : resource.type().apiVersion())
+                            media.whole() ? resource.type().apiVersion() : media.apiVersion())
                     .put("metadata", metadata.build())
                     .build();
             sink.write(Watches.line("BOOKMARK", Json.writeBytes(object)));

@@ -4,8 +4,10 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.apiserver.Attempts.Result;
+import io.nodekeeper.apiserver.apply.ServerSideApply.Applied;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
@@ -34,22 +36,26 @@ final class Writes {
     }
 
     CompletableFuture<Result> create(Order order, JsonObject body) {
+        return create(order, body, UnaryOperator.identity());
+    }
+
+    private CompletableFuture<Result> create(Order order, JsonObject body, UnaryOperator<JsonObject> last) {
         if (!body.object("metadata").text("resourceVersion").isEmpty()) {
             throw ApiException.badRequest("resourceVersion should not be set on objects to be created");
         }
         return order.resource().type().namespaced()
-                ? checkNamespace(order.target().namespace()).thenCompose(open -> createThere(order, body))
-                : createThere(order, body);
+                ? checkNamespace(order.target().namespace()).thenCompose(open -> createThere(order, body, last))
+                : createThere(order, body, last);
     }
 
-    private CompletableFuture<Result> createThere(Order order, JsonObject body) {
+    private CompletableFuture<Result> createThere(Order order, JsonObject body, UnaryOperator<JsonObject> last) {
         Resource resource = order.resource();
         ResourceType type = resource.type();
         String namespace = order.target().namespace();
         Instant now = clock.wallTime();
         JsonObject named = MetadataRules.forCreate(
                 body.with("kind", type.kind()).with("apiVersion", type.apiVersion()), namespace, now, random);
-        JsonObject object = resource.strategy().prepareCreate(named, now);
+        JsonObject object = last.apply(resource.strategy().prepareCreate(named, now));
         String name = object.object("metadata").text("name");
         order.admission().accept(JsonObject.EMPTY, object);
         List<FieldError> errors = new ArrayList<>(resource.strategy().validate(object));
@@ -121,27 +127,76 @@ final class Writes {
 
     CompletableFuture<Result> patch(Order order, UnaryOperator<JsonObject> patch) {
         Resource resource = order.resource();
-        RequestInfo.Target target = order.target();
         return change(order, old -> {
             JsonObject patched = patch.apply(old);
             Bodies.check(resource, patched, 422);
             JsonObject asked = Codec.normalize(patched, resource.schema());
-            MetadataRules.checkPlace(asked, target.namespace(), target.name());
-            validate(resource.type(), target.name(), MetadataRules.validateUpdate(asked, old), List.of());
+            checkPatched(order, old, asked);
             return asked;
         });
+    }
+
+    /**
+     * Makes the object what {@code wanted} says, as far as it says anything; creates it if it is not there.
+     *
+     * @param complete what is done to each object that a client asks for
+     */
+    CompletableFuture<Result> apply(
+            Order order, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
+        RequestInfo.Target target = order.target();
+        String now = KubeTime.format(clock.wallTime());
+        CompletableFuture<Optional<Entry>> found = target.subresource().isEmpty()
+                ? store.read(order.key())
+                : CompletableFuture.completedFuture(store.get(order.key()));
+        return found.thenCompose(there -> {
+            if (there.isPresent() || !target.subresource().isEmpty()) {
+                return applyThere(order, wanted, force, complete, now);
+            }
+            JsonObject named =
+                    complete.apply(wanted.update("metadata", metadata -> metadata.with("name", target.name())));
+            return create(
+                    order, named, object -> FieldOwnership.with(object, FieldOwnership.created(order, wanted, now)));
+        });
+    }
+
+    private CompletableFuture<Result> applyThere(
+            Order order, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete, String now) {
+        return attempts.run(order, (entry, old) -> {
+            Applied applied = FieldOwnership.apply(order, old, wanted, force, now);
+            if (!applied.conflicts().isEmpty()) {
+                throw applied.refusal();
+            }
+            JsonObject asked = complete.apply(applied.object());
+            checkPatched(order, old, asked);
+            checkVersion(order, entry, asked);
+            return store(order, entry, old, FieldOwnership.with(next(order, old, asked), applied.owners()));
+        });
+    }
+
+    private static void checkPatched(Order order, JsonObject old, JsonObject asked) {
+        MetadataRules.checkPlace(asked, order.target().namespace(), order.target().name());
+        validate(
+                order.resource().type(), order.target().name(), MetadataRules.validateUpdate(asked, old), List.of());
+    }
+
+    private static void checkVersion(Order order, Entry entry, JsonObject asked) {
+        String version = asked.object("metadata").text("resourceVersion");
+        if (!version.isEmpty() && !version.equals(Long.toString(entry.modRevision()))) {
+            throw ApiException.modified(order.resource().type(), order.target().name());
+        }
     }
 
     /** Has {@code change} say what is asked for, given the object as it stands; a version in it is insisted on. */
     private CompletableFuture<Result> change(Order order, UnaryOperator<JsonObject> change) {
         return attempts.run(order, (entry, old) -> {
             JsonObject asked = change.apply(old);
-            String version = asked.object("metadata").text("resourceVersion");
-            if (!version.isEmpty() && !version.equals(Long.toString(entry.modRevision()))) {
-                throw ApiException.modified(
-                        order.resource().type(), order.target().name());
-            }
-            return store(order, entry, old, next(order, old, asked));
+            checkVersion(order, entry, asked);
+            JsonObject next = next(order, old, asked);
+            // Most objects have never been applied: their fields have no owners.
+            JsonObject owned = FieldOwnership.isTracked(old)
+                    ? FieldOwnership.tracked(order, old, asked, next, KubeTime.format(clock.wallTime()))
+                    : next;
+            return store(order, entry, old, owned);
         });
     }
 
@@ -153,11 +208,15 @@ final class Writes {
         return gone ? attempts.remove(entry, next) : attempts.replace(order, entry, next);
     }
 
-    /** Whether a deleted object has nothing more to wait for; a namespace also waits for its content. */
+    /** Whether a deleted object has nothing more to wait for; a namespace's content is in its spec's finalizers. */
     private static boolean lastFinalizerWent(Resource resource, JsonObject old, JsonObject next) {
         JsonObject metadata = next.object("metadata");
-        return !resource.equals(Resources.NAMESPACES)
-                && metadata.has("deletionTimestamp")
+        if (resource.equals(Resources.NAMESPACES)) {
+            return metadata.has("deletionTimestamp")
+                    && metadata.array("finalizers").isEmpty()
+                    && next.object("spec").array("finalizers").isEmpty();
+        }
+        return metadata.has("deletionTimestamp")
                 && metadata.number("deletionGracePeriodSeconds").orElse(0L) == 0
                 && metadata.array("finalizers").isEmpty()
                 && !old.object("metadata").array("finalizers").isEmpty();
@@ -166,12 +225,15 @@ final class Writes {
     /** The object that is to be stored when {@code asked} for, by way of the main resource or a subresource. */
     private static JsonObject next(Order order, JsonObject old, JsonObject asked) {
         Resource resource = order.resource();
-        JsonObject merged;
-        if (order.target().subresource().isEmpty()) {
-            merged = resource.hasStatus() ? withField(asked, old, "status") : asked;
-        } else {
-            // Labels and annotations may be written along with the status; the spec may not.
-            merged = withField(asked, old, "spec");
+        String subresource = order.target().subresource();
+        JsonObject merged = asked;
+        if (!subresource.equals("status") && resource.hasStatus()) {
+            merged = withField(merged, old, "status");
+        }
+        // Labels and annotations may be written along with the status; the spec may not. What is finalized has a spec
+        // that is written nowhere else.
+        if (subresource.equals("status") || (subresource.isEmpty() && resource.subresource("finalize").isPresent())) {
+            merged = withField(merged, old, "spec");
         }
         JsonObject kept = MetadataRules.forUpdate(
                 merged.with("kind", resource.type().kind())

@@ -267,7 +267,7 @@ class AuthorizationTest {
                 .isEqualTo(200);
         assertThat(refusal(TestServer.N1, "PATCH", PODS + "/other/status", "{\"status\":{\"phase\":\"Failed\"}}"))
                 .isEqualTo(
-                        "pods \"other\" is forbidden: node \"n1\" can only change pods with spec.nodeName set to itself");
+                        "pods \"other\" is forbidden: node \"n1\" can only update pod status for pods with spec.nodeName set to itself");
         assertThat(refusal(TestServer.N1, "DELETE", PODS + "/other", "{\"gracePeriodSeconds\":0}"))
                 .startsWith("pods \"other\" is forbidden: ");
         assertThat(refusal(TestServer.N1, "POST", PODS, TestServer.pod("new", "n1")))
@@ -310,8 +310,8 @@ class AuthorizationTest {
         Map<String, User> tokens =
                 Authenticator.readTokens(List.of("# comment", "", "t1,alice,1", "t2,bob,2,\"system:masters, devs\""));
         assertThat(tokens)
-                .containsEntry("t1", User.authenticated("alice", List.of()))
-                .containsEntry("t2", User.authenticated("bob", List.of("system:masters", "devs")));
+                .containsEntry("t1", User.authenticated("alice", "1", List.of(), Map.of()))
+                .containsEntry("t2", User.authenticated("bob", "2", List.of("system:masters", "devs"), Map.of()));
         org.assertj.core.api.Assertions.assertThatThrownBy(
                         () -> Authenticator.readTokens(List.of("t1,alice", "t2,bob,2", ",x,1")))
                 .hasMessage("line 1: expected token,user,uid[,\"group1,group2\"]; line 3: expected"

@@ -253,4 +253,21 @@ class DeleteTest {
         server.time.advance(Duration.ofHours(1));
         assertThat(server.get(events).names()).isEmpty();
     }
+
+    @Test
+    @Tag("W44")
+    void whatBecomesOfTheOwnedIsOneOfKubernetesWords() {
+        server.node("n1");
+        assertThat(server.delete("/api/v1/nodes/n1", "{\"propagationPolicy\":\"Sometimes\"}")
+                        .message())
+                .isEqualTo(
+                        "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: \"Sometimes\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"");
+        assertThat(server.delete("/api/v1/nodes/n1", "{\"propagationPolicy\":\"Orphan\",\"orphanDependents\":true}")
+                        .status())
+                .isEqualTo(422);
+        assertThat(server.delete("/api/v1/nodes/n1", "{\"propagationPolicy\":\"Foreground\"}")
+                        .status())
+                .isEqualTo(200);
+        assertThat(server.get("/api/v1/nodes/n1").status()).isEqualTo(404);
+    }
 }

@@ -2,9 +2,14 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kubernetes.client.proto.Meta;
+import io.kubernetes.client.proto.Resource;
+import io.kubernetes.client.proto.V1;
+import io.kubernetes.client.proto.V1Coordination;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonException;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.apiserver.wire.Envelopes;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -127,6 +132,7 @@ class FuzzTest {
                 "",
                 "application/json",
                 "application/yaml",
+                "application/vnd.kubernetes.protobuf",
                 TestServer.MERGE,
                 TestServer.STRATEGIC,
                 TestServer.JSON_PATCH);
@@ -183,6 +189,9 @@ class FuzzTest {
                         "metrics",
                         "version",
                         "watch",
+                        "openapi",
+                        "v2",
+                        "v3",
                         "..",
                         "",
                         "%",
@@ -252,7 +261,7 @@ class FuzzTest {
                 User.ANONYMOUS, method, path + "?" + query, Map.of("authorization", authorization), new byte[0]));
         server.settle();
         assertThat(anonymous).isCompleted();
-        assertThat(anonymous.join().status()).isIn(200, 400, 401, 403, 404, 405);
+        assertThat(anonymous.join().status()).isIn(200, 400, 401, 403, 404, 405, 406);
     }
 
     @Property(tries = 1_500)
@@ -281,5 +290,137 @@ class FuzzTest {
                 assertThat(answer.status()).isEqualTo(400);
             }
         }
+    }
+
+    /** Messages of several kinds as clients send them. */
+    private static final List<byte[]> MESSAGES = List.of(
+            Envelopes.of(
+                    "v1",
+                    "Node",
+                    V1.Node.newBuilder()
+                            .setMetadata(Meta.ObjectMeta.newBuilder()
+                                    .setName("n1")
+                                    .putLabels("a", "b")
+                                    .setCreationTimestamp(Meta.Time.newBuilder().setSeconds(1_763_708_400)))
+                            .setSpec(V1.NodeSpec.newBuilder()
+                                    .addTaints(V1.Taint.newBuilder().setKey("k").setEffect("NoExecute")))
+                            .setStatus(V1.NodeStatus.newBuilder()
+                                    .putCapacity("cpu", Resource.Quantity.newBuilder().setString("4").build()))
+                            .build()),
+            Envelopes.of(
+                    "v1",
+                    "Pod",
+                    V1.Pod.newBuilder()
+                            .setMetadata(Meta.ObjectMeta.newBuilder().setName("p1"))
+                            .setSpec(V1.PodSpec.newBuilder()
+                                    .addContainers(V1.Container.newBuilder()
+                                            .setName("c")
+                                            .setImage("i")
+                                            .setLivenessProbe(V1.Probe.newBuilder()
+                                                    .setHandler(V1.ProbeHandler.newBuilder()
+                                                            .setTcpSocket(V1.TCPSocketAction.newBuilder())))))
+                            .build()),
+            Envelopes.of(
+                    "coordination.k8s.io/v1",
+                    "Lease",
+                    V1Coordination.Lease.newBuilder()
+                            .setMetadata(Meta.ObjectMeta.newBuilder().setName("n1"))
+                            .setSpec(V1Coordination.LeaseSpec.newBuilder()
+                                    .setHolderIdentity("n1")
+                                    .setRenewTime(Meta.MicroTime.newBuilder().setSeconds(1_763_708_400)))
+                            .build()),
+            Envelopes.of(
+                    "v1",
+                    "DeleteOptions",
+                    Meta.DeleteOptions.newBuilder()
+                            .setGracePeriodSeconds(0)
+                            .addDryRun("All")
+                            .build()));
+
+    /** A message with a piece cut out, or some of its bytes changed. */
+    @Provide
+    Arbitrary<byte[]> mutatedMessages() {
+        return Combinators.combine(
+                        Arbitraries.of(MESSAGES),
+                        Arbitraries.doubles().between(0, 1),
+                        Arbitraries.integers().between(0, 5),
+                        Arbitraries.bytes().list().ofMaxSize(4))
+                .as((message, where, cut, put) -> {
+                    int at = (int) (where * message.length);
+                    int from = Math.min(message.length, at + cut);
+                    byte[] mutated = new byte[at + put.size() + message.length - from];
+                    System.arraycopy(message, 0, mutated, 0, at);
+                    for (int i = 0; i < put.size(); i++) {
+                        mutated[at + i] = put.get(i);
+                    }
+                    System.arraycopy(message, from, mutated, at + put.size(), message.length - from);
+                    return mutated;
+                });
+    }
+
+    @Property(tries = 2_000)
+    void mutatedMessagesNeverMakeAServerError(
+            @ForAll("methods") String method, @ForAll("places") String place, @ForAll("mutatedMessages") byte[] body) {
+        check(method, place, Map.of("content-type", "application/vnd.kubernetes.protobuf"), body);
+    }
+
+    @Provide
+    Arbitrary<String> accepts() {
+        Arbitrary<String> pieces = Arbitraries.oneOf(
+                Arbitraries.of(
+                        "application/json",
+                        "application/yaml",
+                        "application/vnd.kubernetes.protobuf",
+                        "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+                        "*/*",
+                        "application/*",
+                        "text/html",
+                        ";as=Table",
+                        ";as=PartialObjectMetadata",
+                        ";as=PartialObjectMetadataList",
+                        ";as=APIGroupDiscoveryList",
+                        ";v=v1",
+                        ";v=v1beta1",
+                        ";v=v2",
+                        ";g=meta.k8s.io",
+                        ";g=apidiscovery.k8s.io",
+                        ";stream=watch",
+                        ";q=0",
+                        ",",
+                        ";",
+                        "=",
+                        " "),
+                Arbitraries.strings().ascii().ofMaxLength(4));
+        return pieces.list().ofMaxSize(8).map(list -> String.join("", list));
+    }
+
+    @Property(tries = 2_000)
+    void whateverFormsAreAskedForThereIsNoServerError(
+            @ForAll("methods") String method,
+            @ForAll("described") String path,
+            @ForAll("queries") String query,
+            @ForAll("accepts") String accept,
+            @ForAll("accepts") String known) {
+        check(method, path + "?" + query, Map.of("accept", accept, "if-none-match", known), new byte[0]);
+    }
+
+    @Provide
+    Arbitrary<String> described() {
+        return Arbitraries.oneOf(
+                places(),
+                Arbitraries.of(
+                        "/api",
+                        "/api/",
+                        "/apis",
+                        "/api/v1",
+                        "/apis/coordination.k8s.io",
+                        "/apis/coordination.k8s.io/v1/",
+                        "/openapi/v2",
+                        "/openapi/v3",
+                        "/openapi/v3/api/v1",
+                        "/openapi/v3/apis/apps/v1",
+                        "/openapi/v3/nope",
+                        "/version",
+                        "/"));
     }
 }

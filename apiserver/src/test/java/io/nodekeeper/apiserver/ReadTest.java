@@ -49,7 +49,8 @@ class ReadTest {
         Answer answer = server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("accept", accept), "");
         assertThat(answer.status()).isEqualTo(406);
         assertThat(answer.reason()).isEqualTo("NotAcceptable");
-        assertThat(answer.message()).isEqualTo("only the following media types are accepted: application/json");
+        assertThat(answer.message()).isEqualTo("only the following media types are accepted: application/json, application/yaml,"
+                        + " application/vnd.kubernetes.protobuf");
     }
 
     @ParameterizedTest
@@ -86,13 +87,10 @@ class ReadTest {
         assertThat(server.get("/api").json())
                 .hasToString(
                         "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],\"serverAddressByClientCIDRs\":[{\"clientCIDR\":\"0.0.0.0/0\",\"serverAddress\":\"127.0.0.1:6443\"}]}");
-        JsonObject groups = server.get("/apis/").json();
-        assertThat(groups.text("kind")).isEqualTo("APIGroupList");
-        assertThat(groups.array("groups").objects().findFirst().orElseThrow())
-                .hasToString(
+        assertThat(server.get("/apis/").text())
+                .startsWith("{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[{")
+                .contains(
                         "{\"name\":\"coordination.k8s.io\",\"versions\":[{\"groupVersion\":\"coordination.k8s.io/v1\",\"version\":\"v1\"}],\"preferredVersion\":{\"groupVersion\":\"coordination.k8s.io/v1\",\"version\":\"v1\"}}");
-        assertThat(groups.array("groups").objects().map(group -> group.text("name")))
-                .contains("apps", "storage.k8s.io", "node.k8s.io", "policy", "events.k8s.io");
         assertThat(server.get("/apis/coordination.k8s.io").json().text("kind")).isEqualTo("APIGroup");
         assertThat(server.get("/apis/coordination.k8s.io/v1").json())
                 .hasToString(
@@ -107,11 +105,12 @@ class ReadTest {
 
     @ParameterizedTest
     @Tag("W11")
-    @CsvSource({"/healthz, ok", "/livez, ok", "/readyz, ok", "/readyz/store, ok", "/readyz/ping, ok"})
-    void anybodyMayAskForHealth(String path, String text) {
-        Answer answer = server.ask(User.ANONYMOUS, "GET", path, "");
+    @CsvSource({"/healthz, 200", "/livez, 200", "/readyz, 200", "/readyz/store, 403", "/readyz/ping, 403"})
+    void anybodyMayAskForHealthButNotForItsParts(String path, int status) {
+        assertThat(server.ask(User.ANONYMOUS, "GET", path, "").status()).isEqualTo(status);
+        Answer answer = server.get(path);
         assertThat(answer.status()).isEqualTo(200);
-        assertThat(answer.text()).isEqualTo(text);
+        assertThat(answer.text()).isEqualTo("ok");
     }
 
     @Test
@@ -136,11 +135,13 @@ class ReadTest {
 
     @Test
     void nobodyIsServedInPlaceOfWhomTheyWantedToBe() {
-        Answer answer = server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("impersonate-user", "bob"), "");
-        assertThat(answer.status()).isEqualTo(403);
-        assertThat(answer.message())
-                .startsWith(
-                        "users \"bob\" is forbidden: User \"admin\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope");
+        Answer asBob = server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("impersonate-user", "bob"), "");
+        assertThat(asBob.message()).startsWith("nodes is forbidden: User \"bob\" cannot list");
+        Answer refused = server.ask(TestServer.ALICE, "GET", "/api/v1/nodes", Map.of("impersonate-user", "bob"), "");
+        assertThat(refused.status()).isEqualTo(403);
+        assertThat(refused.message())
+                .isEqualTo(
+                        "users \"bob\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope");
     }
 
     @Test

@@ -29,6 +29,10 @@ final class TestServer {
     static final String STRATEGIC = "application/strategic-merge-patch+json";
     static final String JSON_PATCH = "application/json-patch+json";
 
+    /** Static tokens. */
+    static final Map<String, User> TOKENS =
+            Map.of("good-token", User.authenticated("token-user", List.of("system:masters")));
+
     final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T07:00:00Z"));
     final VirtualTime.VirtualLoop loop = time.loop("store");
     final IndexedStore store;
@@ -43,16 +47,45 @@ final class TestServer {
     }
 
     TestServer(Journal journal, DefaultTolerations defaultTolerations) {
+        this(journal, defaultTolerations, new Authenticator(TOKENS), Optional.empty());
+    }
+
+    TestServer(Authenticator authenticator) {
+        this(Journal.NONE, DefaultTolerations.DEFAULT, authenticator, Optional.empty());
+    }
+
+    /** A server that puts requests down there. */
+    TestServer(AuditLog.Out audit) {
+        this(Journal.NONE, DefaultTolerations.DEFAULT, new Authenticator(TOKENS), Optional.of(audit));
+    }
+
+    private TestServer(
+            Journal journal,
+            DefaultTolerations defaultTolerations,
+            Authenticator authenticator,
+            Optional<AuditLog.Out> audit) {
         store = new IndexedStore(loop, journal);
         server = new ApiServer(
                 store,
                 loop,
                 Randoms.seeded(1),
-                new Authenticator(Map.of("good-token", User.authenticated("token-user", List.of("system:masters")))),
+                authenticator,
                 "127.0.0.1:6443",
-                defaultTolerations);
-        server.start(Duration.ofHours(1));
+                defaultTolerations,
+                RequestOptions.DEFAULT,
+                Runnable::run,
+                audit.map(out -> new AuditLog(time.loop("audit"), out)));
+        // The built-in roles hold without being written; so the revisions that tests name begin at 5.
+        server.startWithoutRoles(Duration.ofHours(1));
         settle();
+    }
+
+    /** A server in whose store the built-in roles are. */
+    static TestServer withRoles() {
+        TestServer server = new TestServer();
+        server.server.start(Duration.ofHours(1));
+        server.settle();
+        return server;
     }
 
     void settle() {

@@ -12,6 +12,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The forms in which clients send and want objects. */
 class WireTest {
@@ -203,5 +206,117 @@ class WireTest {
         assertThat(created.status()).isEqualTo(201);
         assertThat(created.headers().get("warning")).contains("found duplicate key providerID");
         assertThat(created.json().object("spec").text("providerID")).isEqualTo("b");
+    }
+
+    private static final String METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+
+    private Answer get(String uri, String accept) {
+        return server.ask(TestServer.ADMIN, "GET", uri, Map.of("accept", accept), "");
+    }
+
+    @Test
+    void theMetadataAloneIsShownToWhomItIsEnough() {
+        server.post("/api/v1/nodes", "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"a\":\"b\"}},\"spec\":{\"podCIDR\":\"10.0.0.0/24\"}}");
+
+        Answer one = get("/api/v1/nodes/n1", METADATA);
+        Answer list = get("/api/v1/nodes", "application/json;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io");
+        TestServer.Lines watch =
+                server.watch(TestServer.ADMIN, "/api/v1/nodes?watch=true", Map.of("accept", METADATA));
+        Answer patched = server.ask(
+                TestServer.ADMIN,
+                "PATCH",
+                "/api/v1/nodes/n1",
+                Map.of("accept", METADATA, "content-type", TestServer.MERGE),
+                "{\"metadata\":{\"labels\":{\"a\":\"c\"}}}");
+        Answer wrong = get("/api/v1/nodes", METADATA);
+
+        assertThat(one.json().fields()).containsOnlyKeys("kind", "apiVersion", "metadata");
+        assertThat(one.json().text("kind")).isEqualTo("PartialObjectMetadata");
+        assertThat(one.json().object("metadata").object("labels").text("a")).isEqualTo("b");
+        assertThat(list.json().text("kind")).isEqualTo("PartialObjectMetadataList");
+        assertThat(list.json().text("apiVersion")).isEqualTo("meta.k8s.io/v1beta1");
+        assertThat(list.version()).isNotEmpty();
+        assertThat(list.json().array("items").objects().toList().getFirst().fields())
+                .containsOnlyKeys("kind", "apiVersion", "metadata");
+        assertThat(watch.events).extracting(event -> event.object("object").text("kind"))
+                .containsExactly("PartialObjectMetadata", "PartialObjectMetadata");
+        assertThat(watch.events.get(1).object("object").has("spec")).isFalse();
+        assertThat(patched.json().fields()).containsOnlyKeys("kind", "apiVersion", "metadata");
+        assertThat(wrong.status()).isEqualTo(406);
+    }
+
+    @Test
+    void yamlIsWrittenForWhomItIsTheFirstThatThereIs() {
+        server.post("/api/v1/nodes", "{\"metadata\":{\"name\":\"n1\",\"annotations\":{\"a\":\"yes\",\"b\":\"x: y\",\"c\":\"1\"}}}");
+
+        Answer yaml = get("/api/v1/nodes/n1", "application/yaml");
+        Answer first = get("/api/v1/nodes/n1", "application/json,application/yaml");
+        Answer list = get("/api/v1/nodes", "text/html, application/yaml;q=0.9");
+        Answer refusal = get("/api/v1/nodes/nope", "application/yaml");
+        Answer back = server.ask(
+                TestServer.ADMIN,
+                "PUT",
+                "/api/v1/nodes/n1",
+                Map.of("content-type", "application/yaml", "accept", "application/yaml"),
+                yaml.text());
+
+        assertThat(yaml.headers()).containsEntry("content-type", "application/yaml");
+        assertThat(yaml.text())
+                .startsWith("kind: Node\napiVersion: v1\nmetadata:\n  resourceVersion: \"")
+                .contains("  annotations:\n    a: \"yes\"\n    b: \"x: y\"\n    c: \"1\"\n")
+                .endsWith("spec:\n  taints:\n  - key: node.kubernetes.io/not-ready\n    effect: NoSchedule\n");
+        assertThat(first.headers()).containsEntry("content-type", "application/json");
+        assertThat(list.text()).startsWith("kind: NodeList\napiVersion: v1\n").contains("\nitems:\n- metadata:\n    ");
+        assertThat(refusal.json().text("reason")).isEqualTo("NotFound");
+        assertThat(back.status()).as(back.text()).isEqualTo(200);
+        assertThat(back.text()).isEqualTo(yaml.text());
+    }
+
+    @ParameterizedTest
+    @Tag("W4")
+    @ValueSource(
+            strings = {
+                "text/csv",
+                "application/vnd.kubernetes.protobuf",
+                "application/json;q=0",
+                "application/json;as=Table;v=v9;g=meta.k8s.io",
+                "application/json;as=Table;v=v1;g=other.io",
+                "application/json;as=Nothing;v=v1;g=meta.k8s.io"
+            })
+    void whoTakesNothingOfWhatThereIsIsToldSo(String accept) {
+        Answer answer = get("/api/v1/nodes", accept);
+
+        assertThat(answer.status()).isEqualTo(406);
+        assertThat(answer.reason()).isEqualTo("NotAcceptable");
+        assertThat(answer.message())
+                .isEqualTo("only the following media types are accepted: application/json, application/yaml,"
+                        + " application/vnd.kubernetes.protobuf");
+        assertThat(get("/healthz", accept).status()).isEqualTo(200);
+        assertThat(get("/version", accept).status()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @Tag("W3")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "application/json | NodeList",
+                "application/vnd.kubernetes.protobuf,application/json | NodeList",
+                "application/vnd.kubernetes.protobuf, */* | NodeList",
+                "application/vnd.kubernetes.protobuf;stream=watch, application/json;stream=watch | NodeList",
+                "application/json;as=Table;v=v9;g=meta.k8s.io, application/json;as=Table;v=v1beta1;g=meta.k8s.io | Table",
+                "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8 | NodeList",
+                "application/* | NodeList"
+            })
+    void theFirstAcceptableFormIsChosen(String accept, String kind) {
+        Answer answer = get("/api/v1/nodes", accept);
+
+        assertThat(answer.headers()).containsEntry("content-type", "application/json");
+        assertThat(answer.json().text("kind")).isEqualTo(kind);
+    }
+
+    @Test
+    void noWatchIsInYaml() {
+        assertThat(get("/api/v1/nodes?watch=true", "application/yaml").status()).isEqualTo(406);
     }
 }

@@ -582,4 +582,76 @@ class WriteTest {
         assertThat(answer.status()).isEqualTo(400);
         assertThat(answer.message()).isEqualTo("the object is nested deeper than 100 levels");
     }
+
+    @Test
+    @Tag("W17")
+    void ownersAndFinalizersHaveTheirForms() {
+        assertThat(server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"finalizers\":[\"short\"]}}")
+                        .message())
+                .isEqualTo(
+                        "Node \"n1\" is invalid: metadata.finalizers: Invalid value: \"short\": name is neither a standard finalizer name nor is it fully qualified");
+        assertThat(server.post(
+                                NODES,
+                                "{\"metadata\":{\"name\":\"n1\",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n\"}]}}")
+                        .message())
+                .isEqualTo("Node \"n1\" is invalid: metadata.ownerReferences.uid: Invalid value: \"\": uid must not be empty");
+        String owner = "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n\",\"uid\":\"u%d\",\"controller\":true}";
+        assertThat(server.post(
+                                NODES,
+                                "{\"metadata\":{\"name\":\"n1\",\"ownerReferences\":[" + owner.formatted(1) + ","
+                                        + owner.formatted(2) + "]}}")
+                        .message())
+                .contains("Only one reference can have Controller set to true");
+        assertThat(server.get(NODES).names()).isEmpty();
+    }
+
+    @Test
+    @Tag("W40")
+    void finalizersAreASetToWhichAPatchAddsInFront() {
+        server.post(NODES, "{\"metadata\":{\"name\":\"n1\",\"finalizers\":[\"a.b/c\"]}}");
+        JsonObject added = server.patch(
+                        TestServer.STRATEGIC, NODES + "/n1", "{\"metadata\":{\"finalizers\":[\"x.y/z\"]}}")
+                .json();
+        assertThat(added.object("metadata").array("finalizers").strings()).containsExactly("x.y/z", "a.b/c");
+        JsonObject removed = server.patch(
+                        TestServer.STRATEGIC,
+                        NODES + "/n1",
+                        "{\"metadata\":{\"$deleteFromPrimitiveList/finalizers\":[\"a.b/c\"]}}")
+                .json();
+        assertThat(removed.object("metadata").array("finalizers").strings()).containsExactly("x.y/z");
+    }
+
+    @Test
+    @Tag("W35")
+    void retainedKeysAndDirectivesLeaveNoTrace() {
+        server.post(
+                NODES,
+                "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}}");
+        JsonObject patched = server.patch(
+                        TestServer.STRATEGIC,
+                        NODES + "/n1",
+                        "{\"spec\":{\"$retainKeys\":[\"unschedulable\"],\"unschedulable\":true},\"metadata\":{\"labels\":{\"$patch\":\"replace\",\"only\":\"me\"}}}")
+                .json();
+        assertThat(patched.object("spec")).hasToString("{\"unschedulable\":true}");
+        assertThat(patched.object("metadata").object("labels")).hasToString("{\"only\":\"me\"}");
+        assertThat(server.patch(
+                                TestServer.STRATEGIC,
+                                NODES + "/n1/status",
+                                "{\"status\":{\"conditions\":[{\"status\":\"True\"}]}}")
+                        .message())
+                .isEqualTo("map: {\"status\":\"True\"} does not contain declared merge key: type");
+    }
+
+    @Test
+    @Tag("W30")
+    void aDryRunOfACreationShowsAllButTheVersion() {
+        JsonObject metadata = server.post(NODES + "?dryRun=All", "{\"metadata\":{\"generateName\":\"x-\"}}")
+                .json()
+                .object("metadata");
+        assertThat(metadata.text("name")).matches("^x-[bcdfghjklmnpqrstvwxz2456789]{5}$");
+        assertThat(metadata.text("uid")).isNotEmpty();
+        assertThat(metadata.text("creationTimestamp")).isEqualTo("2026-11-21T07:00:00Z");
+        assertThat(metadata.has("resourceVersion")).isFalse();
+        assertThat(server.get(NODES).names()).isEmpty();
+    }
 }

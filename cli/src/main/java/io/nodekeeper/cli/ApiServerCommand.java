@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -10,16 +11,26 @@ import picocli.CommandLine.Mixin;
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper apiserver --data-dir /var/lib/nodekeeper",
-            "      Makes its certificates at the first start and keeps them."
+            "      Makes its certificates at the first start and keeps them.",
+            "  nodekeeper apiserver --store etcd --etcd-servers https://10.0.0.1:2379,https://10.0.0.2:2379",
+            "      Keeps its objects in that cluster, beside others."
         })
 final class ApiServerCommand extends NodekeeperCommand {
     @Mixin
     ApiServerOptions server = new ApiServerOptions();
 
     private final Launcher<ApiServerCommand> launcher;
+    private final List<NodekeeperCommand> parts;
 
-    ApiServerCommand(Launcher<ApiServerCommand> launcher) {
+    /** {@code parts} are the commands that may follow this one. */
+    ApiServerCommand(Launcher<ApiServerCommand> launcher, NodekeeperCommand... parts) {
         this.launcher = launcher;
+        this.parts = List.of(parts);
+    }
+
+    @Override
+    List<NodekeeperCommand> parts() {
+        return parts;
     }
 
     @Override

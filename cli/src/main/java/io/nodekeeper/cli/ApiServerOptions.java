@@ -17,7 +17,9 @@ final class ApiServerOptions implements Checked {
         /** In a database below the data directory. */
         rocksdb,
         /** In memory alone: gone at the end. */
-        memory
+        memory,
+        /** In an etcd cluster, which other servers may use as well. */
+        etcd
     }
 
     @Mixin
@@ -39,11 +41,15 @@ final class ApiServerOptions implements Checked {
 
     @Option(
             names = "--store",
-            paramLabel = "rocksdb|memory",
+            paramLabel = "rocksdb|memory|etcd",
             defaultValue = "rocksdb",
-            description = "Where objects live: in a database below the data directory or in memory alone."
+            description = "Where objects live: in a database below the data directory, in memory alone, or in an etcd"
+                    + " cluster (--etcd-servers), which other servers may use as well."
                     + " Default: ${DEFAULT-VALUE}.")
     Store store = Store.rocksdb;
+
+    @Mixin
+    EtcdFlags etcd = new EtcdFlags();
 
     @Option(
             names = "--tls-cert-file",
@@ -74,6 +80,12 @@ final class ApiServerOptions implements Checked {
             paramLabel = "FILE",
             description = "Bearer tokens, a line each: token,user,uid,\"group1,group2\".")
     Optional<Path> tokenAuthFile = Optional.empty();
+
+    @Mixin
+    ServiceAccountOptions serviceAccounts = new ServiceAccountOptions();
+
+    @Mixin
+    AuditOptions audit = new AuditOptions();
 
     @Option(
             names = "--event-ttl",
@@ -149,6 +161,10 @@ final class ApiServerOptions implements Checked {
     @Override
     public void check(Faults faults) {
         data.check(faults);
+        etcd.check(faults);
+        faults.require(
+                (store == Store.etcd) == !etcd.servers.isEmpty(),
+                "--store etcd and --etcd-servers are needed both, or neither");
         faults.within("--secure-port", securePort, 0, 65_535);
         faults.require(
                 tlsCertFile.isPresent() == tlsPrivateKeyFile.isPresent(),
@@ -157,6 +173,8 @@ final class ApiServerOptions implements Checked {
         faults.readable("--tls-private-key-file", tlsPrivateKeyFile);
         faults.readable("--client-ca-file", clientCaFile);
         faults.readable("--token-auth-file", tokenAuthFile);
+        serviceAccounts.check(faults);
+        audit.check(faults);
         faults.positive("--event-ttl", eventTtl);
         faults.within("--max-requests-inflight", maxRequestsInflight, 1, 1_000_000);
         faults.within("--max-mutating-requests-inflight", maxMutatingRequestsInflight, 1, 1_000_000);

@@ -52,7 +52,9 @@ final class CommandRunner {
     CommandRunner(List<NodekeeperCommand> commands, PrintWriter out, PrintWriter err) {
         root = new CommandLine(new Root());
         for (NodekeeperCommand command : commands) {
-            root.addSubcommand(command);
+            CommandLine line = new CommandLine(command);
+            command.parts().forEach(line::addSubcommand);
+            root.addSubcommand(line);
         }
         root.getCommandSpec().version("nodekeeper " + Version.current());
         root.setOut(out);

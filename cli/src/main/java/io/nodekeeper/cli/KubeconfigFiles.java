@@ -106,7 +106,7 @@ final class KubeconfigFiles {
                         base64(Pem.encode(authority)),
                         user,
                         base64(Pem.encode(identity.certificate())),
-                        base64(Pem.encode(identity.key())),
+                        base64(Pem.encode(identity.key(), identity.certificate().getPublicKey())),
                         user);
     }
 

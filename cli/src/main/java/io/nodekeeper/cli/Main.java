@@ -22,7 +22,7 @@ public final class Main {
     public static void main(String[] arguments) {
         List<NodekeeperCommand> commands = List.of(
                 new UpCommand(Main::up),
-                new ApiServerCommand(Main::apiServer),
+                new ApiServerCommand(Main::apiServer, new SnapshotCommand(ERR), new RestoreCommand(ERR)),
                 new ControllerCommand(Main::controller),
                 new AgentCommand(Main::agent),
                 new HollowNodesCommand(Main::hollowNodes),

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -16,6 +17,11 @@ abstract class NodekeeperCommand implements Checked {
 
     /** Does what the command is for; see {@link Launcher#launch}. */
     abstract int run() throws Exception;
+
+    /** The commands that are typed after this one. */
+    List<NodekeeperCommand> parts() {
+        return List.of();
+    }
 
     @Override
     public void check(Faults faults) {

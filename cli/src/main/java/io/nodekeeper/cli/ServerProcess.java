@@ -1,22 +1,20 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.AuditLog;
 import io.nodekeeper.apiserver.Authenticator;
 import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.access.ServiceAccountTokens;
 import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
-import io.nodekeeper.store.IndexedStore;
-import io.nodekeeper.store.Journal;
-import io.nodekeeper.store.RocksJournal;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.ThreadPool;
-import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -31,6 +29,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -44,8 +43,6 @@ final class ServerProcess {
     private static final Logger log = LoggerFactory.getLogger(ServerProcess.class);
     /** How long the end waits for the last group of writes. Chosen. */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
-    /** How long a store may take to be read: bounds a start on a disk that hangs. Chosen; 1 GB takes seconds. */
-    private static final Duration OPEN_TIMEOUT = Duration.ofMinutes(5);
 
     /** Threads for lists, for what had to wait, for compressing and for the beginnings of watches. Chosen. */
     private static final int WORKERS = 4;
@@ -59,16 +56,15 @@ final class ServerProcess {
     private final Duration shutdownDelay;
     private final ApiServer core;
     private final HttpsServer https;
+    private final Optional<AuditLog> audit;
 
     private ServerProcess(ApiServerOptions options) throws IOException {
         data = options.data.dir;
         RandomGenerator random = Randoms.secure();
         loop = new ThreadLoop("store");
         Files.createDirectories(data);
-        // Opening the database and making certificates take the better part of a start: they go side by side.
-        Workers starters = new Workers("start", 1, loop);
-        CompletableFuture<Journal> journal =
-                starters.call("opening the store", OPEN_TIMEOUT, () -> journal(options.store, data));
+        // Opening the store and making certificates take the better part of a start: they go side by side.
+        CompletableFuture<Store> opening = OpenStore.begin(options, loop);
         Certificates certificates = Certificates.open(data, loop.clock().wallTime(), random);
         Set<String> names = names(options);
         Identity identity = options.tlsCertFile.isPresent()
@@ -81,20 +77,22 @@ final class ServerProcess {
         Map<String, User> tokens = options.tokenAuthFile.isPresent()
                 ? Authenticator.readTokens(Files.readAllLines(options.tokenAuthFile.get(), StandardCharsets.UTF_8))
                 : Map.of();
+        audit = options.audit.open();
+        ServiceAccountTokens serviceAccounts = options.serviceAccounts.tokens(data);
         workers = new ThreadPool("requests", WORKERS);
         shutdownDelay = options.shutdownDelayDuration;
-        store = new IndexedStore(loop, opened(journal));
-        starters.close();
+        store = opened(opening);
         String host = reachable(options.bindAddress);
         core = new ApiServer(
                 store,
                 loop,
                 random,
-                new Authenticator(tokens),
+                new Authenticator(tokens, serviceAccounts),
                 host + ":" + options.securePort,
                 options.defaultTolerations(),
                 options.requests(),
-                workers);
+                workers,
+                audit);
         https = HttpsServer.start(
                 core,
                 new ServerIdentity(identity.key(), identity.chain(), clientAuthorities),
@@ -146,21 +144,20 @@ final class ServerProcess {
                     .join();
         } catch (RuntimeException e) {
             log.error("the store did not close: {}", e.getMessage());
+        }
+        try {
+            audit.ifPresent(open -> Deadlines.within(timer, CLOSE_TIMEOUT, "closing the audit log", open.close())
+                    .join());
+        } catch (RuntimeException e) {
+            log.error("the audit log did not close: {}", e.getMessage());
         } finally {
             timer.close();
         }
     }
 
-    private static Journal journal(ApiServerOptions.Store kind, Path data) throws IOException {
-        return switch (kind) {
-            case memory -> Journal.NONE;
-            case rocksdb -> RocksJournal.open(Files.createDirectories(data.resolve("store")));
-        };
-    }
-
-    private static Journal opened(CompletableFuture<Journal> journal) {
+    private static Store opened(CompletableFuture<Store> opening) {
         try {
-            return journal.join();
+            return opening.join();
         } catch (CompletionException e) {
             throw e.getCause() instanceof RuntimeException cause ? cause : e;
         }

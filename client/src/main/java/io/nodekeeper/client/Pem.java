@@ -6,12 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.PrivateKey;
+import java.security.PublicKey;
 import java.security.cert.CertificateEncodingException;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.InvalidKeySpecException;
 import java.security.spec.PKCS8EncodedKeySpec;
+import java.security.spec.X509EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -20,7 +22,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Certificates and private keys in PEM (RFC 7468). Keys may be PKCS#8, SEC 1 ({@code EC PRIVATE KEY}) or PKCS#1
+ * Certificates and keys in PEM (RFC 7468). Private keys may be PKCS#8, SEC 1 ({@code EC PRIVATE KEY}) or PKCS#1
  * ({@code RSA PRIVATE KEY}), unencrypted. Every failure is an IllegalArgumentException that tells what was expected.
  */
 public final class Pem {
@@ -28,6 +30,10 @@ public final class Pem {
             Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\\s]+)-----END \\1-----");
     private static final int SEQUENCE = 0x30;
     private static final int OCTET_STRING = 0x04;
+    /** The place of the curve in SEC 1. */
+    private static final int CURVE = 0xa0;
+    /** The place of the public key in SEC 1. */
+    private static final int PUBLIC_KEY = 0xa1;
     /** The version of PKCS#8: INTEGER 0. */
     private static final byte[] VERSION_0 = {2, 1, 0};
     /** rsaEncryption with its NULL parameters (RFC 8017). */
@@ -85,6 +91,33 @@ public final class Pem {
                         + labels(pem));
     }
 
+    /** The public keys in {@code pem}, in their order, at least one. */
+    public static List<PublicKey> publicKeys(String pem) {
+        List<PublicKey> keys = new ArrayList<>();
+        for (Block block : blocks(pem)) {
+            if (block.label.equals("PUBLIC KEY")) {
+                keys.add(fromX509(block.der));
+            }
+        }
+        if (keys.isEmpty()) {
+            throw new IllegalArgumentException("expected a PEM block \"PUBLIC KEY\", found " + labels(pem));
+        }
+        return keys;
+    }
+
+    private static PublicKey fromX509(byte[] der) {
+        for (String algorithm : ALGORITHMS) {
+            try {
+                return KeyFactory.getInstance(algorithm).generatePublic(new X509EncodedKeySpec(der));
+            } catch (InvalidKeySpecException e) {
+                // Of another algorithm, or broken: if none takes it the error below says so.
+            } catch (GeneralSecurityException e) {
+                throw new IllegalStateException("this Java lacks " + algorithm + " keys", e);
+            }
+        }
+        throw new IllegalArgumentException("the public key is broken or of none of the kinds " + ALGORITHMS);
+    }
+
     /** A certificate as PEM. */
     public static String encode(X509Certificate certificate) {
         try {
@@ -97,6 +130,36 @@ public final class Pem {
     /** A private key as PEM, PKCS#8. */
     public static String encode(PrivateKey key) {
         return encode("PRIVATE KEY", key.getEncoded());
+    }
+
+    /**
+     * A private key as PEM, in the form that the client libraries of Kubernetes read: SEC 1 with curve and public key for
+     * an EC key, PKCS#8 for others.
+     */
+    public static String encode(PrivateKey key, PublicKey publicKey) {
+        return key.getAlgorithm().equals("EC")
+                ? encode("EC PRIVATE KEY", sec1(key.getEncoded(), publicKey.getEncoded()))
+                : encode(key);
+    }
+
+    /**
+     * The SEC 1 form of an EC key.
+     *
+     * @param pkcs8 SEQUENCE { version, { id-ecPublicKey, curve }, OCTET STRING { SEQUENCE { version, secret, … } } }
+     * @param publicKey SEQUENCE { algorithm, BIT STRING }
+     */
+    private static byte[] sec1(byte[] pkcs8, byte[] publicKey) {
+        int algorithm = end(pkcs8, contents(pkcs8, 0));
+        int curve = end(pkcs8, contents(pkcs8, algorithm));
+        int key = contents(pkcs8, end(pkcs8, algorithm));
+        int version = contents(pkcs8, key);
+        int secret = end(pkcs8, end(pkcs8, version));
+        int point = end(publicKey, contents(publicKey, 0));
+        return tagged(
+                SEQUENCE,
+                Arrays.copyOfRange(pkcs8, version, secret),
+                tagged(CURVE, Arrays.copyOfRange(pkcs8, curve, end(pkcs8, curve))),
+                tagged(PUBLIC_KEY, Arrays.copyOfRange(publicKey, point, end(publicKey, point))));
     }
 
     private static String encode(String label, byte[] der) {
@@ -149,7 +212,7 @@ public final class Pem {
             int at = contents(sec1, 0);
             at = end(sec1, at);
             at = end(sec1, at);
-            if ((sec1[at] & 0xff) == 0xa0) {
+            if ((sec1[at] & 0xff) == CURVE) {
                 int inner = contents(sec1, at);
                 return Arrays.copyOfRange(sec1, inner, end(sec1, inner));
             }

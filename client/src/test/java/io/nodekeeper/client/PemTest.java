@@ -3,6 +3,7 @@ package io.nodekeeper.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.NoSuchAlgorithmException;
 import java.security.PrivateKey;
@@ -51,6 +52,22 @@ class PemTest {
 
         assertThat(key).isInstanceOf(RSAPrivateKey.class);
         assertThat(((RSAPrivateKey) key).getModulus().bitLength()).isEqualTo(1024);
+    }
+
+    @Test
+    void readsBackWhatItWritesForClientLibraries() throws NoSuchAlgorithmException {
+        for (String algorithm : new String[] {"EC", "RSA"}) {
+            KeyPair pair = KeyPairGenerator.getInstance(algorithm).generateKeyPair();
+
+            String pem = Pem.encode(pair.getPrivate(), pair.getPublic());
+
+            assertThat(pem).startsWith(algorithm.equals("EC") ? "-----BEGIN EC PRIVATE KEY" : "-----BEGIN PRIVATE KEY");
+            PrivateKey read = Pem.privateKey(pem);
+            assertThat(read.getAlgorithm()).isEqualTo(algorithm);
+            if (read instanceof ECPrivateKey key) {
+                assertThat(key.getS()).isEqualTo(((ECPrivateKey) pair.getPrivate()).getS());
+            }
+        }
     }
 
     @Test

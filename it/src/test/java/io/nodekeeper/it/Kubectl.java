@@ -9,13 +9,28 @@ import java.util.concurrent.TimeUnit;
 
 /** The real kubectl. */
 final class Kubectl {
+    private final String executable;
     private final Path directory;
     private final Path kubeconfig;
+    private String editor = "false";
 
     /** A kubectl that uses {@code kubeconfig} and keeps its caches in {@code directory}. */
     Kubectl(Path directory, Path kubeconfig) {
+        this("kubectl", directory, kubeconfig);
+    }
+
+    /** As {@link #Kubectl(Path, Path)}, with a kubectl of another version. */
+    Kubectl(String executable, Path directory, Path kubeconfig) {
+        this.executable = executable;
         this.directory = directory;
         this.kubeconfig = kubeconfig;
+    }
+
+    /** The same, with a command that changes the file whose name is its last argument, in place of somebody who edits. */
+    Kubectl editor(String command) {
+        Kubectl other = new Kubectl(executable, directory, kubeconfig);
+        other.editor = command;
+        return other;
     }
 
     /** What a run of kubectl left. */
@@ -29,6 +44,14 @@ final class Kubectl {
                     + result.err + result.out);
         }
         return result.out;
+    }
+
+    /** Runs it with {@code input} in a file, whose name is the last argument; fails unless it exits with 0. */
+    String okWith(String input, String... arguments) throws Exception {
+        Path file = Files.writeString(Files.createTempFile(directory, "kubectl", ".yaml"), input);
+        List<String> all = new ArrayList<>(List.of(arguments));
+        all.add(file.toString());
+        return ok(all.toArray(String[]::new));
     }
 
     /** Runs it. */
@@ -45,14 +68,15 @@ final class Kubectl {
 
     /** Starts it, for commands that go on. */
     Process start(Path out, Path err, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of("kubectl", "--kubeconfig", kubeconfig.toString()));
+        List<String> command = new ArrayList<>(List.of(executable, "--kubeconfig", kubeconfig.toString()));
         command.addAll(List.of("--cache-dir", directory.resolve("kubectl-cache").toString()));
         command.addAll(List.of(arguments));
         try {
-            return new ProcessBuilder(command)
+            ProcessBuilder builder = new ProcessBuilder(command)
                     .redirectOutput(out.toFile())
-                    .redirectError(err.toFile())
-                    .start();
+                    .redirectError(err.toFile());
+            builder.environment().put("KUBE_EDITOR", editor);
+            return builder.start();
         } catch (IOException e) {
             throw new IllegalStateException(
                     "kubectl is missing; install it (Debian: apt-get install kubernetes-client), or run ./test,"

@@ -20,6 +20,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.apiserver.ApiRequest;
 import io.nodekeeper.apiserver.ApiResponse;
 import io.nodekeeper.apiserver.User;
+import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Locale;
@@ -196,12 +197,21 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 .forEach(header -> headers.merge(
                         header.getKey().toLowerCase(Locale.ROOT),
                         header.getValue(),
-                        (first, second) -> first + "," + second));
+                        // Names of users and groups may have commas in them.
+                        (first, second) ->
+                                first + (header.getKey().regionMatches(true, 0, "impersonate-", 0, 12) ? "\n" : ",") + second));
         ApiRequest asked;
         try {
             QueryStringDecoder decoder = new QueryStringDecoder(request.uri());
             asked = new ApiRequest(
-                    request.method().name(), decoder.path(), decoder.parameters(), headers, body, certificate);
+                    request.method().name(),
+                    decoder.path(),
+                    decoder.parameters(),
+                    headers,
+                    body,
+                    certificate,
+                    request.uri(),
+                    source(context));
         } catch (IllegalArgumentException e) {
             refuse(context, 400, "BadRequest", "malformed URL: " + e.getMessage());
             return;
@@ -223,6 +233,13 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 context.executor().execute(() -> answer(context, request, asked, response));
             }
         });
+    }
+
+    /** The address of the other end. */
+    private static String source(ChannelHandlerContext context) {
+        return context.channel().remoteAddress() instanceof InetSocketAddress address && address.getAddress() != null
+                ? address.getAddress().getHostAddress()
+                : "";
     }
 
     private void answer(ChannelHandlerContext context, HttpRequest request, ApiRequest asked, ApiResponse response) {

@@ -80,4 +80,14 @@ public final class MessageTypes {
         return Optional.ofNullable(FILES.get(apiVersion))
                 .map(file -> file.get().findMessageTypeByName(kind));
     }
+
+    /** How Kubernetes describes what refuses a request, or tells of its success. */
+    public static Descriptor status() {
+        return Meta.Status.getDescriptor();
+    }
+
+    /** How Kubernetes describes the metadata of a list. */
+    public static Descriptor listMeta() {
+        return Meta.ListMeta.getDescriptor();
+    }
 }

@@ -26,28 +26,41 @@ final class Clients implements Exchange.Owner {
         public void answered(Exchange exchange, int status, ByteBuf body) {}
     };
 
+    /** Handshakes under way at once: those of a server that has just started take long, and time out when there are many. */
+    private static final int OPENING = 8;
+
     private final ArrayDeque<Exchange> idle = new ArrayDeque<>();
     private final CompletableFuture<Void> ready = new CompletableFuture<>();
+    private final Connections connections;
     private final int wanted;
+    private int begun;
     private Work work = NOTHING;
     private int open;
     private Optional<String> fault = Optional.empty();
 
-    private Clients(int wanted) {
+    private Clients(Connections connections, int wanted) {
+        this.connections = connections;
         this.wanted = wanted;
     }
 
     /** {@code count} connections; wait for {@link #ready}. */
     static Clients connect(Connections connections, int count) {
-        Clients clients = new Clients(count);
-        for (int i = 0; i < count; i++) {
-            connections.connect(new Exchange(clients)).addListener(done -> {
+        Clients clients = new Clients(connections, count);
+        for (int i = 0; i < Math.min(count, OPENING); i++) {
+            clients.connectNext();
+        }
+        return clients;
+    }
+
+    private void connectNext() {
+        if (begun < wanted) {
+            begun++;
+            connections.connect(new Exchange(this)).addListener(done -> {
                 if (!done.isSuccess()) {
-                    clients.ready.completeExceptionally(done.cause());
+                    ready.completeExceptionally(done.cause());
                 }
             });
         }
-        return clients;
     }
 
     /** Comes when all are connected. */
@@ -104,6 +117,7 @@ final class Clients implements Exchange.Owner {
         if (open == wanted) {
             ready.complete(null);
         }
+        connectNext();
     }
 
     @Override

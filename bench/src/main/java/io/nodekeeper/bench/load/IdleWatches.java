@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 /** A watch of its own node for each node, as every kubelet has one, each on its own connection. Confined to the event loop. */
 final class IdleWatches {
     /** Handshakes under way at once: more would only wait longer, and time out. */
-    private static final int OPENING = 64;
+    private static final int OPENING = 16;
 
     private final Connections connections;
     private final int count;

@@ -45,6 +45,9 @@ final class Trial {
             Trial trial = new Trial(options, progress, server);
             try {
                 trial.run(store);
+            } catch (Exception e) {
+                progress.println("the server has printed: " + server.output());
+                throw e;
             } finally {
                 trial.connections.close();
             }

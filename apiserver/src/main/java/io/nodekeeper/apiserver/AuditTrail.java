@@ -1,0 +1,36 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.apiserver.access.Decision;
+import java.time.Instant;
+import java.util.Optional;
+
+/** What becomes known of a request on its way and stands in the audit log. Confined to the request. */
+final class AuditTrail {
+    private final Instant received;
+    private Optional<User> user = Optional.empty();
+    private Optional<User> impersonated = Optional.empty();
+    private Optional<Decision> decision = Optional.empty();
+
+    AuditTrail(Instant received) {
+        this.received = received;
+    }
+
+    void authenticated(User who) {
+        user = Optional.of(who);
+    }
+
+    void impersonates(User whom) {
+        impersonated = Optional.of(whom);
+    }
+
+    void decided(Decision what) {
+        decision = Optional.of(what);
+    }
+
+    /** The event of one stage of the request, for the log. */
+    AuditEvent event(
+            String stage, ApiRequest request, RequestInfo info, String auditId, ApiResponse response, Instant now) {
+        return new AuditEvent(
+                stage, auditId, request, info, received, now, user, impersonated, decision, response);
+    }
+}

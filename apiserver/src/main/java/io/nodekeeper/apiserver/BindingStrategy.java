@@ -1,0 +1,122 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The rules of RoleBindings and ClusterRoleBindings. Immutable. */
+final class BindingStrategy implements Strategy {
+    private static final String GROUP = "rbac.authorization.k8s.io";
+
+    private final boolean namespaced;
+
+    BindingStrategy(boolean namespaced) {
+        this.namespaced = namespaced;
+    }
+
+    @Override
+    public Optional<String> nameFault(String name) {
+        return RoleStrategy.pathFault(name);
+    }
+
+    @Override
+    public JsonObject prepareCreate(JsonObject object, Instant now) {
+        return completed(object);
+    }
+
+    @Override
+    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
+        return completed(object);
+    }
+
+    /** Users, groups and roles are of this API group, where nothing else is said. */
+    private static JsonObject completed(JsonObject binding) {
+        JsonObject result = binding.update("roleRef", BindingStrategy::withGroup);
+        JsonArray subjects = binding.array("subjects");
+        return subjects.isEmpty()
+                ? result
+                : result.with(
+                        "subjects",
+                        new JsonArray(subjects.items().stream()
+                                .<JsonValue>map(item -> item instanceof JsonObject subject
+                                                && (subject.text("kind").equals("User")
+                                                        || subject.text("kind").equals("Group"))
+                                        ? withGroup(subject)
+                                        : item)
+                                .toList()));
+    }
+
+    private static JsonObject withGroup(JsonObject reference) {
+        return reference.text("apiGroup").isEmpty() ? reference.with("apiGroup", GROUP) : reference;
+    }
+
+    @Override
+    public List<FieldError> validate(JsonObject binding) {
+        List<FieldError> errors = new ArrayList<>();
+        JsonObject role = binding.object("roleRef");
+        if (!role.text("apiGroup").equals(GROUP)) {
+            errors.add(FieldError.notSupported("roleRef.apiGroup", quoted(role.text("apiGroup")), quoted(GROUP)));
+        }
+        List<String> kinds = namespaced ? List.of("Role", "ClusterRole") : List.of("ClusterRole");
+        if (!kinds.contains(role.text("kind"))) {
+            errors.add(FieldError.notSupported(
+                    "roleRef.kind",
+                    quoted(role.text("kind")),
+                    String.join(", ", kinds.stream().map(BindingStrategy::quoted).toList())));
+        }
+        if (role.text("name").isEmpty()) {
+            errors.add(FieldError.required("roleRef.name", ""));
+        } else {
+            RoleStrategy.pathFault(role.text("name"))
+                    .ifPresent(fault ->
+                            errors.add(FieldError.invalid("roleRef.name", quoted(role.text("name")), fault)));
+        }
+        List<JsonObject> subjects = binding.array("subjects").objects().toList();
+        for (int i = 0; i < subjects.size(); i++) {
+            subject("subjects[" + i + "]", subjects.get(i), errors);
+        }
+        return errors;
+    }
+
+    private void subject(String path, JsonObject subject, List<FieldError> errors) {
+        if (subject.text("name").isEmpty()) {
+            errors.add(FieldError.required(path + ".name", ""));
+        }
+        String group = subject.text("apiGroup");
+        switch (subject.text("kind")) {
+            case "User", "Group" -> {
+                if (!group.equals(GROUP)) {
+                    errors.add(FieldError.notSupported(path + ".apiGroup", quoted(group), quoted(GROUP)));
+                }
+            }
+            case "ServiceAccount" -> {
+                if (!group.isEmpty()) {
+                    errors.add(FieldError.notSupported(path + ".apiGroup", quoted(group), quoted("")));
+                }
+                if (subject.text("namespace").isEmpty()) {
+                    errors.add(FieldError.required(path + ".namespace", ""));
+                }
+            }
+            default ->
+                errors.add(FieldError.notSupported(
+                        path + ".kind", quoted(subject.text("kind")), "\"ServiceAccount\", \"User\", \"Group\""));
+        }
+    }
+
+    @Override
+    public List<FieldError> validateUpdate(JsonObject binding, JsonObject old) {
+        JsonObject role = binding.object("roleRef");
+        return role.equals(old.object("roleRef"))
+                ? List.of()
+                : List.of(FieldError.invalid("roleRef", role.toString(), "cannot change roleRef"));
+    }
+
+    private static String quoted(String text) {
+        return "\"" + text + "\"";
+    }
+}

@@ -1,0 +1,104 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.ClusterSchemas;
+import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Binds pods to nodes, as schedulers ask for it. Thread-safe. */
+final class Bindings implements Action {
+    private static final ResourceType BINDING = new ResourceType("", "v1", "pods/binding", "Binding", true);
+
+    private final Attempts attempts;
+    private final Clock clock;
+    private final Mutations mutations;
+
+    Bindings(Store store, Clock clock, Mutations mutations) {
+        this.attempts = new Attempts(store);
+        this.clock = clock;
+        this.mutations = mutations;
+    }
+
+    @Override
+    public CompletableFuture<ApiResponse> on(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+        JsonObject body = Bodies.object(request, repeated -> {});
+        Bodies.check(ClusterResources.BINDINGS, body, 400);
+        JsonObject binding = Codec.normalize(body, ClusterSchemas.BINDING);
+        MetadataRules.checkPlace(binding, target.namespace(), target.name());
+        String name = target.name().isEmpty() ? binding.object("metadata").text("name") : target.name();
+        check(name, binding);
+        RequestInfo.Target pod =
+                new RequestInfo.Target("", "v1", "pods", target.namespace(), name, "binding");
+        Order order = mutations.order(user, Resources.PODS, pod, Mutations.dryRun(request));
+        return attempts.run(order, (entry, old) -> {
+                    JsonObject bound = bound(old, binding);
+                    order.admission().accept(old, bound);
+                    return order.dryRun()
+                            ? CompletableFuture.completedFuture(new Attempts.Result(201, bound, false))
+                            : attempts.replace(order, entry, bound);
+                })
+                .thenApply(result ->
+                        ApiResponse.json(201, Mutations.success().put("code", 201).build()));
+    }
+
+    private static void check(String name, JsonObject binding) {
+        JsonObject target = binding.object("target");
+        if (name.isEmpty() || target.text("name").isEmpty()) {
+            throw ApiException.invalid(
+                    BINDING,
+                    name,
+                    List.of(FieldError.required(name.isEmpty() ? "metadata.name" : "target.name", "")));
+        }
+        if (!target.text("kind").isEmpty() && !target.text("kind").equals("Node")) {
+            throw ApiException.invalid(
+                    BINDING,
+                    name,
+                    List.of(FieldError.notSupported(
+                            "target.kind", "\"" + target.text("kind") + "\"", "\"Node\", \"<empty>\"")));
+        }
+    }
+
+    private JsonObject bound(JsonObject pod, JsonObject binding) {
+        JsonObject metadata = pod.object("metadata");
+        String name = metadata.text("name");
+        String uid = binding.object("metadata").text("uid");
+        String node = pod.object("spec").text("nodeName");
+        Optional<String> fault = Optional.empty();
+        if (!uid.isEmpty() && !uid.equals(metadata.text("uid"))) {
+            fault = Optional.of(
+                    "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + metadata.text("uid"));
+        } else if (metadata.has("deletionTimestamp")) {
+            fault = Optional.of("pod " + name + " is being deleted, cannot be assigned to a host");
+        } else if (!node.isEmpty()) {
+            fault = Optional.of("pod " + name + " is already assigned to node \"" + node + "\"");
+        }
+        fault.ifPresent(why -> {
+            throw ApiException.conflict(BINDING, name, why);
+        });
+        JsonObject scheduled = JsonObject.builder()
+                .put("type", "PodScheduled")
+                .put("status", "True")
+                .put("lastTransitionTime", KubeTime.format(clock.wallTime()))
+                .build();
+        JsonObject annotations = binding.object("metadata").object("annotations");
+        JsonObject annotated = annotations.isEmpty()
+                ? pod
+                : pod.update("metadata", old -> old.update("annotations", known -> {
+                    JsonObject.Builder all = known.toBuilder();
+                    annotations.fields().forEach(all::put);
+                    return all.build();
+                }));
+        return PodStrategy.withCondition(
+                annotated.update(
+                        "spec", spec -> spec.with("nodeName", binding.object("target").text("name"))),
+                scheduled);
+    }
+}

@@ -1,0 +1,165 @@
+package io.nodekeeper.apiserver.access;
+
+import io.nodekeeper.api.Lease;
+import java.util.List;
+
+/**
+ * What a node's agent may do: Kubernetes' Node authorizer. Its own lease is asked for most, so it comes first. What is
+ * about other nodes' objects is refused here where the request tells, and by NodeRestriction where only the object does.
+ * Thread-safe.
+ */
+public final class NodeAuthorizer {
+    private static final List<String> OWN_VERBS = List.of("get", "create", "update", "patch", "delete");
+    private static final List<String> READ_VERBS = List.of("get", "list", "watch");
+
+    private final NodeGraph graph;
+
+    /** An authorizer that looks up relations in {@code graph}. */
+    public NodeAuthorizer(NodeGraph graph) {
+        this.graph = graph;
+    }
+
+    /** What Kubernetes' role {@code system:node} lists; what is narrower than that stands in the code below. */
+    static final List<Rule> RULES = List.of(
+            rule("authentication.k8s.io", "tokenreviews", "create"),
+            rule("authorization.k8s.io", "subjectaccessreviews localsubjectaccessreviews", "create"),
+            rule("", "services", "get list watch"),
+            rule("", "nodes", "create get list watch update patch"),
+            rule("", "nodes/status", "update patch"),
+            rule("", "events", "create update patch"),
+            rule("events.k8s.io", "events", "create update patch"),
+            rule("", "pods", "get list watch create delete"),
+            rule("", "pods/status", "update patch"),
+            rule("", "pods/eviction", "create"),
+            rule("", "secrets configmaps", "get list watch"),
+            rule("", "serviceaccounts/token", "create"),
+            rule("storage.k8s.io", "volumeattachments", "get"),
+            rule("coordination.k8s.io", "leases", "get create update patch delete"),
+            rule("storage.k8s.io", "csinodes", "get create update patch delete"),
+            rule("storage.k8s.io", "csidrivers", "get list watch"),
+            rule("node.k8s.io", "runtimeclasses", "get list watch"));
+
+    private static Rule rule(String group, String resources, String verbs) {
+        return new Rule(
+                List.of(verbs.split(" ")), List.of(group), List.of(resources.split(" ")), List.of(), List.of());
+    }
+
+    /** Whether a node may; not known for whoever is none. */
+    public Decision decide(Attributes asked) {
+        if (!asked.groups().contains(NodeIdentity.GROUP) || !asked.isResource()) {
+            return Decision.NOT_KNOWN;
+        }
+        if (!asked.user().startsWith(NodeIdentity.PREFIX)) {
+            return Decision.because("unknown node for user \"" + asked.user() + "\"");
+        }
+        return switch (asked.group()) {
+            case "coordination.k8s.io" -> asked.resource().equals("leases") ? lease(asked) : byRules(asked);
+            case "" ->
+                switch (asked.plural()) {
+                    case "secrets", "configmaps" -> read(asked);
+                    case "serviceaccounts" -> token(asked);
+                    default -> byRules(asked);
+                };
+            case "storage.k8s.io" ->
+                switch (asked.plural()) {
+                    case "csinodes" -> csiNode(asked);
+                    case "volumeattachments" -> volumeAttachment(asked);
+                    default -> byRules(asked);
+                };
+            default -> byRules(asked);
+        };
+    }
+
+    private static Decision byRules(Attributes asked) {
+        for (Rule rule : RULES) {
+            if (rule.allows(asked)) {
+                return Decision.ALLOWED;
+            }
+        }
+        return Decision.NOT_KNOWN;
+    }
+
+    private static Decision lease(Attributes asked) {
+        if (!OWN_VERBS.contains(asked.verb())) {
+            return Decision.because("can only get, create, update, patch, or delete a node lease");
+        }
+        if (!asked.namespace().equals(Lease.NODE_NAMESPACE)) {
+            return Decision.because(
+                    "can only access leases in the \"" + Lease.NODE_NAMESPACE + "\" system namespace");
+        }
+        // A creation's name stands in the body: NodeRestriction looks at it.
+        return asked.verb().equals("create") || isOwn(asked)
+                ? Decision.ALLOWED
+                : Decision.because("can only access node lease with the same name as the requesting node");
+    }
+
+    private static boolean isOwn(Attributes asked) {
+        return asked.user().length() == NodeIdentity.PREFIX.length() + asked.name().length()
+                && asked.user().endsWith(asked.name());
+    }
+
+    private static Decision csiNode(Attributes asked) {
+        if (!OWN_VERBS.contains(asked.verb())) {
+            return Decision.because("can only get, create, update, patch, or delete a CSINode");
+        }
+        if (!asked.subresource().isEmpty()) {
+            return Decision.because("cannot authorize CSINode subresources");
+        }
+        return asked.verb().equals("create") || isOwn(asked)
+                ? Decision.ALLOWED
+                : Decision.because("can only access CSINode with the same name as the requesting node");
+    }
+
+    private Decision read(Attributes asked) {
+        if (!READ_VERBS.contains(asked.verb())) {
+            return Decision.because("can only read resources of this type");
+        }
+        if (!asked.subresource().isEmpty()) {
+            return Decision.because("cannot read subresource");
+        }
+        if (asked.namespace().isEmpty()) {
+            return Decision.because("can only read namespaced object of this type");
+        }
+        if (asked.name().isEmpty()) {
+            return Decision.because("No Object name found");
+        }
+        String node = node(asked);
+        return related(
+                node,
+                asked.plural().equals("secrets")
+                        ? graph.hasSecret(node, asked.namespace(), asked.name())
+                        : graph.hasConfigMap(node, asked.namespace(), asked.name()));
+    }
+
+    private Decision token(Attributes asked) {
+        if (!asked.verb().equals("create") || asked.name().isEmpty()) {
+            return Decision.because("can only create tokens for individual service accounts");
+        }
+        if (!asked.subresource().equals("token")) {
+            return Decision.because("can only create token subresource of service account");
+        }
+        String node = node(asked);
+        return related(node, graph.hasServiceAccount(node, asked.namespace(), asked.name()));
+    }
+
+    private Decision volumeAttachment(Attributes asked) {
+        if (!asked.verb().equals("get")) {
+            return Decision.because("can only get individual resources of this type");
+        }
+        if (!asked.subresource().isEmpty()) {
+            return Decision.because("cannot get subresource");
+        }
+        String node = node(asked);
+        return related(node, graph.hasVolumeAttachment(node, asked.name()));
+    }
+
+    private static String node(Attributes asked) {
+        return asked.user().substring(NodeIdentity.PREFIX.length());
+    }
+
+    private static Decision related(String node, boolean related) {
+        return related
+                ? Decision.ALLOWED
+                : Decision.because("no relationship found between node '" + node + "' and this object");
+    }
+}

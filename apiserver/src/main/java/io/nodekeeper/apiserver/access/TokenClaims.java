@@ -1,0 +1,122 @@
+package io.nodekeeper.apiserver.access;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonException;
+import io.nodekeeper.api.JsonNumber;
+import io.nodekeeper.api.JsonObject;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a service account's token says. Immutable.
+ *
+ * @param namespace the account's namespace
+ * @param account the account's name
+ * @param accountUid the account's UID: another account of the same name is not meant
+ * @param bound the object with which the token ends; empty for none but the account
+ * @param audiences for whom it is
+ * @param issued when it was made
+ * @param expires when it ends
+ * @param id what tells it from all others
+ */
+public record TokenClaims(
+        String namespace,
+        String account,
+        String accountUid,
+        Optional<Bound> bound,
+        List<String> audiences,
+        Instant issued,
+        Instant expires,
+        String id) {
+
+    /**
+     * An object in the account's namespace with which a token ends.
+     *
+     * @param kind {@code Pod} or {@code Secret}
+     * @param name its name
+     * @param uid its UID
+     */
+    public record Bound(String kind, String name, String uid) {}
+
+    /** Copies {@code audiences}. */
+    public TokenClaims {
+        audiences = List.copyOf(audiences);
+    }
+
+    /** The user whose token it is. */
+    public String user() {
+        return Binding.ACCOUNT_PREFIX + namespace + ":" + account;
+    }
+
+    /** The groups of that user. */
+    public List<String> groups() {
+        return List.of("system:serviceaccounts", "system:serviceaccounts:" + namespace);
+    }
+
+    /** The body of the token, with Kubernetes' names. */
+    byte[] body(String issuer) {
+        JsonObject.Builder kubernetes = JsonObject.builder().put("namespace", namespace);
+        bound.ifPresent(object -> kubernetes.put(
+                object.kind.equals("Pod") ? "pod" : "secret", reference(object.name, object.uid)));
+        return Json.writeBytes(JsonObject.builder()
+                .put("aud", JsonArray.ofStrings(audiences))
+                .put("exp", expires.getEpochSecond())
+                .put("iat", issued.getEpochSecond())
+                .put("iss", issuer)
+                .put("jti", id)
+                .put(
+                        "kubernetes.io",
+                        kubernetes.put("serviceaccount", reference(account, accountUid)).build())
+                .put("nbf", issued.getEpochSecond())
+                .put("sub", user())
+                .build());
+    }
+
+    private static JsonObject reference(String name, String uid) {
+        return JsonObject.builder().put("name", name).put("uid", uid).build();
+    }
+
+    /** Reads the body of a token of {@code issuer}; empty if it is none of a service account. */
+    static Optional<TokenClaims> read(byte[] body, String issuer) {
+        JsonObject json;
+        try {
+            json = Json.parseObject(body);
+        } catch (JsonException e) {
+            return Optional.empty();
+        }
+        JsonObject kubernetes = json.object("kubernetes.io");
+        JsonObject account = kubernetes.object("serviceaccount");
+        TokenClaims claims = new TokenClaims(
+                kubernetes.text("namespace"),
+                account.text("name"),
+                account.text("uid"),
+                Map.of("pod", "Pod", "secret", "Secret").entrySet().stream()
+                        .filter(kind -> kubernetes.has(kind.getKey()))
+                        .map(kind -> kubernetes.object(kind.getKey()).with("kind", kind.getValue()))
+                        .map(object -> new Bound(object.text("kind"), object.text("name"), object.text("uid")))
+                        .findFirst(),
+                json.get("aud").isPresent() && json.array("aud").isEmpty()
+                        ? List.of(json.text("aud"))
+                        : json.array("aud").strings().toList(),
+                instant(json, "nbf"),
+                instant(json, "exp"),
+                json.text("jti"));
+        boolean ours = json.text("iss").equals(issuer)
+                && json.text("sub").equals(claims.user())
+                && !claims.namespace.isEmpty()
+                && !claims.account.isEmpty()
+                && !claims.accountUid.isEmpty();
+        return ours ? Optional.of(claims) : Optional.empty();
+    }
+
+    /** What is missing or out of all bounds ends a token at once. */
+    private static Instant instant(JsonObject json, String field) {
+        long second = json.get(field).orElse(JsonNumber.of(0)) instanceof JsonNumber number && number.isLong()
+                ? number.longValue()
+                : 0;
+        return Instant.ofEpochSecond(Math.clamp(second, 0, Instant.MAX.getEpochSecond()));
+    }
+}

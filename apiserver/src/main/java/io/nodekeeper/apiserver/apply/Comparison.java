@@ -1,0 +1,89 @@
+package io.nodekeeper.apiserver.apply;
+
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.Schema;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How an object differs from another.
+ *
+ * @param written the fields that are new or have another value
+ * @param removed the fields that are gone
+ */
+public record Comparison(FieldSet written, FieldSet removed) {
+    private static final Comparison SAME = new Comparison(FieldSet.EMPTY, FieldSet.EMPTY);
+    private static final Comparison OTHER = new Comparison(FieldSet.HERE, FieldSet.EMPTY);
+
+    /** Compares {@code after} with {@code before}. */
+    public static Comparison of(JsonObject before, JsonObject after, Schema schema) {
+        return of(before, after, Optional.of(schema));
+    }
+
+    private static Comparison of(JsonValue before, JsonValue after, Optional<Schema> schema) {
+        if (before.equals(after)) {
+            return SAME;
+        }
+        if (before instanceof JsonObject old && after instanceof JsonObject next) {
+            return children(
+                    parts(old), parts(next), element -> schema.flatMap(known -> known.field(element.substring(2))));
+        }
+        if (before instanceof JsonArray old
+                && after instanceof JsonArray next
+                && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
+                && (list.set() || !list.mergeKey().isEmpty())) {
+            // The order of such a list's items says nothing.
+            return children(parts(old, list), parts(next, list), element -> Optional.of(list.item()));
+        }
+        return OTHER;
+    }
+
+    private static Comparison children(
+            Map<String, JsonValue> before,
+            Map<String, JsonValue> after,
+            java.util.function.Function<String, Optional<Schema>> schemaOf) {
+        FieldSet written = FieldSet.EMPTY;
+        FieldSet removed = FieldSet.EMPTY;
+        for (var part : after.entrySet()) {
+            String element = part.getKey();
+            Optional<Schema> schema = schemaOf.apply(element);
+            JsonValue old = before.get(element);
+            Comparison inner = old == null
+                    ? new Comparison(whole(element, part.getValue(), schema), FieldSet.EMPTY)
+                    : of(old, part.getValue(), schema);
+            written = written.union(inner.written.below(element));
+            removed = removed.union(inner.removed.below(element));
+        }
+        for (var part : before.entrySet()) {
+            if (!after.containsKey(part.getKey())) {
+                // The place itself too: whoever held only that holds nothing now.
+                FieldSet gone = FieldSet.of(part.getValue(), schemaOf.apply(part.getKey())).withSelf();
+                removed = removed.union(gone.below(part.getKey()));
+            }
+        }
+        return new Comparison(written, removed);
+    }
+
+    private static FieldSet whole(String element, JsonValue value, Optional<Schema> schema) {
+        FieldSet content = FieldSet.of(value, schema);
+        return element.charAt(0) == 'f' ? content : content.withSelf();
+    }
+
+    private static Map<String, JsonValue> parts(JsonObject object) {
+        Map<String, JsonValue> parts = new LinkedHashMap<>();
+        object.fields().forEach((name, value) -> parts.put(PathElement.field(name), value));
+        return parts;
+    }
+
+    private static Map<String, JsonValue> parts(JsonArray array, Schema.ListOf list) {
+        Map<String, JsonValue> parts = new LinkedHashMap<>();
+        for (JsonValue item : array.items()) {
+            Optional<String> keyed = list.set() ? Optional.empty() : PathElement.item(item, list);
+            parts.put(keyed.orElseGet(() -> PathElement.value(item)), item);
+        }
+        return parts;
+    }
+}

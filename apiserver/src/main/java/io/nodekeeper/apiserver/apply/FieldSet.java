@@ -1,0 +1,193 @@
+package io.nodekeeper.apiserver.apply;
+
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.Schema;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * A set of fields of an object: a tree of {@link PathElement}s in which each node may be a member of the set itself. Written
+ * as Kubernetes' {@code fieldsV1}, where a node without children is a member, and one with children is if it has a
+ * {@code .}. Immutable.
+ */
+public final class FieldSet {
+    /** No field. */
+    public static final FieldSet EMPTY = new FieldSet(false, new TreeMap<>());
+
+    /** The very place. */
+    static final FieldSet HERE = new FieldSet(true, new TreeMap<>());
+
+    private static final String SELF = ".";
+
+    private final boolean self;
+    /** None of them is empty. */
+    private final SortedMap<String, FieldSet> children;
+
+    private FieldSet(boolean self, SortedMap<String, FieldSet> children) {
+        this.self = self;
+        this.children = children;
+    }
+
+    /**
+     * The fields that {@code value} says something about: its plain values, lists that are one value, items of other lists,
+     * and objects that are empty.
+     */
+    public static FieldSet of(JsonValue value, Schema schema) {
+        return of(value, Optional.of(schema));
+    }
+
+    static FieldSet of(JsonValue value, Optional<Schema> schema) {
+        return switch (value) {
+            case JsonObject object when !object.isEmpty() -> {
+                SortedMap<String, FieldSet> children = new TreeMap<>();
+                boolean map = schema.orElse(Schema.Scalar.ANY) instanceof Schema.MapOf;
+                object.fields().forEach((name, field) -> {
+                    FieldSet content = of(field, schema.flatMap(known -> known.field(name)));
+                    children.put(PathElement.field(name), map ? content.withSelf() : content);
+                });
+                yield new FieldSet(false, children);
+            }
+            case JsonArray array when schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
+                    && (list.set() || !list.mergeKey().isEmpty()) -> {
+                SortedMap<String, FieldSet> children = new TreeMap<>();
+                for (JsonValue item : array.items()) {
+                    Optional<String> keyed = list.set() ? Optional.empty() : PathElement.item(item, list);
+                    FieldSet content = keyed.isPresent()
+                            ? of(item, Optional.of(list.item())).withSelf()
+                            : HERE;
+                    children.merge(keyed.orElse(PathElement.value(item)), content, FieldSet::union);
+                }
+                yield children.isEmpty() ? HERE : new FieldSet(false, children);
+            }
+            default -> HERE;
+        };
+    }
+
+    /** Reads a {@code fieldsV1}. */
+    public static FieldSet parse(JsonObject fields) {
+        FieldSet set = parseNode(fields);
+        return fields.isEmpty() ? EMPTY : set;
+    }
+
+    private static FieldSet parseNode(JsonObject node) {
+        SortedMap<String, FieldSet> children = new TreeMap<>();
+        node.fields().forEach((element, child) -> {
+            boolean known = element.startsWith("f:") || element.startsWith("k:{") || element.startsWith("v:");
+            if (known && child instanceof JsonObject object) {
+                children.put(element, parseNode(object));
+            }
+        });
+        return new FieldSet(children.isEmpty() || node.has(SELF), children);
+    }
+
+    /** The set as {@code fieldsV1}. */
+    public JsonObject toJson() {
+        JsonObject.Builder json = JsonObject.builder();
+        if (self && !children.isEmpty()) {
+            json.put(SELF, JsonObject.EMPTY);
+        }
+        children.forEach((element, child) -> json.put(element, child.toJson()));
+        return json.build();
+    }
+
+    /** Whether no field is a member. */
+    public boolean isEmpty() {
+        return !self && children.isEmpty();
+    }
+
+    boolean hasSelf() {
+        return self;
+    }
+
+    Map<String, FieldSet> children() {
+        return Collections.unmodifiableMap(children);
+    }
+
+    /** What lies below {@code element}. */
+    FieldSet child(String element) {
+        return children.getOrDefault(element, EMPTY);
+    }
+
+    /** The same without anything at or below {@code element}. */
+    public FieldSet without(String element) {
+        SortedMap<String, FieldSet> rest = new TreeMap<>(children);
+        rest.remove(element);
+        return new FieldSet(self, rest);
+    }
+
+    FieldSet withSelf() {
+        return self ? this : new FieldSet(true, children);
+    }
+
+    /** This set one step further down: at {@code element}. */
+    FieldSet below(String element) {
+        return isEmpty() ? EMPTY : new FieldSet(false, new TreeMap<>(Map.of(element, this)));
+    }
+
+    /** The fields of either. */
+    public FieldSet union(FieldSet other) {
+        SortedMap<String, FieldSet> all = new TreeMap<>(children);
+        other.children.forEach((element, child) -> all.merge(element, child, FieldSet::union));
+        return new FieldSet(self || other.self, all);
+    }
+
+    /** The fields of this that are not in {@code other}. */
+    public FieldSet minus(FieldSet other) {
+        SortedMap<String, FieldSet> rest = new TreeMap<>();
+        children.forEach((element, child) -> {
+            FieldSet left = child.minus(other.child(element));
+            if (!left.isEmpty()) {
+                rest.put(element, left);
+            }
+        });
+        return new FieldSet(self && !other.self, rest);
+    }
+
+    /** The fields of both. */
+    public FieldSet intersection(FieldSet other) {
+        SortedMap<String, FieldSet> both = new TreeMap<>();
+        children.forEach((element, child) -> {
+            FieldSet common = child.intersection(other.child(element));
+            if (!common.isEmpty()) {
+                both.put(element, common);
+            }
+        });
+        return new FieldSet(self && other.self, both);
+    }
+
+    /** The paths of all members, as in {@code .metadata.labels.a}. */
+    public List<String> paths() {
+        List<String> paths = new ArrayList<>();
+        collect("", paths);
+        return paths;
+    }
+
+    private void collect(String path, List<String> paths) {
+        if (self) {
+            paths.add(path);
+        }
+        children.forEach((element, child) -> child.collect(path + PathElement.show(element), paths));
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof FieldSet set && self == set.self && children.equals(set.children);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * children.hashCode() + Boolean.hashCode(self);
+    }
+
+    @Override
+    public String toString() {
+        return toJson().toString();
+    }
+}

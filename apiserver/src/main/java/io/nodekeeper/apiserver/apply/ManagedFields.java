@@ -1,0 +1,153 @@
+package io.nodekeeper.apiserver.apply;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Who owns which fields of an object: its {@code metadata.managedFields}. Immutable. */
+public final class ManagedFields {
+    /** Nobody owns anything. */
+    public static final ManagedFields NONE = new ManagedFields(Map.of());
+
+    private static final String APPLY = "Apply";
+    private static final String UPDATE = "Update";
+
+    /**
+     * Somebody who writes an object.
+     *
+     * @param name what it calls itself
+     * @param applies whether it applies, and so also removes what it no longer applies; others only write
+     * @param apiVersion of the form in which it writes
+     * @param subresource by way of which; empty for the object itself
+     */
+    public record Manager(String name, boolean applies, String apiVersion, String subresource) {
+
+        /** Whether it is the same as {@code other}: whoever applies may change its version. */
+        boolean is(Manager other) {
+            return name.equals(other.name)
+                    && applies == other.applies
+                    && subresource.equals(other.subresource)
+                    && (applies || apiVersion.equals(other.apiVersion));
+        }
+
+        /** As it stands in messages about conflicts. */
+        @Override
+        public String toString() {
+            String shown = Json.write(new io.nodekeeper.api.JsonString(name));
+            if (!subresource.isEmpty()) {
+                shown += " with subresource \"" + subresource + "\"";
+            }
+            return applies ? shown : shown + " using " + apiVersion;
+        }
+    }
+
+    /** What somebody owns, and since when so. */
+    private record Owned(FieldSet fields, String time) {}
+
+    private final Map<Manager, Owned> owners;
+
+    private ManagedFields(Map<Manager, Owned> owners) {
+        this.owners = owners;
+    }
+
+    /** Reads {@code managedFields}; what is no entry is left out. */
+    public static ManagedFields parse(JsonArray entries) {
+        Map<Manager, Owned> owners = new LinkedHashMap<>();
+        entries.objects().forEach(entry -> {
+            FieldSet fields = FieldSet.parse(entry.object("fieldsV1"));
+            if (!fields.isEmpty()) {
+                Manager manager = new Manager(
+                        entry.text("manager"),
+                        entry.text("operation").equals(APPLY),
+                        entry.text("apiVersion"),
+                        entry.text("subresource"));
+                owners.merge(
+                        manager,
+                        new Owned(fields, entry.text("time")),
+                        (one, other) -> new Owned(one.fields.union(other.fields), one.time));
+            }
+        });
+        return new ManagedFields(owners);
+    }
+
+    /** As {@code managedFields}: who applies first, then by time and name. */
+    public JsonArray toJson() {
+        Comparator<Map.Entry<Manager, Owned>> order =
+                Comparator.comparing(owner -> owner.getKey().applies() ? 0 : 1);
+        return new JsonArray(owners.entrySet().stream()
+                .sorted(order.thenComparing(owner -> owner.getValue().time)
+                        .thenComparing(owner -> owner.getKey().name()))
+                .<JsonValue>map(owner -> JsonObject.builder()
+                        .put("manager", owner.getKey().name())
+                        .put("operation", owner.getKey().applies() ? APPLY : UPDATE)
+                        .put("apiVersion", owner.getKey().apiVersion())
+                        .put("time", owner.getValue().time)
+                        .put("fieldsType", "FieldsV1")
+                        .put("fieldsV1", owner.getValue().fields.toJson())
+                        .putUnlessEmpty("subresource", owner.getKey().subresource())
+                        .build())
+                .toList());
+    }
+
+    /** Who owns anything. */
+    public List<Manager> managers() {
+        return List.copyOf(owners.keySet());
+    }
+
+    /** What {@code manager} owns. */
+    public FieldSet of(Manager manager) {
+        FieldSet fields = FieldSet.EMPTY;
+        for (Map.Entry<Manager, Owned> owner : owners.entrySet()) {
+            if (owner.getKey().is(manager)) {
+                fields = fields.union(owner.getValue().fields);
+            }
+        }
+        return fields;
+    }
+
+    /** What anybody owns. */
+    FieldSet all() {
+        FieldSet all = FieldSet.EMPTY;
+        for (Owned owned : owners.values()) {
+            all = all.union(owned.fields);
+        }
+        return all;
+    }
+
+    /** The same, but {@code manager} owns {@code fields} and nothing else; its time changes only if those do. */
+    public ManagedFields with(Manager manager, FieldSet fields, String now) {
+        if (owners.containsKey(manager) && of(manager).equals(fields)) {
+            return this;
+        }
+        Map<Manager, Owned> changed = new LinkedHashMap<>(owners);
+        changed.keySet().removeIf(known -> known.is(manager));
+        if (!fields.isEmpty()) {
+            changed.put(manager, new Owned(fields, now));
+        }
+        return new ManagedFields(changed);
+    }
+
+    /** What is owned after {@code manager} wrote: the fields written are its own now, those removed nobody's. */
+    public ManagedFields written(Manager manager, Comparison change, String now) {
+        FieldSet own = of(manager).minus(change.removed()).union(change.written());
+        return taken(manager, change).with(manager, own, now);
+    }
+
+    /** What the others still own after {@code manager} made {@code change}. */
+    ManagedFields taken(Manager manager, Comparison change) {
+        FieldSet lost = change.written().union(change.removed());
+        Map<Manager, Owned> left = new LinkedHashMap<>();
+        owners.forEach((owner, owned) -> {
+            FieldSet kept = owner.is(manager) ? owned.fields : owned.fields.minus(lost);
+            if (!kept.isEmpty()) {
+                left.put(owner, new Owned(kept, owned.time));
+            }
+        });
+        return new ManagedFields(left);
+    }
+}

@@ -1,0 +1,63 @@
+package io.nodekeeper.apiserver.apply;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.Schema;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One step of a path into an object, in the form in which Kubernetes writes it: {@code f:NAME} for a field,
+ * {@code k:{…}} for the item of a list with these keys, {@code v:…} for a plain item.
+ */
+final class PathElement {
+    private PathElement() {}
+
+    static String field(String name) {
+        return "f:" + name;
+    }
+
+    static String value(JsonValue value) {
+        return "v:" + Json.write(value);
+    }
+
+    /** The fields that identify an item of a list; a port is one of its protocol, as Kubernetes has it. */
+    private static List<String> keys(Schema.ListOf list) {
+        return list.item().field("protocol").isPresent()
+                ? List.of(list.mergeKey(), "protocol")
+                : List.of(list.mergeKey());
+    }
+
+    /** The step to an item of a list with a merge key; empty if the item lacks it. */
+    static Optional<String> item(JsonValue item, Schema.ListOf list) {
+        if (!(item instanceof JsonObject object) || !object.has(list.mergeKey())) {
+            return Optional.empty();
+        }
+        JsonObject.Builder key = JsonObject.builder();
+        for (String name : keys(list)) {
+            key.put(name, object.get(name).orElse(new JsonString("TCP")));
+        }
+        return Optional.of("k:" + Json.write(key.build()));
+    }
+
+    /** The step as it stands in messages: {@code .labels}, {@code [type="Ready"]}, {@code [="x"]}. */
+    static String show(String element) {
+        String rest = element.substring(2);
+        return switch (element.charAt(0)) {
+            case 'f' -> "." + rest;
+            case 'k' -> {
+                StringBuilder keys = new StringBuilder("[");
+                Json.parseObject(rest)
+                        .fields()
+                        .forEach((name, value) -> keys.append(keys.length() > 1 ? "," : "")
+                                .append(name)
+                                .append('=')
+                                .append(Json.write(value)));
+                yield keys.append(']').toString();
+            }
+            default -> "[=" + rest + "]";
+        };
+    }
+}

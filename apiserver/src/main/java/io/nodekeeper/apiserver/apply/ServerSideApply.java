@@ -1,0 +1,206 @@
+package io.nodekeeper.apiserver.apply;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonNull;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.Schema;
+import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Applies what a manager wants an object to be, in three steps: the wanted fields are merged into the object; what the
+ * manager wanted before and wants no longer is removed, unless somebody else owns it too; then all that changed is compared
+ * with what others own, which is a conflict unless the manager forces it. Lists are merged by their key, as sets, or are one
+ * value, as their schema says.
+ */
+public final class ServerSideApply {
+    private ServerSideApply() {}
+
+    /**
+     * What came of it.
+     *
+     * @param object the object as the manager wants it
+     * @param owners who owns what of it
+     * @param conflicts what of it others own with another value; not empty only if it was not forced
+     */
+    public record Applied(JsonObject object, ManagedFields owners, Map<Manager, FieldSet> conflicts) {
+
+        /** The refusal in Kubernetes' words. */
+        public ApiException refusal() {
+            List<JsonValue> causes = new ArrayList<>();
+            Map<String, List<String>> byManager = new java.util.TreeMap<>();
+            conflicts.forEach((manager, fields) -> {
+                for (String path : fields.paths()) {
+                    byManager.computeIfAbsent(manager.toString(), known -> new ArrayList<>())
+                            .add(path);
+                    causes.add(JsonObject.builder()
+                            .put("reason", "FieldManagerConflict")
+                            .put("message", "conflict with " + manager)
+                            .put("field", path)
+                            .build());
+                }
+            });
+            StringBuilder text = new StringBuilder("Apply failed with " + causes.size());
+            if (causes.size() == 1) {
+                byManager.forEach((manager, paths) -> text.append(" conflict: conflict with ")
+                        .append(manager)
+                        .append(": ")
+                        .append(paths.getFirst()));
+            } else {
+                text.append(" conflicts: ");
+                List<String> lines = new ArrayList<>();
+                byManager.forEach((manager, paths) -> {
+                    lines.add("conflicts with " + manager + ":");
+                    paths.forEach(path -> lines.add("- " + path));
+                });
+                text.append(String.join("\n", lines));
+            }
+            return new ApiException(
+                    409,
+                    "Conflict",
+                    text.toString(),
+                    JsonObject.builder().put("causes", new JsonArray(causes)).build());
+        }
+    }
+
+    /**
+     * Has {@code manager} apply {@code wanted} to {@code live}.
+     *
+     * @param owned the fields that the manager owns from now on: those that {@code wanted} has, without what the server keeps
+     * @param force whether to take fields from others
+     * @throws ApiException if {@code wanted} has an item of a keyed list without its key, or one twice
+     */
+    public static Applied apply(
+            JsonObject live,
+            JsonObject wanted,
+            FieldSet owned,
+            ManagedFields owners,
+            Manager manager,
+            boolean force,
+            Schema schema,
+            String now) {
+        check("", wanted, Optional.of(schema));
+        JsonObject merged = (JsonObject) merge(live, wanted, Optional.of(schema));
+        FieldSet before = owners.of(manager);
+        ManagedFields next = owners.with(manager, owned, now);
+        JsonObject result = removed(merged, before, next.all(), Optional.of(schema)) instanceof JsonObject left
+                ? left
+                : JsonObject.EMPTY;
+        Comparison change = Comparison.of(live, result, schema);
+        Map<Manager, FieldSet> conflicts = new LinkedHashMap<>();
+        for (Manager other : next.managers()) {
+            FieldSet contested = next.of(other).intersection(change.written());
+            if (!other.is(manager) && !contested.isEmpty()) {
+                conflicts.put(other, contested);
+            }
+        }
+        return new Applied(result, next.taken(manager, change), force ? Map.of() : conflicts);
+    }
+
+    /** Refuses items that cannot be told apart. */
+    private static void check(String path, JsonValue value, Optional<Schema> schema) {
+        if (value instanceof JsonObject object) {
+            object.fields().forEach((name, field) -> check(
+                    path + "." + name, field, schema.flatMap(known -> known.field(name))));
+        }
+        if (value instanceof JsonArray array && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list) {
+            List<String> seen = new ArrayList<>();
+            for (JsonValue item : array.items()) {
+                check(path + "[]", item, Optional.of(list.item()));
+                if (list.mergeKey().isEmpty() && !list.set()) {
+                    continue;
+                }
+                String element = list.set()
+                        ? PathElement.value(item)
+                        : PathElement.item(item, list)
+                                .orElseThrow(() -> ApiException.badRequest(
+                                        path + ": an item of this list must have its key \"" + list.mergeKey()
+                                                + "\", got " + item));
+                if (seen.contains(element)) {
+                    throw ApiException.badRequest(path + ": duplicate entries for key " + PathElement.show(element));
+                }
+                seen.add(element);
+            }
+        }
+    }
+
+    private static JsonValue merge(JsonValue live, JsonValue wanted, Optional<Schema> schema) {
+        if (wanted instanceof JsonObject fields) {
+            JsonObject base = live instanceof JsonObject object ? object : JsonObject.EMPTY;
+            JsonObject.Builder merged = base.toBuilder();
+            fields.fields().forEach((name, field) -> merged.put(
+                    name,
+                    merge(base.get(name).orElse(JsonNull.NULL), field, schema.flatMap(known -> known.field(name)))));
+            return merged.build();
+        }
+        if (wanted instanceof JsonArray items
+                && live instanceof JsonArray before
+                && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
+                && (list.set() || !list.mergeKey().isEmpty())) {
+            Map<String, List<JsonValue>> merged = new LinkedHashMap<>();
+            before.items()
+                    .forEach(item -> merged.computeIfAbsent(element(item, list), key -> new ArrayList<>())
+                            .add(item));
+            for (JsonValue item : items.items()) {
+                // What stands twice is older than its rules: the first is meant.
+                List<JsonValue> same =
+                        merged.computeIfAbsent(element(item, list), key -> new ArrayList<>(List.of(JsonObject.EMPTY)));
+                same.set(0, merge(same.getFirst(), item, Optional.of(list.item())));
+            }
+            return new JsonArray(merged.values().stream().flatMap(List::stream).toList());
+        }
+        return wanted;
+    }
+
+    /** {@code value} without what is in {@code dropped} and at or below which nobody {@code owned} anything. */
+    private static JsonValue removed(JsonValue value, FieldSet dropped, FieldSet owned, Optional<Schema> schema) {
+        if (dropped.isEmpty()) {
+            return value;
+        }
+        if (value instanceof JsonObject object) {
+            JsonObject.Builder left = JsonObject.builder();
+            object.fields().forEach((name, field) -> {
+                String element = PathElement.field(name);
+                kept(field, element, dropped, owned, schema.flatMap(known -> known.field(name)))
+                        .ifPresent(rest -> left.put(name, rest));
+            });
+            return left.build();
+        }
+        if (value instanceof JsonArray array && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list) {
+            List<JsonValue> left = new ArrayList<>();
+            for (JsonValue item : array.items()) {
+                kept(item, element(item, list), dropped, owned, Optional.of(list.item()))
+                        .ifPresent(left::add);
+            }
+            return new JsonArray(left);
+        }
+        return value;
+    }
+
+    /** What is left of the part at {@code element}; nothing of one that the removal has emptied. */
+    private static Optional<JsonValue> kept(
+            JsonValue part, String element, FieldSet dropped, FieldSet owned, Optional<Schema> schema) {
+        FieldSet drop = dropped.child(element);
+        FieldSet own = owned.child(element);
+        if (drop.hasSelf() && own.isEmpty()) {
+            return Optional.empty();
+        }
+        JsonValue rest = removed(part, drop, own, schema);
+        boolean emptied = !rest.equals(part)
+                && !own.hasSelf()
+                && (rest instanceof JsonObject object && object.isEmpty()
+                        || rest instanceof JsonArray array && array.isEmpty());
+        return emptied ? Optional.empty() : Optional.of(rest);
+    }
+
+    private static String element(JsonValue item, Schema.ListOf list) {
+        return (list.set() ? Optional.<String>empty() : PathElement.item(item, list))
+                .orElseGet(() -> PathElement.value(item));
+    }
+}

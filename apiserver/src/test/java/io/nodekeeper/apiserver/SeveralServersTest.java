@@ -1,0 +1,151 @@
+package io.nodekeeper.apiserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.apiserver.TestServer.Answer;
+import io.nodekeeper.time.Randoms;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Two servers on one store, the second of which hears late of what the first one writes. */
+class SeveralServersTest {
+    private static final String N1 = "/api/v1/nodes/n1";
+    private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+
+    private final TestServer first = new TestServer();
+    private final LaggingStore view = new LaggingStore(first.store, first.loop);
+    private final ApiServer second = new ApiServer(
+            view, first.loop, Randoms.seeded(2), new Authenticator(Map.of()), "127.0.0.1:6443");
+
+    @BeforeEach
+    void start() {
+        first.node("n1");
+        CompletableFuture<Void> started = second.start(Duration.ofHours(1));
+        first.settle();
+        assertThat(started).isCompleted();
+        view.late(true);
+    }
+
+    private Answer ask(String method, String uri, String body) {
+        Map<String, String> headers =
+                method.equals("PATCH") ? Map.of("content-type", TestServer.MERGE) : Map.of();
+        CompletableFuture<ApiResponse> answer = second.handle(TestServer.request(
+                TestServer.ADMIN, method, uri, headers, body.getBytes(StandardCharsets.UTF_8)));
+        first.settle();
+        return TestServer.answer(answer);
+    }
+
+    private static String labels(String labels) {
+        return "{\"metadata\":{\"labels\":" + labels + "}}";
+    }
+
+    private static JsonObject labels(Answer answer) {
+        return answer.json().object("metadata").object("labels");
+    }
+
+    @Test
+    @Tag("W60")
+    void listsAndGetsThatNameNoVersionSeeWhatTheOtherWrote() {
+        first.node("n2");
+        // any state will do
+        assertThat(ask("GET", "/api/v1/nodes?resourceVersion=0", "").names()).containsExactly("n1");
+        assertThat(ask("GET", "/api/v1/nodes/n2?resourceVersion=0", "").status())
+                .isEqualTo(404);
+        // the latest is asked for
+        assertThat(ask("GET", "/api/v1/nodes/n2", "").status()).isEqualTo(200);
+        assertThat(ask("GET", "/api/v1/nodes", "").names()).containsExactly("n1", "n2");
+    }
+
+    @Test
+    @Tag("W60")
+    void pagesThatAnotherServerBeganGoOnHere() {
+        first.node("n2");
+        Answer page = first.get("/api/v1/nodes?limit=1");
+        String token = page.json().object("metadata").text("continue");
+        assertThat(ask("GET", "/api/v1/nodes?limit=1&continue=" + token, "").names())
+                .containsExactly("n2");
+    }
+
+    @Test
+    void aPatchBuildsOnWhatTheOtherWrote() {
+        first.patch(TestServer.MERGE, N1, labels("{\"theirs\":\"1\"}"));
+        Answer patched = ask("PATCH", N1, labels("{\"mine\":\"1\"}"));
+        assertThat(patched.status()).isEqualTo(200);
+        assertThat(labels(patched)).isEqualTo(labels(first.get(N1)));
+        assertThat(labels(patched).fields().keySet()).containsExactlyInAnyOrder("theirs", "mine");
+    }
+
+    @Test
+    void aPatchThatChangesNothingHereButSomethingThereIsWritten() {
+        first.patch(TestServer.MERGE, N1, labels("{\"color\":\"red\"}"));
+        view.late(false);
+        view.late(true);
+        first.patch(TestServer.MERGE, N1, labels("{\"color\":\"blue\"}"));
+        // as far as the second server has heard it is red already
+        assertThat(ask("PATCH", N1, labels("{\"color\":\"red\"}")).status()).isEqualTo(200);
+        assertThat(labels(first.get(N1)).text("color")).isEqualTo("red");
+    }
+
+    @Test
+    void aVersionThatIsNewerThanWhatWasHeardIsNotRefused() {
+        JsonObject newer = first.patch(TestServer.MERGE, N1, labels("{\"theirs\":\"1\"}"))
+                .json();
+        JsonObject older = view.get("/registry/minions/n1")
+                .map(Resources.find(new RequestInfo.Target("", "v1", "nodes", "", "n1", ""))
+                        .orElseThrow()
+                        .codec()::decode)
+                .orElseThrow();
+        assertThat(ask("PUT", N1, newer.toString()).status()).isEqualTo(200);
+        assertThat(ask("PUT", N1, older.toString()).status()).isEqualTo(409);
+    }
+
+    @Test
+    void whatTheOtherCreatedCanBeDeletedAndWhatItDeletedIsGone() {
+        first.node("n2");
+        assertThat(ask("DELETE", "/api/v1/nodes/n2", "").status()).isEqualTo(200);
+        first.delete(N1, "");
+        assertThat(ask("DELETE", N1, "").status()).isEqualTo(404);
+        assertThat(ask("PATCH", N1, labels("{\"mine\":\"1\"}")).status()).isEqualTo(404);
+    }
+
+    @Test
+    void aLeaseIsRenewedOrMadeWhateverTheOtherDidWithIt() {
+        String lease = "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"n1\"}}";
+        // the other made it
+        Answer made = first.post(LEASES, lease);
+        assertThat(made.status()).isEqualTo(201);
+        Answer renewed = ask("PUT", LEASES + "/n1", made.text());
+        assertThat(renewed.status()).isEqualTo(200);
+        // this one has heard of it, and the other removed it
+        view.late(false);
+        view.late(true);
+        assertThat(first.delete(LEASES + "/n1", "").status()).isEqualTo(200);
+        assertThat(ask("PUT", LEASES + "/n1", renewed.text()).status()).isEqualTo(201);
+    }
+
+    @Test
+    void objectsGoIntoANamespaceThatTheOtherMade() {
+        assertThat(first.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"new\"}}")
+                        .status())
+                .isEqualTo(201);
+        assertThat(ask("POST", "/api/v1/namespaces/new/pods", TestServer.pod("p", "")).status())
+                .isEqualTo(201);
+        assertThat(ask("POST", "/api/v1/namespaces/none/pods", TestServer.pod("p", "")).status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    @Tag("W52")
+    void aCollectionIsDeletedWithWhatTheOtherAdded() {
+        first.node("n2");
+        assertThat(ask("DELETE", "/api/v1/nodes", "").status()).isEqualTo(200);
+        assertThat(first.get("/api/v1/nodes").names()).isEqualTo(List.of());
+    }
+}

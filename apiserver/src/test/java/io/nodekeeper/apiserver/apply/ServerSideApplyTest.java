@@ -1,0 +1,240 @@
+package io.nodekeeper.apiserver.apply;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.Schemas;
+import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
+import io.nodekeeper.apiserver.apply.ServerSideApply.Applied;
+import java.util.List;
+import java.util.Map;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What applying does to an object and to who owns it. */
+class ServerSideApplyTest {
+    private static final Manager ONE = new Manager("one", true, "v1", "");
+    private static final Manager TWO = new Manager("two", true, "v1", "");
+    private static final String NOW = "2026-11-21T07:00:00Z";
+
+    private static JsonObject node(String text) {
+        return Json.parseObject(text.replace('\'', '"'));
+    }
+
+    private static Applied apply(Manager manager, JsonObject live, JsonObject wanted, ManagedFields owners) {
+        return ServerSideApply.apply(
+                live, wanted, FieldSet.of(wanted, Schemas.NODE), owners, manager, false, Schemas.NODE, NOW);
+    }
+
+    @Test
+    @Tag("W39")
+    void fieldsAreWrittenAsKubernetesWritesThem() {
+        JsonObject node = node("{'metadata':{'labels':{'a':'1'},'finalizers':['x.y/z']},"
+                + "'spec':{'taints':[{'key':'k'}],'unschedulable':true},"
+                + "'status':{'conditions':[{'type':'Ready','status':'True'}]}}");
+        FieldSet fields = FieldSet.of(node, Schemas.NODE);
+        assertThat(fields.toJson())
+                .hasToString(
+                        "{\"f:metadata\":{\"f:finalizers\":{\"v:\\\"x.y/z\\\"\":{}},\"f:labels\":{\"f:a\":{}}},\"f:spec\":{\"f:taints\":{},\"f:unschedulable\":{}},\"f:status\":{\"f:conditions\":{\"k:{\\\"type\\\":\\\"Ready\\\"}\":{\".\":{},\"f:status\":{},\"f:type\":{}}}}}");
+        assertThat(FieldSet.parse(fields.toJson())).isEqualTo(fields);
+        assertThat(fields.paths())
+                .containsExactly(
+                        ".metadata.finalizers[=\"x.y/z\"]",
+                        ".metadata.labels.a",
+                        ".spec.taints",
+                        ".spec.unschedulable",
+                        ".status.conditions[type=\"Ready\"]",
+                        ".status.conditions[type=\"Ready\"].status",
+                        ".status.conditions[type=\"Ready\"].type");
+    }
+
+    @Test
+    @Tag("W39")
+    void portsAreToldApartByTheirProtocolToo() {
+        JsonObject pod = node("{'spec':{'containers':[{'name':'c','ports':[{'containerPort':53,'protocol':'UDP'},"
+                + "{'containerPort':53}]}]}}");
+        assertThat(FieldSet.of(pod, Schemas.POD).paths())
+                .contains(
+                        ".spec.containers[name=\"c\"].ports[containerPort=53,protocol=\"UDP\"]",
+                        ".spec.containers[name=\"c\"].ports[containerPort=53,protocol=\"TCP\"]");
+    }
+
+    @Test
+    @Tag("W39")
+    void whatIsNoLongerAppliedGoesUnlessSomebodyElseHoldsIt() {
+        JsonObject both = node("{'metadata':{'labels':{'a':'1','b':'2'}}}");
+        Applied one = apply(ONE, JsonObject.EMPTY, both, ManagedFields.NONE);
+        Applied two = apply(TWO, one.object(), node("{'metadata':{'labels':{'b':'2'}}}"), one.owners());
+        Applied dropped = apply(ONE, two.object(), node("{'metadata':{}}"), two.owners());
+        assertThat(dropped.object()).hasToString("{\"metadata\":{\"labels\":{\"b\":\"2\"}}}");
+        assertThat(apply(TWO, dropped.object(), node("{'metadata':{}}"), dropped.owners())
+                        .object())
+                .hasToString("{\"metadata\":{}}");
+    }
+
+    @Test
+    @Tag("W39")
+    void anItemGoesWithAllThatNobodyOwnsInItButNotWithWhatOthersDo() {
+        JsonObject wanted = node("{'status':{'conditions':[{'type':'A','status':'True'},{'type':'B','status':'True'}]}}");
+        Applied one = apply(ONE, JsonObject.EMPTY, wanted, ManagedFields.NONE);
+        JsonObject live = node("{'status':{'conditions':[{'type':'A','status':'True','reason':'nobodys'},"
+                + "{'type':'B','status':'True'}]}}");
+        Applied two = apply(
+                TWO, live, node("{'status':{'conditions':[{'type':'B','message':'mine'}]}}"), one.owners());
+        Applied dropped = apply(ONE, two.object(), node("{'status':{}}"), two.owners());
+        assertThat(dropped.object())
+                .hasToString("{\"status\":{\"conditions\":[{\"type\":\"B\",\"message\":\"mine\"}]}}");
+    }
+
+    @Test
+    @Tag("W39")
+    void anotherValueIsAConflictAndTheSameValueIsShared() {
+        Applied one = apply(ONE, JsonObject.EMPTY, node("{'metadata':{'labels':{'a':'1'}}}"), ManagedFields.NONE);
+        assertThat(apply(TWO, one.object(), node("{'metadata':{'labels':{'a':'1'}}}"), one.owners())
+                        .conflicts())
+                .isEmpty();
+        Applied contested = apply(TWO, one.object(), node("{'metadata':{'labels':{'a':'2'}}}"), one.owners());
+        assertThat(contested.refusal().getMessage())
+                .isEqualTo("Apply failed with 1 conflict: conflict with \"one\": .metadata.labels.a");
+    }
+
+    @Test
+    @Tag("W39")
+    void writingTakesWhatItWrites() {
+        Applied one = apply(
+                ONE, JsonObject.EMPTY, node("{'metadata':{'labels':{'a':'1','b':'2','c':'3'}}}"), ManagedFields.NONE);
+        Manager writer = new Manager("kubectl-label", false, "v1", "");
+        Comparison change =
+                Comparison.of(one.object(), node("{'metadata':{'labels':{'a':'9','b':'2'}}}"), Schemas.NODE);
+        ManagedFields after = one.owners().written(writer, change, NOW);
+        assertThat(after.of(ONE).paths()).containsExactly(".metadata.labels.b");
+        assertThat(after.of(writer).paths()).containsExactly(".metadata.labels.a");
+    }
+
+    // ---- whatever is applied -------------------------------------------------------------------------------------
+
+    @Property(tries = 500)
+    @Tag("W39")
+    void applyingTwiceChangesNothingMore(@ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject wanted) {
+        Applied first = apply(ONE, live, wanted, ManagedFields.NONE);
+        Applied second = apply(ONE, first.object(), wanted, first.owners());
+        assertThat(second.object()).isEqualTo(first.object());
+        assertThat(second.owners().toJson()).isEqualTo(first.owners().toJson());
+    }
+
+    @Property(tries = 500)
+    @Tag("W39")
+    void whatWasAppliedIsThereAndOwned(
+            @ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject earlier, @ForAll("nodes") JsonObject wanted) {
+        Applied before = apply(ONE, live, earlier, ManagedFields.NONE);
+        Applied applied = apply(ONE, before.object(), wanted, before.owners());
+        FieldSet asked = FieldSet.of(wanted, Schemas.NODE);
+        assertThat(asked.minus(FieldSet.of(applied.object(), Schemas.NODE)).minus(empties(wanted)).paths())
+                .isEmpty();
+        assertThat(Comparison.of(applied.object(), wanted, Schemas.NODE).written().minus(empties(wanted)).paths())
+                .isEmpty();
+        assertThat(applied.owners().of(ONE)).isEqualTo(asked);
+    }
+
+    @Property(tries = 500)
+    @Tag("W39")
+    void twoWhoApplyDifferentFieldsOwnDifferentFields(@ForAll("nodes") JsonObject wanted) {
+        JsonObject labels = JsonObject.builder()
+                .put("metadata", wanted.object("metadata"))
+                .build();
+        JsonObject rest = wanted.without("metadata");
+        Applied one = apply(ONE, JsonObject.EMPTY, labels, ManagedFields.NONE);
+        Applied two = apply(TWO, one.object(), rest, one.owners());
+        assertThat(two.conflicts()).isEmpty();
+        assertThat(two.owners().of(ONE).intersection(two.owners().of(TWO)).isEmpty())
+                .isTrue();
+        Applied gone = apply(TWO, two.object(), JsonObject.EMPTY, two.owners());
+        assertThat(gone.object().object("metadata")).isEqualTo(wanted.object("metadata"));
+        assertThat(gone.owners().of(ONE)).isEqualTo(two.owners().of(ONE));
+    }
+
+    @Property(tries = 500)
+    @Tag("W39")
+    void whoeverDropsAllLeavesWhatWasThereBefore(@ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject wanted) {
+        ManagedFields before = ManagedFields.NONE.with(
+                new Manager("before", false, "v1", ""), FieldSet.of(live, Schemas.NODE), NOW);
+        Applied applied = ServerSideApply.apply(
+                live, wanted, FieldSet.of(wanted, Schemas.NODE), before, ONE, true, Schemas.NODE, NOW);
+        Applied dropped = apply(ONE, applied.object(), JsonObject.EMPTY, applied.owners());
+        FieldSet left = FieldSet.of(dropped.object(), Schemas.NODE);
+        FieldSet untouched = applied.owners().of(new Manager("before", false, "v1", ""));
+        // Exactly what others own is left: nothing of the one who dropped all, nothing less of the others.
+        assertThat(untouched.minus(left).minus(empties(live)).paths()).isEmpty();
+        assertThat(left.minus(FieldSet.of(live, Schemas.NODE))
+                        .minus(empties(dropped.object()))
+                        .paths())
+                .isEmpty();
+    }
+
+    /** Members that stand for an object or list without content: filled by others, they are no members any more. */
+    private static FieldSet empties(JsonValue object) {
+        FieldSet empties = FieldSet.EMPTY;
+        if (object instanceof JsonObject fields) {
+            for (Map.Entry<String, JsonValue> field : fields.fields().entrySet()) {
+                boolean empty = field.getValue() instanceof JsonObject inner && inner.isEmpty()
+                        || field.getValue() instanceof JsonArray array && array.isEmpty();
+                FieldSet inner = empty ? FieldSet.HERE : empties(field.getValue());
+                empties = empties.union(inner.below(PathElement.field(field.getKey())));
+            }
+        }
+        return empties;
+    }
+
+    @Provide
+    Arbitrary<JsonObject> nodes() {
+        Arbitrary<JsonObject> labels = Arbitraries.maps(Arbitraries.of("a", "b", "c"), Arbitraries.of("1", "2"))
+                .ofMaxSize(3)
+                .map(JsonObject::ofStrings);
+        Arbitrary<JsonArray> finalizers = Arbitraries.of("x.y/a", "x.y/b", "x.y/c")
+                .set()
+                .ofMaxSize(3)
+                .map(JsonArray::ofStrings);
+        Arbitrary<JsonArray> conditions = Arbitraries.of("Ready", "MemoryPressure", "DiskPressure")
+                .set()
+                .ofMaxSize(3)
+                .flatMap(types -> Combinators.combine(
+                                Arbitraries.of("True", "False"), Arbitraries.of("", "R"))
+                        .as((status, reason) -> new JsonArray(types.stream()
+                                .<JsonValue>map(type -> JsonObject.builder()
+                                        .put("type", type)
+                                        .put("status", status)
+                                        .putUnlessEmpty("reason", reason)
+                                        .build())
+                                .toList())));
+        Arbitrary<JsonArray> taints = Arbitraries.of("k", "l")
+                .list()
+                .ofMaxSize(2)
+                .map(keys -> new JsonArray(keys.stream()
+                        .<JsonValue>map(key -> JsonObject.EMPTY.with("key", key))
+                        .toList()));
+        Arbitrary<List<Boolean>> parts = Arbitraries.of(true, false).list().ofSize(4);
+        return Combinators.combine(labels, finalizers, conditions, taints, parts)
+                .as((label, finalizer, condition, taint, there) -> {
+                    JsonObject node = JsonObject.EMPTY;
+                    if (there.get(0)) {
+                        node = node.update("metadata", metadata -> metadata.with("labels", label));
+                    }
+                    if (there.get(1)) {
+                        node = node.update("metadata", metadata -> metadata.with("finalizers", finalizer));
+                    }
+                    if (there.get(2)) {
+                        node = node.update("status", status -> status.with("conditions", condition));
+                    }
+                    return there.get(3) ? node.update("spec", spec -> spec.with("taints", taint)) : node;
+                });
+    }
+}

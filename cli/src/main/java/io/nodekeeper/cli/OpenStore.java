@@ -1,0 +1,55 @@
+package io.nodekeeper.cli;
+
+import io.nodekeeper.store.IndexedStore;
+import io.nodekeeper.store.Journal;
+import io.nodekeeper.store.RocksJournal;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.store.etcd.EtcdOptions;
+import io.nodekeeper.store.etcd.EtcdStore;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.Workers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+
+/** Opens the store that flags ask for. */
+final class OpenStore {
+    /** How long a store on disk may take to be read: bounds a start on a disk that hangs. Chosen; 1 GB takes seconds. */
+    private static final Duration DISK_TIMEOUT = Duration.ofMinutes(5);
+    /** How long a cluster may take to be reached and read. Chosen. */
+    private static final Duration ETCD_TIMEOUT = Duration.ofMinutes(1);
+
+    private OpenStore() {}
+
+    /** Where the database of a data directory is. */
+    static Path directory(Path data) {
+        return data.resolve("store");
+    }
+
+    /** Begins to open the store, which is served on {@code loop} and closes it. */
+    static CompletableFuture<Store> begin(ApiServerOptions options, Loop loop) throws IOException {
+        return switch (options.store) {
+            case memory -> CompletableFuture.completedFuture(new IndexedStore(loop, Journal.NONE));
+            case rocksdb -> {
+                // One thread, which opens, writes and closes the journal: a disk that hangs holds up nothing else.
+                Workers disk = new Workers("journal", 1, loop);
+                Path directory = Files.createDirectories(directory(options.data.dir));
+                yield disk.call(
+                        "opening the store",
+                        DISK_TIMEOUT,
+                        () -> new IndexedStore(loop, disk, RocksJournal.open(directory)));
+            }
+            case etcd -> etcd(options.etcd.options(), loop);
+        };
+    }
+
+    private static CompletableFuture<Store> etcd(EtcdOptions options, Loop loop) {
+        String members = options.servers().stream().map(Object::toString).collect(Collectors.joining(", "));
+        return Deadlines.within(loop, ETCD_TIMEOUT, "reading etcd at " + members, EtcdStore.open(options, loop))
+                .thenApply(store -> store);
+    }
+}

@@ -1,0 +1,57 @@
+package io.nodekeeper.cli;
+
+import io.nodekeeper.store.RocksJournal;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** Makes the store of a data directory from a saved file. */
+@Command(
+        name = "restore",
+        description = "Makes the store of a data directory, which must not have one, from a snapshot. Revisions go on far"
+                + " beyond those in it, so that clients who saw later ones begin anew.",
+        footerHeading = "%nExamples:%n",
+        footer = {"  nodekeeper apiserver restore --data-dir /var/lib/nodekeeper objects.snapshot"})
+final class RestoreCommand extends NodekeeperCommand {
+    @Mixin
+    DataDirOptions data = new DataDirOptions();
+
+    @Parameters(paramLabel = "FILE", description = "The snapshot.")
+    Path file = Path.of("");
+
+    private final PrintWriter progress;
+
+    /** Tells on {@code progress} what it does. */
+    RestoreCommand(PrintWriter progress) {
+        this.progress = progress;
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        data.check(faults);
+        Path store = OpenStore.directory(data.dir);
+        faults.require(!Files.exists(store), store + " exists; expected a --data-dir without a store");
+        faults.require(Files.isReadable(file), file + " cannot be read");
+    }
+
+    @Override
+    int run() throws IOException {
+        Path store = OpenStore.directory(data.dir);
+        progress.println("reading " + file);
+        SnapshotFile.Content content = SnapshotFile.read(file);
+        progress.println("restoring " + content.entries().size() + " objects as of revision " + content.revision());
+        // A store that is half there is none: it gets its name when it is whole.
+        Files.createDirectories(data.dir);
+        Path partial = Files.createTempDirectory(data.dir, "store.partial");
+        RocksJournal.create(partial, content.revision(), content.entries());
+        Files.move(partial, store);
+        progress.println("restored " + store);
+        progress.flush();
+        return CommandRunner.OK;
+    }
+}

@@ -1,0 +1,53 @@
+package io.nodekeeper.cli;
+
+import io.nodekeeper.store.Journal;
+import io.nodekeeper.store.RocksJournal;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** Saves all objects of a data directory in a file. */
+@Command(
+        name = "snapshot",
+        description = "Saves all objects in a file; the server may be running. What was acknowledged before is in it.",
+        footerHeading = "%nExamples:%n",
+        footer = {"  nodekeeper apiserver snapshot --data-dir /var/lib/nodekeeper objects.snapshot"})
+final class SnapshotCommand extends NodekeeperCommand {
+    @Mixin
+    DataDirOptions data = new DataDirOptions();
+
+    @Parameters(paramLabel = "FILE", description = "Where to write it; what is there is replaced. Holds Secrets.")
+    Path file = Path.of("");
+
+    private final PrintWriter progress;
+
+    /** Tells on {@code progress} what it does. */
+    SnapshotCommand(PrintWriter progress) {
+        this.progress = progress;
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        data.check(faults);
+        Path store = OpenStore.directory(data.dir);
+        faults.require(
+                Files.isDirectory(store), store + " does not exist; expected the --data-dir of a server with a store on disk");
+    }
+
+    @Override
+    int run() throws IOException {
+        Path store = OpenStore.directory(data.dir);
+        progress.println("reading " + store);
+        Journal.Recovered kept = RocksJournal.read(store);
+        progress.println("writing " + kept.entries().size() + " objects as of revision " + kept.revision());
+        SnapshotFile.write(file, kept);
+        progress.println("wrote " + file + ", " + Files.size(file) + " bytes");
+        progress.flush();
+        return CommandRunner.OK;
+    }
+}
