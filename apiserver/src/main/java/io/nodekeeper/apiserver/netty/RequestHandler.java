@@ -159,6 +159,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         }
         if (!shared.bodies.take(size)) {
             crowded = true;
+            dropPieces();
+            giveBack();
             return;
         }
         held += size;
