@@ -10,7 +10,8 @@ import java.util.Optional;
  * @param method the HTTP method
  * @param path the decoded path
  * @param query the decoded query parameters
- * @param headers the headers by lower-case name; the values of one that came several times are joined by line feeds
+ * @param headers the headers by lower-case name; the values of one that came several times are joined by commas, those of
+ *     impersonation headers by line feeds
  * @param body the body; empty if there was none
  * @param certificate the user whom a verified client certificate names
  * @param uri path and query as they came

@@ -44,11 +44,13 @@ final class Evictions implements Action {
         DeleteOptions options = DeleteOptions.of(body.object("deleteOptions"), request);
         Order order = mutations.order(user, resource, target, options.dryRun());
         return store.read(order.key())
-                .thenCompose(found -> allowed(
-                        resource.codec()
-                                .decode(found.orElseThrow(
-                                        () -> ApiException.notFound(resource.type(), target.name()))),
-                        order))
+                .thenCompose(found -> {
+                    JsonObject pod = resource.codec()
+                            .decode(found.orElseThrow(() -> ApiException.notFound(resource.type(), target.name())));
+                    // Before the budget gives anything: what is refused must not cost it.
+                    order.admission().accept(pod, pod);
+                    return allowed(pod, order);
+                })
                 .thenCompose(allowed -> mutations.delete(order, options))
                 .thenApply(result ->
                         ApiResponse.json(201, Mutations.success().put("code", 201).build()));

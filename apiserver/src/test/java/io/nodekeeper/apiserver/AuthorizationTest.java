@@ -3,126 +3,17 @@ package io.nodekeeper.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.apiserver.TestServer.Answer;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Who may do what: every cell of users × verbs × places, then the exact texts. */
+/** The exact texts of refusals, and what nodes are held to. Who may do what is in {@link AuthorizationMatrixTest}. */
 class AuthorizationTest {
     private static final String NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
     private static final String SYSTEM_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 
-    /** The columns: get, list, watch, create, update, patch, delete, deletecollection. */
-    private static final List<String> VERBS =
-            List.of("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection");
-
-    /** What a row is about: a collection, and an object in it; {@code -} where the verb makes no sense there. */
-    private record Row(String user, String collection, String object, String cells) {}
-
-    private static final Map<String, User> USERS = Map.of(
-            "masters", TestServer.ADMIN,
-            "node", TestServer.N1,
-            "controller", TestServer.CONTROLLER,
-            "alice", TestServer.ALICE,
-            "nobody", User.ANONYMOUS);
-
     private static final String PODS = "/api/v1/namespaces/default/pods";
-    private static final String EVENTS = "/api/v1/namespaces/default/events";
-
-    /** {@code +} is allowed by authorization, {@code .} refused. NodeRestriction refuses more, below. */
-    private static final List<Row> MATRIX = List.of(
-            new Row("masters", "/api/v1/nodes", "n1", "+ + + + + + + +"),
-            new Row("masters", "/api/v1/nodes", "n1/status", "+ - - - + + - -"),
-            new Row("masters", PODS, "p", "+ + + + + + + +"),
-            new Row("masters", PODS, "p/status", "+ - - - + + - -"),
-            new Row("masters", EVENTS, "e", "+ + + + + + + +"),
-            new Row("masters", "/api/v1/namespaces", "x", "+ + + + + + + -"),
-            new Row("masters", NODE_LEASES, "n1", "+ + + + + + + +"),
-            new Row("masters", SYSTEM_LEASES, "l", "+ + + + + + + +"),
-            new Row("node", "/api/v1/nodes", "n1", "+ + + + + + . ."),
-            new Row("node", "/api/v1/nodes", "n2", "+ + + + + + . ."),
-            new Row("node", "/api/v1/nodes", "n1/status", "+ - - - + + - -"),
-            new Row("node", PODS, "p", "+ + + + . . + ."),
-            new Row("node", PODS, "p/status", ". - - - + + - -"),
-            new Row("node", EVENTS, "e", ". . . + + + . ."),
-            new Row("node", "/api/v1/namespaces", "x", ". . . . . . . -"),
-            new Row("node", NODE_LEASES, "n1", "+ . . + + + + ."),
-            new Row("node", NODE_LEASES, "n2", ". . . + . . . ."),
-            new Row("node", SYSTEM_LEASES, "n1", ". . . . . . . ."),
-            new Row("controller", "/api/v1/nodes", "n1", "+ + + . + + + ."),
-            new Row("controller", "/api/v1/nodes", "n1/status", ". - - - + + - -"),
-            new Row("controller", PODS, "p", "+ + + . . . + ."),
-            new Row("controller", PODS, "p/status", ". - - - + + - -"),
-            new Row("controller", EVENTS, "e", ". . . + + + . ."),
-            new Row("controller", "/api/v1/namespaces", "x", "+ + + . . . . -"),
-            new Row("controller", NODE_LEASES, "n1", "+ + + + . + + ."),
-            new Row("controller", SYSTEM_LEASES, "l", "+ + + + + + + ."),
-            new Row("alice", "/api/v1/nodes", "n1", ". . . . . . . ."),
-            new Row("alice", "/api/v1/nodes", "n1/status", ". - - - . . - -"),
-            new Row("alice", PODS, "p", ". . . . . . . ."),
-            new Row("alice", PODS, "p/status", ". - - - . . - -"),
-            new Row("alice", EVENTS, "e", ". . . . . . . ."),
-            new Row("alice", "/api/v1/namespaces", "x", ". . . . . . . -"),
-            new Row("alice", NODE_LEASES, "n1", ". . . . . . . ."),
-            new Row("alice", SYSTEM_LEASES, "l", ". . . . . . . ."),
-            new Row("nobody", "/api/v1/nodes", "n1", ". . . . . . . ."),
-            new Row("nobody", "/api/v1/nodes", "n1/status", ". - - - . . - -"),
-            new Row("nobody", PODS, "p", ". . . . . . . ."),
-            new Row("nobody", EVENTS, "e", ". . . . . . . ."),
-            new Row("nobody", "/api/v1/namespaces", "x", ". . . . . . . -"),
-            new Row("nobody", NODE_LEASES, "n1", ". . . . . . . ."),
-            new Row("nobody", SYSTEM_LEASES, "l", ". . . . . . . ."));
-
-    @Test
-    @Tag("W79")
-    @Tag("W80")
-    @Tag("W81")
-    void everyCellOfTheMatrixHolds() {
-        List<String> found = new ArrayList<>();
-        List<String> wanted = new ArrayList<>();
-        for (Row row : MATRIX) {
-            List<String> cells = List.of(row.cells.split(" "));
-            assertThat(cells).hasSameSizeAs(VERBS);
-            StringBuilder line = new StringBuilder();
-            for (int i = 0; i < cells.size(); i++) {
-                String cell = cells.get(i).equals("-") ? "-" : cell(row, VERBS.get(i));
-                line.append(i == 0 ? "" : " ").append(cell);
-            }
-            found.add(row.user + " " + row.collection + " " + row.object + " " + line);
-            wanted.add(row.user + " " + row.collection + " " + row.object + " " + row.cells);
-        }
-        assertThat(found).isEqualTo(wanted);
-    }
-
-    /** Asks an empty server, so that what is allowed is answered with anything but a refusal of the authorizer. */
-    private static String cell(Row row, String verb) {
-        TestServer server = new TestServer();
-        String method = switch (verb) {
-            case "get", "list", "watch" -> "GET";
-            case "create" -> "POST";
-            case "update" -> "PUT";
-            case "patch" -> "PATCH";
-            default -> "DELETE";
-        };
-        boolean collection =
-                List.of("list", "watch", "create", "deletecollection").contains(verb);
-        String uri =
-                row.collection + (collection ? "" : "/" + row.object) + (verb.equals("watch") ? "?watch=true" : "");
-        var response = server.send(
-                USERS.getOrDefault(row.user, User.ANONYMOUS),
-                method,
-                uri,
-                method.equals("PATCH") ? Map.of("content-type", TestServer.MERGE) : Map.of(),
-                method.equals("GET") ? "" : "{}");
-        server.settle();
-        boolean refused = response.join() instanceof ApiResponse.Full full
-                && full.status() == 403
-                && new Answer(403, Map.of(), full.body()).message().contains(" cannot ");
-        return refused ? "." : "+";
-    }
-
     private final TestServer server = new TestServer();
 
     private Answer as(User user, String method, String uri, String body) {

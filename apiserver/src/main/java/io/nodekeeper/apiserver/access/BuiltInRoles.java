@@ -148,7 +148,7 @@ public final class BuiltInRoles {
     private static Rule[] view() {
         return new Rule[] {
             rule("", "configmaps pods serviceaccounts services", READ),
-            rule("", "events namespaces namespaces/status pods/status", READ),
+            rule("", "events namespaces namespaces/status pods/status services/status", READ),
             rule("apps", "daemonsets daemonsets/status", READ),
             rule("policy", "poddisruptionbudgets poddisruptionbudgets/status", READ)
         };
