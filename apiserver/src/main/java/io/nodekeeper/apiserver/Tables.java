@@ -29,7 +29,7 @@ final class Tables {
     static final Table PODS = new Table(List.of(
             name(),
             column("Ready", Tables::podReady),
-            column("Status", Tables::podStatus),
+            column("Status", PodColumns::status),
             column(
                     "Restarts",
                     pod -> Long.toString(pod.object("status")
@@ -41,7 +41,7 @@ final class Tables {
             wide("IP", pod -> orNone(pod.object("status").text("podIP"))),
             wide("Node", pod -> orNone(pod.object("spec").text("nodeName"))),
             wide("Nominated Node", pod -> orNone(pod.object("status").text("nominatedNodeName"))),
-            wide("Readiness Gates", pod -> "<none>")));
+            wide("Readiness Gates", PodColumns::readinessGates)));
 
     static final Table EVENTS = new Table(List.of(
             at("Last Seen", false, (event, now) -> since(lastSeen(event), now)),
@@ -183,14 +183,6 @@ final class Tables {
         long ready = statuses.stream().filter(status -> status.bool("ready")).count();
         int all = pod.object("spec").array("containers").items().size();
         return ready + "/" + all;
-    }
-
-    private static String podStatus(JsonObject pod) {
-        if (pod.object("metadata").has("deletionTimestamp")) {
-            return "Terminating";
-        }
-        String reason = pod.object("status").text("reason");
-        return reason.isEmpty() ? pod.object("status").text("phase") : reason;
     }
 
     private static String lastSeen(JsonObject event) {

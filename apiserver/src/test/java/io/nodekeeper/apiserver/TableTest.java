@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
 import java.time.Duration;
 import java.util.List;
@@ -176,5 +177,39 @@ class TableTest {
     })
     void ages(long seconds, String text) {
         assertThat(Tables.age(Duration.ofSeconds(seconds))).isEqualTo(text);
+    }
+
+    @ParameterizedTest
+    @Tag("W72")
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "{'phase':'Pending'} | Pending",
+                "{'phase':'Failed','reason':'Evicted'} | Evicted",
+                "{'phase':'Pending','containerStatuses':[{'state':{'waiting':{'reason':'ImagePullBackOff'}}}]} | ImagePullBackOff",
+                "{'phase':'Running','containerStatuses':[{'state':{'terminated':{'exitCode':3}}}]} | ExitCode:3",
+                "{'phase':'Running','containerStatuses':[{'state':{'terminated':{'reason':'OOMKilled'}}},{'state':{'running':{}}}]} | OOMKilled",
+                "{'phase':'Running','conditions':[{'type':'Ready','status':'True'}],'containerStatuses':[{'ready':true,'state':{'running':{}}},{'state':{'terminated':{'reason':'Completed'}}}]} | Running",
+                "{'phase':'Pending','initContainerStatuses':[{'state':{'terminated':{'exitCode':0}}},{'state':{'running':{}}}]} | Init:1/2",
+                "{'phase':'Pending','initContainerStatuses':[{'state':{'waiting':{'reason':'CrashLoopBackOff'}}}]} | Init:CrashLoopBackOff"
+            })
+    void aPodsStatusIsWhatHoldsItUp(String status, String shown) {
+        JsonObject pod = Json.parseObject(
+                ("{'spec':{'initContainers':[{},{}]},'status':" + status + "}").replace('\'', '"'));
+
+        assertThat(PodColumns.status(pod)).isEqualTo(shown);
+        assertThat(PodColumns.status(pod.update("metadata", old -> old.with("deletionTimestamp", "now"))))
+                .isEqualTo("Terminating");
+    }
+
+    @Test
+    @Tag("W72")
+    void readinessGatesAreCounted() {
+        JsonObject pod = Json.parseObject("{\"spec\":{\"readinessGates\":[{\"conditionType\":\"a\"},{\"conditionType\":\"b\"}]},"
+                + "\"status\":{\"conditions\":[{\"type\":\"a\",\"status\":\"True\"},{\"type\":\"b\",\"status\":\"False\"}]}}");
+
+        assertThat(PodColumns.readinessGates(pod)).isEqualTo("1/2");
+        assertThat(PodColumns.readinessGates(JsonObject.EMPTY)).isEqualTo("<none>");
     }
 }
