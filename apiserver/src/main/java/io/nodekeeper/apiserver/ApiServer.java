@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.apiserver.access.ServiceAccountTokens;
+import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Loop;
@@ -25,6 +26,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class ApiServer {
     private static final Logger log = LoggerFactory.getLogger(ApiServer.class);
+
+    /** Chosen: until then a server is ready and its clients have found it. */
+    private static final Duration WARM_UP = Duration.ofSeconds(3);
 
     private static final List<String> COLLECTION_VERBS = List.of("list", "watch", "create", "deletecollection");
 
@@ -153,6 +157,14 @@ public final class ApiServer {
         new NamespaceReaper(store, loop, mutations).start();
         access.start();
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
+    }
+
+    /**
+     * Loads, beside the work, what the first protobuf body would have to wait for, with all who share its thread: many
+     * hundred milliseconds. Not at once: what was just started has better things to do.
+     */
+    public void warmUp() {
+        loop.schedule(WARM_UP, () -> workers.execute(Protobuf::load));
     }
 
     /** Another server on the same store may have been faster. */

@@ -106,6 +106,7 @@ final class ServerProcess {
     static ServerProcess start(ApiServerOptions options) throws Exception {
         ServerProcess server = new ServerProcess(options);
         server.core.start(options.eventTtl).get(CLOSE_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+        server.core.warmUp();
         server.kubeconfigs.admin(server.data);
         server.kubeconfigs.controller(server.data);
         log.info("The API server listens on {}, revision {}", server.address, server.store.revision());

@@ -18,6 +18,12 @@ public final class Protobuf {
 
     private Protobuf() {}
 
+    /** Loads the classes of the kinds that nodes write; else the first object of each group takes the time. */
+    public static void load() {
+        MessageTypes.find("coordination.k8s.io/v1", "Lease");
+        MessageTypes.find("v1", "Node");
+    }
+
     /** Whether {@code bytes} begin as an object in this form does. */
     public static boolean begins(byte[] bytes) {
         return bytes.length >= MAGIC.length
