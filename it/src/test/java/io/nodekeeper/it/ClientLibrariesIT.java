@@ -235,8 +235,9 @@ class ClientLibrariesIT {
                         .getMetadata()
                         .getDeletionGracePeriodSeconds())
                 .isEqualTo(30);
-        assertThat(fabric8.pods().inNamespace(NAMESPACE).withName("unknown").evict())
-                .isFalse();
+        assertThatThrownBy(() ->
+                        fabric8.pods().inNamespace(NAMESPACE).withName("unknown").evict())
+                .hasMessageContaining("pods \"unknown\" not found");
     }
 
     @Test
