@@ -563,7 +563,12 @@ class KubectlIT {
 
         assertThat(kubectl.ok("auth", "can-i", "get", "nodes")).isEqualTo("yes\n");
         assertThat(kubectl.ok("auth", "can-i", "--list", "-n", client.namespace)).contains("*.*");
-        assertThat(kubectl.ok("auth", "whoami")).contains("kubernetes-admin", "system:masters");
+        if (client.version.equals("1.27")) {
+            // It knows only the versions before v1, which Kubernetes 1.32 does not serve either.
+            assertThat(kubectl.run("auth", "whoami").err()).contains("selfsubjectreviews API is not enabled");
+        } else {
+            assertThat(kubectl.ok("auth", "whoami")).contains("kubernetes-admin", "system:masters");
+        }
     }
 
     @ParameterizedTest
