@@ -114,7 +114,7 @@ public final class AuditLog {
         try {
             out.write(lines);
         } catch (IOException e) {
-            lose(lines.size(), e.getMessage());
+            lose(lines.size(), e.toString());
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -173,7 +174,7 @@ final class RequestLimits {
     }
 
     private Lane lane(Seat seat) {
-        return lanes.get(seat.kind);
+        return Objects.requireNonNull(lanes.get(seat.kind));
     }
 
     /** Lets a request in, has it wait, or turns it away ({@link State#GONE}). */

@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +48,7 @@ final class Turns {
             return null;
         }
         String user = waiting.keySet().iterator().next();
-        ArrayDeque<Runnable> tasks = waiting.remove(user);
+        ArrayDeque<Runnable> tasks = Objects.requireNonNull(waiting.remove(user));
         Runnable task = tasks.remove();
         if (!tasks.isEmpty()) {
             // To the end of the line.

@@ -1,6 +1,7 @@
 package io.nodekeeper.store.etcd;
 
 import io.grpc.Status;
+import java.util.Objects;
 import java.util.concurrent.CompletionException;
 
 /** A call that failed. */
@@ -58,5 +59,10 @@ final class CallFailure extends RuntimeException {
     boolean compacted() {
         return status.getCode() == Status.Code.OUT_OF_RANGE
                 && String.valueOf(status.getDescription()).contains("compacted");
+    }
+
+    /** What went wrong, for people. */
+    String why() {
+        return Objects.requireNonNull(getMessage());
     }
 }

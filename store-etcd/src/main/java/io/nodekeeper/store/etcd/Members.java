@@ -87,7 +87,7 @@ final class Members {
                     }
                     CallFailure failure = CallFailure.of(error);
                     if (failure.membersFault()) {
-                        leave(member, failure.getMessage());
+                        leave(member, failure.why());
                         if (clock.nanoTime() - began + READ.toNanos() <= READ_IN_ALL.toNanos()) {
                             loop.schedule(PAUSE, () -> read(method, request, began, result));
                             return;
@@ -117,7 +117,7 @@ final class Members {
                     }
                     CallFailure failure = CallFailure.of(error);
                     if (failure.membersFault()) {
-                        leave(member, failure.getMessage());
+                        leave(member, failure.why());
                     }
                     Duration left = deadline.minusNanos(clock.nanoTime() - began);
                     if (!failure.sent() && tries > 1 && left.isPositive()) {

@@ -179,8 +179,8 @@ final class Mirror {
                 }),
                 failure -> loop.execute(() -> {
                     if (mine == number && !closed) {
-                        log.info("the watch on etcd ended and is opened anew: {}", failure.getMessage());
-                        members.leave(member, failure.getMessage());
+                        log.info("the watch on etcd ended and is opened anew: {}", failure.why());
+                        members.leave(member, failure.why());
                         loop.schedule(RETRY, () -> {
                             if (mine == number) {
                                 follow();
