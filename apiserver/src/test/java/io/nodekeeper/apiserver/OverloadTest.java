@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -114,7 +115,8 @@ class OverloadTest {
                 "127.0.0.1:6443",
                 DefaultTolerations.DEFAULT,
                 new RequestOptions(1, 1, 1, 1, Duration.ofSeconds(2)),
-                server.loop);
+                server.loop,
+                Optional.empty());
         CompletableFuture<ApiResponse> first =
                 strict.handle(TestServer.request(TestServer.CONTROLLER, "GET", SLOW, Map.of(), new byte[0]));
         server.time.advance(Duration.ofSeconds(1));

@@ -19,6 +19,7 @@ import java.security.KeyStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 
@@ -47,7 +48,8 @@ final class TransportServer implements AutoCloseable {
                 "127.0.0.1:6443",
                 DefaultTolerations.DEFAULT,
                 limits,
-                workers);
+                workers,
+                Optional.empty());
         core.start(Duration.ofHours(1)).get(10, TimeUnit.SECONDS);
         https = HttpsServer.start(
                 core,
