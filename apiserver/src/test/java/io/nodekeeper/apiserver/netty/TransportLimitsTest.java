@@ -225,7 +225,11 @@ class TransportLimitsTest {
         slow.getOutputStream()
                 .write("GET /api/v1/nodes/n1?resourceVersion=999999 HTTP/1.1\r\nHost: x\r\n\r\n"
                         .getBytes(StandardCharsets.US_ASCII));
-        assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
+        // Until it is under way, beside the request that asks.
+        String two = "apiserver_current_inflight_requests{request_kind=\"readOnly\"} 2.0";
+        for (int i = 0; i < 50 && !server.get("/metrics").body().contains(two); i++) {
+            Thread.sleep(20);
+        }
         CompletableFuture<Void> closing = CompletableFuture.runAsync(server.https::close);
         Thread.sleep(50);
         idle.getOutputStream()
