@@ -28,6 +28,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What one client, or all of them, may cost the server; over real connections. */
 @Timeout(60)
 class TransportLimitsTest {
+    /** Each test starts one with limits of its own. */
+    @SuppressWarnings("NullAway.Init")
     private TransportServer server;
 
     private TransportServer start(HttpClient.Version version, RequestOptions limits, long memory) throws Exception {

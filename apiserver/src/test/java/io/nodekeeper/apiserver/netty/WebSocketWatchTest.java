@@ -10,10 +10,12 @@ import java.net.http.WebSocketHandshakeException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -42,7 +44,7 @@ class WebSocketWatchTest {
         private final StringBuilder message = new StringBuilder();
 
         @Override
-        public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
+        public @Nullable CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
             message.append(data);
             if (last) {
                 all.add(message.toString());
@@ -53,14 +55,14 @@ class WebSocketWatchTest {
         }
 
         @Override
-        public CompletionStage<?> onPong(WebSocket socket, ByteBuffer data) {
+        public @Nullable CompletionStage<?> onPong(WebSocket socket, ByteBuffer data) {
             all.add("pong " + StandardCharsets.UTF_8.decode(data));
             socket.request(1);
             return null;
         }
 
         @Override
-        public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
+        public @Nullable CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
             all.add("close " + code);
             return null;
         }
@@ -137,7 +139,7 @@ class WebSocketWatchTest {
             return 101;
         } catch (ExecutionException e) {
             assertThat(e).hasCauseInstanceOf(WebSocketHandshakeException.class);
-            HttpResponse<?> response = ((WebSocketHandshakeException) e.getCause()).getResponse();
+            HttpResponse<?> response = ((WebSocketHandshakeException) Objects.requireNonNull(e.getCause())).getResponse();
             return response.statusCode();
         }
     }
