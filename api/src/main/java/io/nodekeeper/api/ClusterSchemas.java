@@ -41,15 +41,11 @@ public final class ClusterSchemas {
             "automountServiceAccountToken", BOOLEAN);
 
     /** Secret of core/v1. */
-    public static final Schema SECRET = plain(
-            "immutable", BOOLEAN,
-            "data", map(BYTES),
-            "stringData", map(STRING),
-            "type", STRING);
+    public static final Schema SECRET =
+            plain("immutable", BOOLEAN, "data", map(BYTES), "stringData", map(STRING), "type", STRING);
 
     /** ConfigMap of core/v1. */
-    public static final Schema CONFIG_MAP =
-            plain("immutable", BOOLEAN, "data", map(STRING), "binaryData", map(BYTES));
+    public static final Schema CONFIG_MAP = plain("immutable", BOOLEAN, "data", map(STRING), "binaryData", map(BYTES));
 
     /** Service of core/v1. */
     public static final Schema SERVICE = Schemas.kind(
@@ -115,10 +111,14 @@ public final class ClusterSchemas {
                     listBy(
                             "name",
                             object(
-                                    "name", STRING,
-                                    "nodeID", STRING,
-                                    "topologyKeys", list(STRING),
-                                    "allocatable", object("count", INTEGER)))));
+                                    "name",
+                                    STRING,
+                                    "nodeID",
+                                    STRING,
+                                    "topologyKeys",
+                                    list(STRING),
+                                    "allocatable",
+                                    object("count", INTEGER)))));
 
     /** CSIDriver of storage.k8s.io/v1. */
     public static final Schema CSI_DRIVER = plain(

@@ -165,7 +165,8 @@ public sealed interface Schema {
                         && KubeTime.parse(string.value()).isPresent();
             case QUANTITY -> Quantity.from(value).isPresent();
             case BYTES -> value instanceof JsonString string && isBase64(string.value());
-            case INT_OR_STRING -> value instanceof JsonString || (value instanceof JsonNumber number && number.isLong());
+            case INT_OR_STRING ->
+                value instanceof JsonString || (value instanceof JsonNumber number && number.isLong());
         };
     }
 

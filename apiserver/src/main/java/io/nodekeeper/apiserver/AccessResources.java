@@ -43,11 +43,7 @@ final class AccessResources {
     static final Resource SELF_SUBJECT_REVIEWS =
             asked(AUTHENTICATION, "selfsubjectreviews", "SelfSubjectReview", false, AccessSchemas.SELF_SUBJECT_REVIEW);
     static final Resource SUBJECT_ACCESS_REVIEWS = asked(
-            AUTHORIZATION,
-            "subjectaccessreviews",
-            "SubjectAccessReview",
-            false,
-            AccessSchemas.SUBJECT_ACCESS_REVIEW);
+            AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", false, AccessSchemas.SUBJECT_ACCESS_REVIEW);
     static final Resource LOCAL_SUBJECT_ACCESS_REVIEWS = asked(
             AUTHORIZATION,
             "localsubjectaccessreviews",

@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.apiserver.access.NodeIdentity;
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.apiserver.access.NodeIdentity;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -29,6 +29,7 @@ final class Admission {
     private final Turns lists;
     /** What had to wait and is not a list: it shall not wait for lists as well. */
     private final Turns others;
+
     private final Loop loop;
     private final ServerMetrics metrics;
     private final Duration longest;
@@ -135,8 +136,8 @@ final class Admission {
         for (RequestLimits.Seat seat : limits.overdue(loop.clock().nanoTime())) {
             Call call = (Call) seat;
             leave(call);
-            call.answer.completeExceptionally(new ApiException(
-                    504, "Timeout", "Timeout: request did not complete within the allotted timeout"));
+            call.answer.completeExceptionally(
+                    new ApiException(504, "Timeout", "Timeout: request did not complete within the allotted timeout"));
         }
         sweeping.set(false);
         if (!limits.idle()) {

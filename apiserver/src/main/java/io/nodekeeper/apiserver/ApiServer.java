@@ -53,6 +53,7 @@ public final class ApiServer {
     private final ServerMetrics metrics;
     /** What is done rather than stored, by the path of the resource and the subresource after a slash. */
     private final Map<String, Action> actions;
+
     private final Admission admission;
 
     /** A server of what is in {@code store}, with Kubernetes' default tolerations. */
@@ -119,8 +120,7 @@ public final class ApiServer {
         access = new AccessState(store, loop);
         authorizer = new Authorizer(access);
         impersonation = new Impersonation(authorizer);
-        mutations = new Mutations(
-                store, clock, random, defaultTolerations, new Escalation(access, authorizer));
+        mutations = new Mutations(store, clock, random, defaultTolerations, new Escalation(access, authorizer));
         watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store, audit);
@@ -146,10 +146,11 @@ public final class ApiServer {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                created.add(mutations.createOwn(
-                        Resources.NAMESPACES,
-                        "",
-                        JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name)))
+                created.add(mutations
+                        .createOwn(
+                                Resources.NAMESPACES,
+                                "",
+                                JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name)))
                         .exceptionally(ApiServer::unlessThere));
             }
         }
@@ -169,7 +170,8 @@ public final class ApiServer {
 
     /** Another server on the same store may have been faster. */
     private static Attempts.Result unlessThere(Throwable error) {
-        if (Failures.cause(error) instanceof ApiException refused && refused.reason().equals("AlreadyExists")) {
+        if (Failures.cause(error) instanceof ApiException refused
+                && refused.reason().equals("AlreadyExists")) {
             return new Attempts.Result(200, JsonObject.EMPTY, false);
         }
         throw new CompletionException(Failures.cause(error));
@@ -219,10 +221,9 @@ public final class ApiServer {
         AuditLog log = audit.orElseThrow();
         if (response instanceof ApiResponse.Streamed streamed) {
             return new ApiResponse.Streamed(streamed.status(), streamed.headers(), sink -> {
-                log.take(trail.event(
-                        AuditEvent.STARTED, request, info, auditId, response, clock.wallTime()));
-                sink.onClose(() -> log.take(trail.event(
-                        AuditEvent.COMPLETE, request, info, auditId, response, clock.wallTime())));
+                log.take(trail.event(AuditEvent.STARTED, request, info, auditId, response, clock.wallTime()));
+                sink.onClose(() ->
+                        log.take(trail.event(AuditEvent.COMPLETE, request, info, auditId, response, clock.wallTime())));
                 streamed.start().accept(sink);
             });
         }
@@ -356,7 +357,8 @@ public final class ApiServer {
         if (wrongScope || verbs.isEmpty()) {
             throw new ApiException(404, "NotFound", "the server could not find the requested resource");
         }
-        boolean needsNamespace = resource.type().namespaced() && (verb.equals("create") || verb.equals("deletecollection"));
+        boolean needsNamespace =
+                resource.type().namespaced() && (verb.equals("create") || verb.equals("deletecollection"));
         boolean named = !target.name().isEmpty();
         boolean wantsName = !target.subresource().isEmpty() || !COLLECTION_VERBS.contains(verb);
         if (!verbs.contains(verb) || (needsNamespace && everywhere) || named != wantsName) {

@@ -43,12 +43,7 @@ final class Attempts {
             this(status, gone, false, () -> object, () -> Json.writeBytes(object));
         }
 
-        private Result(
-                int status,
-                boolean gone,
-                boolean written,
-                Supplier<JsonObject> object,
-                Supplier<byte[]> bytes) {
+        private Result(int status, boolean gone, boolean written, Supplier<JsonObject> object, Supplier<byte[]> bytes) {
             this.status = status;
             this.gone = gone;
             this.written = written;
@@ -117,8 +112,7 @@ final class Attempts {
                 result.completeExceptionally(
                         failed instanceof StoreException.Conflict
                                 ? ApiException.modified(
-                                        order.resource().type(),
-                                        order.target().name())
+                                        order.resource().type(), order.target().name())
                                 : refused(failed));
             } else if (!fresh && (error != null || !done.written())) {
                 confirm(order, attempt, number, result);
@@ -143,8 +137,8 @@ final class Attempts {
 
     private static CompletableFuture<Result> attempt(Order order, Attempt attempt, Optional<Entry> found) {
         try {
-            Entry entry = found.orElseThrow(() ->
-                    ApiException.notFound(order.resource().type(), order.target().name()));
+            Entry entry = found.orElseThrow(() -> ApiException.notFound(
+                    order.resource().type(), order.target().name()));
             return attempt.on(entry, order.resource().codec().decode(entry));
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);

@@ -30,7 +30,6 @@ final class AuditTrail {
     /** The event of one stage of the request, for the log. */
     AuditEvent event(
             String stage, ApiRequest request, RequestInfo info, String auditId, ApiResponse response, Instant now) {
-        return new AuditEvent(
-                stage, auditId, request, info, received, now, user, impersonated, decision, response);
+        return new AuditEvent(stage, auditId, request, info, received, now, user, impersonated, decision, response);
     }
 }

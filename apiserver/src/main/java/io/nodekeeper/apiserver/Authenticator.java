@@ -56,8 +56,7 @@ public final class Authenticator {
                             .map(String::strip)
                             .filter(group -> !group.isEmpty())
                             .toList();
-            tokens.put(
-                    parts[0].strip(), User.authenticated(parts[1].strip(), parts[2].strip(), groups, Map.of()));
+            tokens.put(parts[0].strip(), User.authenticated(parts[1].strip(), parts[2].strip(), groups, Map.of()));
         }
         if (!faults.isEmpty()) {
             throw new IllegalArgumentException(String.join("; ", faults));
@@ -80,8 +79,7 @@ public final class Authenticator {
             return User.ANONYMOUS;
         }
         if (header.regionMatches(true, 0, "Bearer ", 0, 7)) {
-            Optional<ServiceAccounts.Known> known =
-                    token(header.substring(7).strip(), List.of(), accounts);
+            Optional<ServiceAccounts.Known> known = token(header.substring(7).strip(), List.of(), accounts);
             if (known.isPresent()) {
                 return known.get().user();
             }
@@ -90,8 +88,7 @@ public final class Authenticator {
     }
 
     /** Whose token this is, if it is good for one of {@code audiences}, or here if that is empty. */
-    Optional<ServiceAccounts.Known> token(
-            String token, List<String> audiences, Optional<ServiceAccounts> accounts) {
+    Optional<ServiceAccounts.Known> token(String token, List<String> audiences, Optional<ServiceAccounts> accounts) {
         TokenHash hash = TokenHash.of(token);
         User user = users.get(hash);
         if (user != null) {

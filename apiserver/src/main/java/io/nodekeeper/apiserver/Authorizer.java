@@ -99,9 +99,8 @@ final class Authorizer {
         int slash = asked.resource().indexOf('/');
         String plural = slash < 0 ? asked.resource() : asked.resource().substring(0, slash);
         String qualified = asked.group().isEmpty() ? plural : plural + "." + asked.group();
-        String scope = asked.namespace().isEmpty()
-                ? "at the cluster scope"
-                : "in the namespace \"" + asked.namespace() + "\"";
+        String scope =
+                asked.namespace().isEmpty() ? "at the cluster scope" : "in the namespace \"" + asked.namespace() + "\"";
         String text = qualified + (asked.name().isEmpty() ? "" : " \"" + asked.name() + "\"")
                 + " is forbidden: User \"" + asked.user() + "\" cannot " + asked.verb() + " resource \""
                 + asked.resource() + "\" in API group \"" + asked.group() + "\" " + scope

@@ -67,14 +67,15 @@ final class BindingStrategy implements Strategy {
             errors.add(FieldError.notSupported(
                     "roleRef.kind",
                     quoted(role.text("kind")),
-                    String.join(", ", kinds.stream().map(BindingStrategy::quoted).toList())));
+                    String.join(
+                            ", ", kinds.stream().map(BindingStrategy::quoted).toList())));
         }
         if (role.text("name").isEmpty()) {
             errors.add(FieldError.required("roleRef.name", ""));
         } else {
             RoleStrategy.pathFault(role.text("name"))
-                    .ifPresent(fault ->
-                            errors.add(FieldError.invalid("roleRef.name", quoted(role.text("name")), fault)));
+                    .ifPresent(
+                            fault -> errors.add(FieldError.invalid("roleRef.name", quoted(role.text("name")), fault)));
         }
         List<JsonObject> subjects = binding.array("subjects").objects().toList();
         for (int i = 0; i < subjects.size(); i++) {

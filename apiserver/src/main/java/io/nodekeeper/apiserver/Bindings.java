@@ -35,8 +35,7 @@ final class Bindings implements Action {
         MetadataRules.checkPlace(binding, target.namespace(), target.name());
         String name = target.name().isEmpty() ? binding.object("metadata").text("name") : target.name();
         check(name, binding);
-        RequestInfo.Target pod =
-                new RequestInfo.Target("", "v1", "pods", target.namespace(), name, "binding");
+        RequestInfo.Target pod = new RequestInfo.Target("", "v1", "pods", target.namespace(), name, "binding");
         Order order = mutations.order(user, Resources.PODS, pod, Mutations.dryRun(request));
         return attempts.run(order, (entry, old) -> {
                     JsonObject bound = bound(old, binding);
@@ -45,17 +44,15 @@ final class Bindings implements Action {
                             ? CompletableFuture.completedFuture(new Attempts.Result(201, bound, false))
                             : attempts.replace(order, entry, bound);
                 })
-                .thenApply(result ->
-                        ApiResponse.json(201, Mutations.success().put("code", 201).build()));
+                .thenApply(result -> ApiResponse.json(
+                        201, Mutations.success().put("code", 201).build()));
     }
 
     private static void check(String name, JsonObject binding) {
         JsonObject target = binding.object("target");
         if (name.isEmpty() || target.text("name").isEmpty()) {
             throw ApiException.invalid(
-                    BINDING,
-                    name,
-                    List.of(FieldError.required(name.isEmpty() ? "metadata.name" : "target.name", "")));
+                    BINDING, name, List.of(FieldError.required(name.isEmpty() ? "metadata.name" : "target.name", "")));
         }
         if (!target.text("kind").isEmpty() && !target.text("kind").equals("Node")) {
             throw ApiException.invalid(
@@ -73,8 +70,8 @@ final class Bindings implements Action {
         String node = pod.object("spec").text("nodeName");
         Optional<String> fault = Optional.empty();
         if (!uid.isEmpty() && !uid.equals(metadata.text("uid"))) {
-            fault = Optional.of(
-                    "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + metadata.text("uid"));
+            fault = Optional.of("Precondition failed: UID in precondition: " + uid + ", UID in object meta: "
+                    + metadata.text("uid"));
         } else if (metadata.has("deletionTimestamp")) {
             fault = Optional.of("pod " + name + " is being deleted, cannot be assigned to a host");
         } else if (!node.isEmpty()) {
@@ -91,14 +88,17 @@ final class Bindings implements Action {
         JsonObject annotations = binding.object("metadata").object("annotations");
         JsonObject annotated = annotations.isEmpty()
                 ? pod
-                : pod.update("metadata", old -> old.update("annotations", known -> {
-                    JsonObject.Builder all = known.toBuilder();
-                    annotations.fields().forEach(all::put);
-                    return all.build();
-                }));
+                : pod.update(
+                        "metadata",
+                        old -> old.update("annotations", known -> {
+                            JsonObject.Builder all = known.toBuilder();
+                            annotations.fields().forEach(all::put);
+                            return all.build();
+                        }));
         return PodStrategy.withCondition(
                 annotated.update(
-                        "spec", spec -> spec.with("nodeName", binding.object("target").text("name"))),
+                        "spec",
+                        spec -> spec.with("nodeName", binding.object("target").text("name"))),
                 scheduled);
     }
 }

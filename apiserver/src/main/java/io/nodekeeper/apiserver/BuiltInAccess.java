@@ -51,8 +51,7 @@ final class BuiltInAccess {
         JsonObject completed = completed(now, wanted);
         if (!completed.equals(now)) {
             Entry entry = stored.get();
-            written.add(unlessFaster(
-                    store.put(entry.key(), resource.codec().encode(completed), entry.modRevision())));
+            written.add(unlessFaster(store.put(entry.key(), resource.codec().encode(completed), entry.modRevision())));
         }
     }
 

@@ -12,7 +12,9 @@ final class ClusterTables {
     private static final String NONE = "<none>";
 
     static final Table SERVICE_ACCOUNTS = new Table(List.of(
-            Tables.name(), count("Secrets", account -> account.array("secrets").items().size()), Tables.age()));
+            Tables.name(),
+            count("Secrets", account -> account.array("secrets").items().size()),
+            Tables.age()));
 
     static final Table SECRETS = new Table(List.of(
             Tables.name(),
@@ -52,7 +54,9 @@ final class ClusterTables {
 
     static final Table CSI_NODES = new Table(List.of(
             Tables.name(),
-            count("Drivers", node -> node.object("spec").array("drivers").items().size()),
+            count(
+                    "Drivers",
+                    node -> node.object("spec").array("drivers").items().size()),
             Tables.age()));
 
     static final Table CSI_DRIVERS = new Table(List.of(
@@ -66,9 +70,7 @@ final class ClusterTables {
     static final Table VOLUME_ATTACHMENTS = new Table(List.of(
             Tables.name(),
             text("Attacher", attachment -> attachment.object("spec").text("attacher")),
-            text(
-                    "PV",
-                    attachment -> attachment.object("spec").object("source").text("persistentVolumeName")),
+            text("PV", attachment -> attachment.object("spec").object("source").text("persistentVolumeName")),
             text("Node", attachment -> attachment.object("spec").text("nodeName")),
             text(
                     "Attached",

@@ -169,8 +169,7 @@ class Codec {
                 }
                 yield string;
             }
-            case JsonNumber number ->
-                schema == Schema.Scalar.QUANTITY ? new JsonString(number.literal()) : number;
+            case JsonNumber number -> schema == Schema.Scalar.QUANTITY ? new JsonString(number.literal()) : number;
             default -> value;
         };
     }

@@ -22,8 +22,7 @@ final class DaemonSetStrategy implements Strategy {
 
     private static JsonObject defaulted(JsonObject set) {
         return set.update("spec", given -> {
-            JsonObject spec = given.update(
-                    "template", template -> template.update("spec", PodStrategy::defaultedSpec));
+            JsonObject spec = given.update("template", template -> template.update("spec", PodStrategy::defaultedSpec));
             JsonObject rolling = JsonObject.builder()
                     .put("type", "RollingUpdate")
                     .put(
@@ -46,17 +45,19 @@ final class DaemonSetStrategy implements Strategy {
         if (selector.isEmpty()) {
             errors.add(FieldError.required("spec.selector", ""));
         } else if (!Selectors.matches(
-                selector, spec.object("template").object("metadata").object("labels").texts())) {
+                selector,
+                spec.object("template").object("metadata").object("labels").texts())) {
             errors.add(FieldError.invalid(
                     "spec.template.metadata.labels",
                     spec.object("template").object("metadata").object("labels").toString(),
                     "`selector` does not match template `labels`"));
         }
-        PodStrategy.containerErrors("spec.template.spec", spec.object("template").object("spec"), errors);
+        PodStrategy.containerErrors(
+                "spec.template.spec", spec.object("template").object("spec"), errors);
         String restart = spec.object("template").object("spec").text("restartPolicy");
         if (!restart.equals("Always")) {
-            errors.add(FieldError.notSupported(
-                    "spec.template.spec.restartPolicy", "\"" + restart + "\"", "\"Always\""));
+            errors.add(
+                    FieldError.notSupported("spec.template.spec.restartPolicy", "\"" + restart + "\"", "\"Always\""));
         }
         return errors;
     }

@@ -100,8 +100,7 @@ final class Discovery {
         List<String> paths = new ArrayList<>(List.of("/api", "/apis"));
         groupNames().forEach(group -> paths.add("/apis/" + group));
         groupVersions().forEach(groupVersion -> paths.add(groupVersion.path()));
-        paths.addAll(List.of(
-                "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"));
+        paths.addAll(List.of("/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"));
         return JsonObject.builder()
                 .put("paths", JsonArray.ofStrings(paths.stream().sorted().toList()))
                 .build();
@@ -217,11 +216,12 @@ final class Discovery {
     }
 
     private static JsonObject aggregatedGroup(String group) {
-        List<GroupVersion> versions = groupVersions().stream()
-                .filter(one -> one.group.equals(group))
-                .toList();
+        List<GroupVersion> versions =
+                groupVersions().stream().filter(one -> one.group.equals(group)).toList();
         return JsonObject.builder()
-                .put("metadata", JsonObject.builder().putUnlessEmpty("name", group).build())
+                .put(
+                        "metadata",
+                        JsonObject.builder().putUnlessEmpty("name", group).build())
                 .put(
                         "versions",
                         array(

@@ -41,14 +41,15 @@ final class Escalation {
 
     private void checkRole(User user, Resource resource, JsonObject old, JsonObject next) {
         JsonObject metadata = next.object("metadata");
-        boolean aggregates = next.has("aggregationRule")
-                && !next.object("aggregationRule").equals(old.object("aggregationRule"));
+        boolean aggregates =
+                next.has("aggregationRule") && !next.object("aggregationRule").equals(old.object("aggregationRule"));
         boolean same = !aggregates && next.array("rules").equals(old.array("rules"));
         if (same || may(user, "escalate", resource, metadata.text("namespace"), metadata.text("name"))) {
             return;
         }
         if (aggregates && !missing(user, "", EVERYTHING).isEmpty()) {
-            throw refusal(resource, metadata.text("name"), "must have cluster-admin privileges to use an aggregationRule");
+            throw refusal(
+                    resource, metadata.text("name"), "must have cluster-admin privileges to use an aggregationRule");
         }
         confirm(user, resource, next, Rule.listOf(next));
     }

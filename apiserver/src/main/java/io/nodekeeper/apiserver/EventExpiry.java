@@ -30,7 +30,6 @@ final class EventExpiry implements Store.Watcher {
     /** The latest revision of an event in the queue, or that was in it. */
     private long known;
 
-
     EventExpiry(Store store, Loop loop, Duration ttl) {
         this.store = store;
         this.loop = loop;

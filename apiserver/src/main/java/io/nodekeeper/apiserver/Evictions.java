@@ -52,8 +52,8 @@ final class Evictions implements Action {
                     return allowed(pod, order);
                 })
                 .thenCompose(allowed -> mutations.delete(order, options))
-                .thenApply(result ->
-                        ApiResponse.json(201, Mutations.success().put("code", 201).build()));
+                .thenApply(result -> ApiResponse.json(
+                        201, Mutations.success().put("code", 201).build()));
     }
 
     private static void check(JsonObject body) {
@@ -79,12 +79,11 @@ final class Evictions implements Action {
         }
         Map<String, String> labels = pod.object("metadata").object("labels").texts();
         Resource kind = ClusterResources.POD_DISRUPTION_BUDGETS;
-        List<JsonObject> budgets =
-                store.list(kind.prefix(order.target().namespace()), "", 0, 0).entries().stream()
-                        .map(kind.codec()::decode)
-                        .filter(budget -> budget.object("spec").has("selector")
-                                && Selectors.matches(budget.object("spec").object("selector"), labels))
-                        .toList();
+        List<JsonObject> budgets = store.list(kind.prefix(order.target().namespace()), "", 0, 0).entries().stream()
+                .map(kind.codec()::decode)
+                .filter(budget -> budget.object("spec").has("selector")
+                        && Selectors.matches(budget.object("spec").object("selector"), labels))
+                .toList();
         if (budgets.isEmpty()) {
             return CompletableFuture.completedFuture(pod);
         }
@@ -130,8 +129,10 @@ final class Evictions implements Action {
         return budget.with(
                 "status",
                 status.with("disruptionsAllowed", JsonNumber.of(left - 1))
-                        .update("disruptedPods", pods -> pods.with(
-                                pod.object("metadata").text("name"), KubeTime.format(clock.wallTime()))));
+                        .update(
+                                "disruptedPods",
+                                pods -> pods.with(
+                                        pod.object("metadata").text("name"), KubeTime.format(clock.wallTime()))));
     }
 
     private static boolean mayEvictUnready(JsonObject budget, long healthy, long desired) {

@@ -59,8 +59,8 @@ final class FieldOwnership {
         ManagedFields owners = ManagedFields.parse(order.patches() && !given.isEmpty() ? given : before);
         Resource resource = order.resource();
         Comparison change = Comparison.of(bare(old), bare(next), resource.schema());
-        change = new Comparison(
-                change.written().minus(UNOWNED), change.removed().minus(UNOWNED));
+        change =
+                new Comparison(change.written().minus(UNOWNED), change.removed().minus(UNOWNED));
         return with(next, owners.written(manager(order, false), change, now));
     }
 
@@ -75,16 +75,20 @@ final class FieldOwnership {
         ManagedFields owners = ManagedFields.parse(old.object("metadata").array(MANAGED));
         if (!isTracked(old)) {
             Manager before = new Manager(
-                    BEFORE, false, order.resource().type().apiVersion(), order.target().subresource());
+                    BEFORE,
+                    false,
+                    order.resource().type().apiVersion(),
+                    order.target().subresource());
             owners = owners.with(before, fields(order, old), now);
         }
         JsonObject own = reset(order, wanted);
         JsonObject live = bare(old);
         FieldSet fields = fields(order, wanted);
-        Applied applied =
-                ServerSideApply.apply(live, own, fields, owners, manager, force, order.resource().schema(), now);
+        Applied applied = ServerSideApply.apply(
+                live, own, fields, owners, manager, force, order.resource().schema(), now);
         if (!applied.conflicts().isEmpty() && isOwnEarlierWork(order, live, applied)) {
-            applied = ServerSideApply.apply(live, own, fields, owners, manager, true, order.resource().schema(), now);
+            applied = ServerSideApply.apply(
+                    live, own, fields, owners, manager, true, order.resource().schema(), now);
         }
         return applied;
     }
@@ -103,7 +107,8 @@ final class FieldOwnership {
             return false;
         }
         FieldSet unchanged = FieldSet.of(last.get(), order.resource().schema())
-                .minus(Comparison.of(last.get(), live, order.resource().schema()).written());
+                .minus(Comparison.of(last.get(), live, order.resource().schema())
+                        .written());
         return applied.conflicts().values().stream()
                 .allMatch(contested -> contested.minus(unchanged).isEmpty());
     }
@@ -122,11 +127,15 @@ final class FieldOwnership {
         String program = order.manager().split("/", 2)[0];
         String name = program.isBlank() ? "unknown" : program.substring(0, Math.min(program.length(), NAME));
         return new Manager(
-                name, applies, order.resource().type().apiVersion(), order.target().subresource());
+                name,
+                applies,
+                order.resource().type().apiVersion(),
+                order.target().subresource());
     }
 
     private static FieldSet fields(Order order, JsonObject object) {
-        return FieldSet.of(bare(reset(order, object)), order.resource().schema()).minus(UNOWNED);
+        return FieldSet.of(bare(reset(order, object)), order.resource().schema())
+                .minus(UNOWNED);
     }
 
     /** Without what cannot be written by way of the order's subresource. */

@@ -78,8 +78,8 @@ final class Impersonation {
     }
 
     private void check(User user, String group, String resource, String namespace, String name) {
-        authorizer.check(Attributes.ofResource(
-                user.name(), user.groups(), "impersonate", group, resource, namespace, name));
+        authorizer.check(
+                Attributes.ofResource(user.name(), user.groups(), "impersonate", group, resource, namespace, name));
     }
 
     /** The values of a header that may have come several times. */

@@ -73,15 +73,9 @@ final class Mutations {
         return new Order(resource, target, dryRun, admission(user, resource, target));
     }
 
-    private Order order(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request, boolean patches) {
+    private Order order(User user, Resource resource, RequestInfo.Target target, ApiRequest request, boolean patches) {
         return new Order(
-                resource,
-                target,
-                dryRun(request),
-                admission(user, resource, target),
-                manager(request),
-                patches);
+                resource, target, dryRun(request), admission(user, resource, target), manager(request), patches);
     }
 
     private BiConsumer<JsonObject, JsonObject> admission(User user, Resource resource, RequestInfo.Target target) {

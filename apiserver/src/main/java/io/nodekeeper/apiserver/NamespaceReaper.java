@@ -109,7 +109,8 @@ final class NamespaceReaper implements Store.Watcher {
         JsonObject namespace = Resources.NAMESPACES.codec().decode(entry);
         JsonObject metadata = namespace.object("metadata");
         // The finalizer of this name stands for what is done here.
-        boolean held = namespace.object("spec").array("finalizers").strings().anyMatch(name -> !name.equals("kubernetes"));
+        boolean held =
+                namespace.object("spec").array("finalizers").strings().anyMatch(name -> !name.equals("kubernetes"));
         return metadata.has("deletionTimestamp") && metadata.array("finalizers").isEmpty() && !held;
     }
 }

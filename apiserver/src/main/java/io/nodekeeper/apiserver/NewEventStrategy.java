@@ -9,8 +9,8 @@ import java.util.List;
 
 /** The rules of Events of events.k8s.io/v1, which are stricter than those of core/v1. */
 final class NewEventStrategy implements Strategy {
-    private static final List<String> DEPRECATED = List.of(
-            "deprecatedSource", "deprecatedFirstTimestamp", "deprecatedLastTimestamp", "deprecatedCount");
+    private static final List<String> DEPRECATED =
+            List.of("deprecatedSource", "deprecatedFirstTimestamp", "deprecatedLastTimestamp", "deprecatedCount");
     private static final List<String> IMMUTABLE = List.of(
             "regarding",
             "reason",
@@ -54,7 +54,8 @@ final class NewEventStrategy implements Strategy {
             errors.add(FieldError.required("reportingController", ""));
         } else {
             Names.qualifiedFault(controller)
-                    .ifPresent(fault -> errors.add(FieldError.invalid("reportingController", quoted(controller), fault)));
+                    .ifPresent(
+                            fault -> errors.add(FieldError.invalid("reportingController", quoted(controller), fault)));
         }
         for (String field : List.of("reportingInstance", "action", "reason")) {
             String text = event.text(field);
@@ -69,7 +70,8 @@ final class NewEventStrategy implements Strategy {
             errors.add(FieldError.invalid("note", quoted(note), "can have at most " + NOTE + " characters"));
         }
         for (String field : DEPRECATED) {
-            event.get(field).ifPresent(value -> errors.add(FieldError.invalid(field, value.toString(), "needs to be unset")));
+            event.get(field)
+                    .ifPresent(value -> errors.add(FieldError.invalid(field, value.toString(), "needs to be unset")));
         }
         return errors;
     }

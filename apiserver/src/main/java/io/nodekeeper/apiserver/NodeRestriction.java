@@ -123,7 +123,10 @@ final class NodeRestriction {
                 throw forbidden("pods", name, node + "cannot update labels through pod status");
             }
         } else if (!old.equals(next)) {
-            throw forbidden("pods", name, "unexpected operation \"UPDATE\", " + node + "can only create and delete mirror pods");
+            throw forbidden(
+                    "pods",
+                    name,
+                    "unexpected operation \"UPDATE\", " + node + "can only create and delete mirror pods");
         } else if (!isOn(self, old)) {
             throw forbidden("pods", name, node + "can only delete pods with spec.nodeName set to itself");
         }

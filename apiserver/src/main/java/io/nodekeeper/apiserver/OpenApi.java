@@ -121,7 +121,9 @@ final class OpenApi {
                 .put("openapi", "3.0.0")
                 .put("info", info())
                 .put("paths", paths)
-                .put("components", JsonObject.builder().put("schemas", schemas.all()).build())
+                .put(
+                        "components",
+                        JsonObject.builder().put("schemas", schemas.all()).build())
                 .build();
     }
 

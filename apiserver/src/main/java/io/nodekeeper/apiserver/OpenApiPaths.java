@@ -92,8 +92,7 @@ final class OpenApiPaths {
             paths.put(collection + "/{name}", one);
         }
         for (Subresource subresource : resource.subresources()) {
-            JsonObject below = one(
-                            resource, schemas.of(resource, subresource), subresource.verbs())
+            JsonObject below = one(resource, schemas.of(resource, subresource), subresource.verbs())
                     .build(place);
             paths.put(collection + "/{name}/" + subresource.name(), below);
         }
@@ -175,7 +174,11 @@ final class OpenApiPaths {
                     method,
                     operation
                             .put("parameters", new JsonArray(all))
-                            .put("responses", JsonObject.builder().put("200", response(answer)).build())
+                            .put(
+                                    "responses",
+                                    JsonObject.builder()
+                                            .put("200", response(answer))
+                                            .build())
                             .put("x-kubernetes-action", action)
                             .put(OpenApiSchemas.GVK, OpenApiSchemas.gvk(type.group(), type.version(), type.kind()))
                             .build());
@@ -188,13 +191,14 @@ final class OpenApiPaths {
             }
             return ok.with(
                     "content",
-                    content(List.of("application/json", Yaml.MEDIA_TYPE), schema).object("content"));
+                    content(List.of("application/json", Yaml.MEDIA_TYPE), schema)
+                            .object("content"));
         }
 
         private JsonObject content(List<String> mediaTypes, JsonObject schema) {
             JsonObject.Builder content = JsonObject.builder();
-            mediaTypes.forEach(mediaType ->
-                    content.put(mediaType, JsonObject.builder().put("schema", schema).build()));
+            mediaTypes.forEach(mediaType -> content.put(
+                    mediaType, JsonObject.builder().put("schema", schema).build()));
             return JsonObject.builder().put("content", content.build()).build();
         }
 

@@ -67,11 +67,7 @@ final class OpenApiSchemas {
         return subresource.version().isEmpty()
                 ? subresource.kind().equals(resource.type().kind())
                         ? of(resource)
-                        : kind(
-                                resource.type().group(),
-                                resource.type().version(),
-                                subresource.kind(),
-                                Optional.empty())
+                        : kind(resource.type().group(), resource.type().version(), subresource.kind(), Optional.empty())
                 : kind(subresource.group(), subresource.version(), subresource.kind(), Optional.empty());
     }
 
@@ -160,8 +156,7 @@ final class OpenApiSchemas {
                     .put("additionalProperties", value(field.getMessageType().findFieldByNumber(2), Optional.empty()))
                     .build();
         } else if (field.isRepeated()) {
-            value = array(value(
-                    field, schema.map(known -> known instanceof Schema.ListOf list ? list.item() : known)));
+            value = array(value(field, schema.map(known -> known instanceof Schema.ListOf list ? list.item() : known)));
             if (schema.isPresent() && schema.get() instanceof Schema.ListOf list) {
                 value = merged(value, list);
             }
@@ -184,9 +179,7 @@ final class OpenApiSchemas {
             return list.with("x-kubernetes-list-type", "atomic");
         }
         JsonObject merged = list.with("x-kubernetes-patch-strategy", "merge");
-        return schema.mergeKey().isEmpty()
-                ? merged
-                : merged.with("x-kubernetes-patch-merge-key", schema.mergeKey());
+        return schema.mergeKey().isEmpty() ? merged : merged.with("x-kubernetes-patch-merge-key", schema.mergeKey());
     }
 
     private JsonObject value(FieldDescriptor field, Optional<Schema> schema) {
@@ -218,8 +211,7 @@ final class OpenApiSchemas {
         return switch (type.getName()) {
             case "Time", "MicroTime", "Timestamp" ->
                 scalar("string", "date-time").with("description", "A time as RFC 3339 writes it.");
-            case "Quantity" ->
-                either("", "string", "number").with("description", "An amount, as 100m or 16Gi.");
+            case "Quantity" -> either("", "string", "number").with("description", "An amount, as 100m or 16Gi.");
             case "IntOrString" ->
                 either("int-or-string", "integer", "string").with("description", "A number or a name.");
             case "FieldsV1", "RawExtension" -> scalar("object", "");

@@ -8,8 +8,7 @@ import java.util.Optional;
 
 /** What {@code kubectl explain} says of the kinds and of their main fields. */
 final class OpenApiTexts {
-    private static final String ALL =
-            """
+    private static final String ALL = """
             Node: A machine that runs pods. Its agent registers it and reports its status.
             Node.metadata: Name, labels and the like.
             Node.spec: What is wanted of the node.

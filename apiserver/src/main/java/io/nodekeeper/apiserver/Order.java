@@ -24,8 +24,7 @@ record Order(
         boolean patches) {
 
     /** A write of the server's own, or one that changes no fields. */
-    Order(
-            Resource resource, RequestInfo.Target target, boolean dryRun, BiConsumer<JsonObject, JsonObject> admission) {
+    Order(Resource resource, RequestInfo.Target target, boolean dryRun, BiConsumer<JsonObject, JsonObject> admission) {
         this(resource, target, dryRun, admission, "nodekeeper", false);
     }
 

@@ -37,7 +37,10 @@ final class PodColumns {
             return Optional.of(
                     waits.isEmpty() || waits.equals("PodInitializing")
                             ? "Init:" + i + "/"
-                                    + pod.object("spec").array("initContainers").items().size()
+                                    + pod.object("spec")
+                                            .array("initContainers")
+                                            .items()
+                                            .size()
                             : "Init:" + waits);
         }
         return Optional.empty();

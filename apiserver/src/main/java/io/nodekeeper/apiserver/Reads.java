@@ -37,9 +37,8 @@ final class Reads {
         String key = resource.key(target.namespace(), target.name());
         Optional<Long> version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"));
         // Who names a version, if only 0, is content with what was heard so far; all others see every write so far.
-        CompletableFuture<Optional<Entry>> found = version.isPresent()
-                ? reached(version.get()).thenApply(ready -> store.get(key))
-                : store.read(key);
+        CompletableFuture<Optional<Entry>> found =
+                version.isPresent() ? reached(version.get()).thenApply(ready -> store.get(key)) : store.read(key);
         return found.thenApply(stored -> {
             Entry entry = stored.orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
             if (media.table()) {

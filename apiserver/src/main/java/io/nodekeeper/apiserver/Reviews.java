@@ -46,26 +46,31 @@ final class Reviews {
     Map<String, Action> actions() {
         Map<String, Action> actions = new HashMap<>();
         put(actions, AccessResources.TOKEN_REVIEWS, (user, target, body) -> tokenReview(body.object("spec")));
-        put(actions, AccessResources.SELF_SUBJECT_REVIEWS, (user, target, body) -> JsonObject.builder()
-                .put("userInfo", userInfo(user))
-                .build());
+        put(
+                actions,
+                AccessResources.SELF_SUBJECT_REVIEWS,
+                (user, target, body) ->
+                        JsonObject.builder().put("userInfo", userInfo(user)).build());
         put(actions, AccessResources.SELF_SUBJECT_ACCESS_REVIEWS, (user, target, body) -> {
             checkAttributes(AccessResources.SELF_SUBJECT_ACCESS_REVIEWS, body.object("spec"));
             return status(decide(user.name(), user.groups(), body.object("spec")));
         });
-        put(actions, AccessResources.SUBJECT_ACCESS_REVIEWS, (user, target, body) ->
-                accessReview(AccessResources.SUBJECT_ACCESS_REVIEWS, body.object("spec")));
+        put(
+                actions,
+                AccessResources.SUBJECT_ACCESS_REVIEWS,
+                (user, target, body) -> accessReview(AccessResources.SUBJECT_ACCESS_REVIEWS, body.object("spec")));
         put(actions, AccessResources.LOCAL_SUBJECT_ACCESS_REVIEWS, (user, target, body) -> {
-            String namespace =
-                    body.object("spec").object("resourceAttributes").text("namespace");
+            String namespace = body.object("spec").object("resourceAttributes").text("namespace");
             if (!namespace.equals(target.namespace())) {
                 throw ApiException.badRequest(
                         "spec.resourceAttributes.namespace must match namespace: " + target.namespace());
             }
             return accessReview(AccessResources.LOCAL_SUBJECT_ACCESS_REVIEWS, body.object("spec"));
         });
-        put(actions, AccessResources.SELF_SUBJECT_RULES_REVIEWS, (user, target, body) ->
-                rulesReview(user, body.object("spec").text("namespace")));
+        put(
+                actions,
+                AccessResources.SELF_SUBJECT_RULES_REVIEWS,
+                (user, target, body) -> rulesReview(user, body.object("spec").text("namespace")));
         return actions;
     }
 
@@ -87,7 +92,8 @@ final class Reviews {
                     .with("metadata", body.object("metadata"))
                     .with("spec", body.object("spec"))
                     .with("status", review.status(user, target, body));
-            return CompletableFuture.completedFuture(Mutations.shown(new Attempts.Result(201, answer, false), warnings));
+            return CompletableFuture.completedFuture(
+                    Mutations.shown(new Attempts.Result(201, answer, false), warnings));
         });
     }
 
@@ -188,9 +194,7 @@ final class Reviews {
         if (namespace.isEmpty()) {
             throw ApiException.badRequest("no namespace on request");
         }
-        List<Rule> rules = user.in(User.MASTERS)
-                ? ALL
-                : policy.get().rules(user.name(), user.groups(), namespace);
+        List<Rule> rules = user.in(User.MASTERS) ? ALL : policy.get().rules(user.name(), user.groups(), namespace);
         JsonObject.Builder status = JsonObject.builder()
                 .put("resourceRules", rules(rules, false))
                 .put("nonResourceRules", rules(rules, true));

@@ -41,8 +41,8 @@ final class SecretStrategy implements Strategy {
         JsonObject.Builder data = secret.object("data").toBuilder();
         secret.object("stringData")
                 .texts()
-                .forEach((key, text) -> data.put(
-                        key, Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8))));
+                .forEach((key, text) ->
+                        data.put(key, Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8))));
         return secret.without("stringData").with("data", data.build());
     }
 
@@ -75,8 +75,8 @@ final class SecretStrategy implements Strategy {
     public List<FieldError> validateUpdate(JsonObject secret, JsonObject old) {
         List<FieldError> errors = new ArrayList<>(DataRules.immutability(secret, old, List.of("data")));
         if (!secret.text("type").equals(old.text("type"))) {
-            errors.add(FieldError.invalid(
-                    "type", new JsonString(secret.text("type")).toString(), "field is immutable"));
+            errors.add(
+                    FieldError.invalid("type", new JsonString(secret.text("type")).toString(), "field is immutable"));
         }
         return errors;
     }

@@ -103,9 +103,13 @@ final class ServerMetrics {
                 .name("apiserver_storage_objects")
                 .help("Objects stored.")
                 .labelNames("resource")
-                .callback(callback -> Resources.ALL.stream().filter(Resource::isStored).forEach(resource -> callback.call(
-                        store.list(resource.prefix(""), "", 0, 0).entries().size(),
-                        resource.type().qualifiedName())))
+                .callback(callback -> Resources.ALL.stream()
+                        .filter(Resource::isStored)
+                        .forEach(resource -> callback.call(
+                                store.list(resource.prefix(""), "", 0, 0)
+                                        .entries()
+                                        .size(),
+                                resource.type().qualifiedName())))
                 .register(registry);
         GaugeWithCallback.builder()
                 .name("apiserver_storage_revision")
@@ -188,7 +192,9 @@ final class ServerMetrics {
 
     private GaugeDataPoint registered(Resource resource) {
         return registered.labelValues(
-                resource.type().group(), resource.type().version(), resource.type().kind());
+                resource.type().group(),
+                resource.type().version(),
+                resource.type().kind());
     }
 
     void answered(RequestInfo info, ApiResponse response) {

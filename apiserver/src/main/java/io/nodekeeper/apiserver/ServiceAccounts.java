@@ -58,7 +58,8 @@ final class ServiceAccounts {
         }
         TokenClaims claims = read.get();
         List<String> wanted = audiences.isEmpty() ? tokens.audiences() : audiences;
-        List<String> common = wanted.stream().filter(claims.audiences()::contains).toList();
+        List<String> common =
+                wanted.stream().filter(claims.audiences()::contains).toList();
         Instant now = clock.wallTime();
         if (common.isEmpty() || !ServiceAccountTokens.isValid(claims, now) || !isAlive(claims, now)) {
             return Optional.empty();

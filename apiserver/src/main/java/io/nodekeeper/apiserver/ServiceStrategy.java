@@ -34,10 +34,13 @@ final class ServiceStrategy implements Strategy {
         return service.update("spec", given -> {
             JsonObject spec = Defaults.text(given, "type", "ClusterIP");
             spec = Defaults.text(spec, "sessionAffinity", "None");
-            return Defaults.each(spec, "ports", port -> Defaults.value(
-                    Defaults.text(port, "protocol", "TCP"),
-                    "targetPort",
-                    port.get("port").orElse(JsonNumber.of(0))));
+            return Defaults.each(
+                    spec,
+                    "ports",
+                    port -> Defaults.value(
+                            Defaults.text(port, "protocol", "TCP"),
+                            "targetPort",
+                            port.get("port").orElse(JsonNumber.of(0))));
         });
     }
 
@@ -48,10 +51,14 @@ final class ServiceStrategy implements Strategy {
         String type = spec.text("type");
         if (!TYPES.contains(type)) {
             errors.add(FieldError.notSupported(
-                    "spec.type", "\"" + type + "\"", "\"ClusterIP\", \"ExternalName\", \"LoadBalancer\", \"NodePort\""));
+                    "spec.type",
+                    "\"" + type + "\"",
+                    "\"ClusterIP\", \"ExternalName\", \"LoadBalancer\", \"NodePort\""));
         }
         JsonArray ports = spec.array("ports");
-        if (ports.isEmpty() && !type.equals("ExternalName") && !spec.text("clusterIP").equals("None")) {
+        if (ports.isEmpty()
+                && !type.equals("ExternalName")
+                && !spec.text("clusterIP").equals("None")) {
             errors.add(FieldError.required("spec.ports", ""));
         }
         List<JsonObject> list = ports.objects().toList();
@@ -64,9 +71,7 @@ final class ServiceStrategy implements Strategy {
             }
             if (!PROTOCOLS.contains(list.get(i).text("protocol"))) {
                 errors.add(FieldError.notSupported(
-                        path + ".protocol",
-                        "\"" + list.get(i).text("protocol") + "\"",
-                        "\"SCTP\", \"TCP\", \"UDP\""));
+                        path + ".protocol", "\"" + list.get(i).text("protocol") + "\"", "\"SCTP\", \"TCP\", \"UDP\""));
             }
             if (list.size() > 1 && list.get(i).text("name").isEmpty()) {
                 errors.add(FieldError.required(path + ".name", ""));

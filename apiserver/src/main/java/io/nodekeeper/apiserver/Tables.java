@@ -68,8 +68,8 @@ final class Tables {
     static final Table LEASES = new Table(
             List.of(name(), column("Holder", lease -> lease.object("spec").text("holderIdentity")), age()));
 
-    static final Table ROLES = new Table(List.of(
-            name(), column("Created At", role -> role.object("metadata").text("creationTimestamp"))));
+    static final Table ROLES = new Table(
+            List.of(name(), column("Created At", role -> role.object("metadata").text("creationTimestamp"))));
 
     static final Table ROLE_BINDINGS = new Table(List.of(
             name(),

@@ -15,8 +15,7 @@ record TokenHash(String hex) {
     static TokenHash of(String token) {
         try {
             return new TokenHash(HexFormat.of()
-                    .formatHex(
-                            MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8))));
+                    .formatHex(MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8))));
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("this Java lacks SHA-256", e);
         }

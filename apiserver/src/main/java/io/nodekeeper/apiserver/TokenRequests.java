@@ -52,7 +52,8 @@ final class TokenRequests implements Action {
         MetadataRules.checkPlace(body, target.namespace(), target.name());
         JsonObject account = object(resource, target.namespace(), target.name());
         JsonObject spec = body.object("spec");
-        long seconds = spec.number("expirationSeconds").filter(asked -> asked != 0).orElse(DEFAULT_SECONDS);
+        long seconds =
+                spec.number("expirationSeconds").filter(asked -> asked != 0).orElse(DEFAULT_SECONDS);
         checkSeconds(target.name(), seconds);
         List<String> asked = spec.array("audiences").strings().toList();
         List<String> audiences = asked.isEmpty() ? signing.audiences() : asked;
@@ -94,8 +95,7 @@ final class TokenRequests implements Action {
     }
 
     private static ApiException invalid(String account, String path, long seconds, String why) {
-        return ApiException.invalid(
-                TYPE, account, List.of(FieldError.invalid(path, Long.toString(seconds), why)));
+        return ApiException.invalid(TYPE, account, List.of(FieldError.invalid(path, Long.toString(seconds), why)));
     }
 
     /** The object that the token is to end with; refuses one that is not there, or not the account's. */

@@ -25,7 +25,8 @@ final class VolumeAttachmentStrategy implements Strategy {
             }
         }
         if (spec.object("source").isEmpty()) {
-            errors.add(FieldError.required("spec.source", "must specify one of inlineVolumeSpec and persistentVolumeName"));
+            errors.add(FieldError.required(
+                    "spec.source", "must specify one of inlineVolumeSpec and persistentVolumeName"));
         }
         return errors;
     }

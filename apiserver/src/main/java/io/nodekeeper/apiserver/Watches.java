@@ -244,9 +244,7 @@ final class Watches {
             }
             JsonObject object = JsonObject.builder()
                     .put("kind", kind())
-                    .put(
-                            "apiVersion",
-                            media.whole() ? resource.type().apiVersion() : media.apiVersion())
+                    .put("apiVersion", media.whole() ? resource.type().apiVersion() : media.apiVersion())
                     .put("metadata", metadata.build())
                     .build();
             sink.write(Watches.line("BOOKMARK", Json.writeBytes(object)));

@@ -84,8 +84,8 @@ final class Writes {
         return !creates || store.alone()
                 ? replaced
                 // It was there as far as this server had heard, but is not.
-                : replaced.exceptionallyCompose(error ->
-                        Failures.cause(error) instanceof ApiException refused && refused.code() == 404
+                : replaced.exceptionallyCompose(
+                        error -> Failures.cause(error) instanceof ApiException refused && refused.code() == 404
                                 ? createInstead(order, body)
                                 : CompletableFuture.failedFuture(error));
     }
@@ -93,9 +93,9 @@ final class Writes {
     private CompletableFuture<Result> createInstead(Order order, JsonObject body) {
         return create(
                 order,
-                body.update("metadata", metadata -> metadata.with(
-                                "name", order.target().name())
-                        .without("resourceVersion")));
+                body.update(
+                        "metadata",
+                        metadata -> metadata.with("name", order.target().name()).without("resourceVersion")));
     }
 
     private CompletableFuture<Result> replace(Order order, JsonObject body) {
@@ -141,8 +141,7 @@ final class Writes {
      *
      * @param complete what is done to each object that a client asks for
      */
-    CompletableFuture<Result> apply(
-            Order order, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
+    CompletableFuture<Result> apply(Order order, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
         RequestInfo.Target target = order.target();
         String now = KubeTime.format(clock.wallTime());
         CompletableFuture<Optional<Entry>> found = target.subresource().isEmpty()
@@ -174,9 +173,9 @@ final class Writes {
     }
 
     private static void checkPatched(Order order, JsonObject old, JsonObject asked) {
-        MetadataRules.checkPlace(asked, order.target().namespace(), order.target().name());
-        validate(
-                order.resource().type(), order.target().name(), MetadataRules.validateUpdate(asked, old), List.of());
+        MetadataRules.checkPlace(
+                asked, order.target().namespace(), order.target().name());
+        validate(order.resource().type(), order.target().name(), MetadataRules.validateUpdate(asked, old), List.of());
     }
 
     private static void checkVersion(Order order, Entry entry, JsonObject asked) {
@@ -232,7 +231,8 @@ final class Writes {
         }
         // Labels and annotations may be written along with the status; the spec may not. What is finalized has a spec
         // that is written nowhere else.
-        if (subresource.equals("status") || (subresource.isEmpty() && resource.subresource("finalize").isPresent())) {
+        if (subresource.equals("status")
+                || (subresource.isEmpty() && resource.subresource("finalize").isPresent())) {
             merged = withField(merged, old, "spec");
         }
         JsonObject kept = MetadataRules.forUpdate(

@@ -74,9 +74,8 @@ final class Yaml {
         String message = Optional.ofNullable(error.getMessage()).orElse("nested too deeply");
         if (error instanceof DuplicateKeyException) {
             // The place comes first and is told over several lines; which field it is comes last.
-            message = message.substring(message.lastIndexOf("found duplicate key") < 0
-                    ? 0
-                    : message.lastIndexOf("found duplicate key"));
+            message = message.substring(
+                    message.lastIndexOf("found duplicate key") < 0 ? 0 : message.lastIndexOf("found duplicate key"));
         }
         return message.lines().findFirst().orElse("");
     }
@@ -91,7 +90,8 @@ final class Yaml {
     /** Writes a value that begins on a line of its own, or, as an item of a list, behind the dash. */
     private static void block(StringBuilder out, JsonValue value, int indent, boolean behindDash) {
         switch (value) {
-            case JsonObject object when !object.isEmpty() -> {
+            case JsonObject object
+            when !object.isEmpty() -> {
                 boolean first = behindDash;
                 for (Map.Entry<String, JsonValue> field : object.fields().entrySet()) {
                     indent(out, first ? 0 : indent);
@@ -100,7 +100,8 @@ final class Yaml {
                     nested(out, field.getValue(), indent);
                 }
             }
-            case JsonArray array when !array.isEmpty() -> {
+            case JsonArray array
+            when !array.isEmpty() -> {
                 Iterator<JsonValue> items = array.items().iterator();
                 for (boolean first = behindDash; items.hasNext(); first = false) {
                     indent(out, first ? 0 : indent);

@@ -132,7 +132,8 @@ class ApplyTest {
                 TestServer.JSON_PATCH,
                 MAPS + "/m",
                 "[{\"op\":\"replace\",\"path\":\"/metadata/managedFields\",\"value\":["
-                        + owners(applied).getFirst() + "]},{\"op\":\"replace\",\"path\":\"/metadata/resourceVersion\",\"value\":\""
+                        + owners(applied).getFirst()
+                        + "]},{\"op\":\"replace\",\"path\":\"/metadata/resourceVersion\",\"value\":\""
                         + applied.version() + "\"}]");
         assertThat(migrated.status()).as(migrated.text()).isEqualTo(200);
         assertThat(owners(migrated)).hasSize(1);
@@ -143,8 +144,9 @@ class ApplyTest {
     @Tag("W39")
     void theStatusHasOwnersOfItsOwn() {
         server.node("n1");
-        String status = "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"},\"spec\":{\"unschedulable\":true},"
-                + "\"status\":{\"conditions\":[{\"type\":\"X\",\"status\":\"True\"}]}}";
+        String status =
+                "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"},\"spec\":{\"unschedulable\":true},"
+                        + "\"status\":{\"conditions\":[{\"type\":\"X\",\"status\":\"True\"}]}}";
         Answer applied = server.patch(APPLY, "/api/v1/nodes/n1/status?fieldManager=s", status);
         assertThat(applied.status()).as(applied.text()).isEqualTo(200);
         assertThat(applied.json().object("spec").has("unschedulable")).isFalse();
@@ -220,6 +222,7 @@ class ApplyTest {
         assertThat(apply("m1", stale).message())
                 .startsWith("Operation cannot be fulfilled on configmaps \"m\": the object has been modified");
         assertThat(apply("m1", map("{\"a b\":\"1\"}")).status()).isEqualTo(422);
-        assertThat(apply("m1", map("{}").replace("\"m\"", "\"other\"")).status()).isEqualTo(400);
+        assertThat(apply("m1", map("{}").replace("\"m\"", "\"other\"")).status())
+                .isEqualTo(400);
     }
 }

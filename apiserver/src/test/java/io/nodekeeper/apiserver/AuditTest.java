@@ -98,8 +98,7 @@ class AuditTest {
 
     @Test
     void whatIsSentIsNotPutDown() {
-        server.post(
-                "/apis/authentication.k8s.io/v1/tokenreviews", "{\"spec\":{\"token\":\"good-token\"}}");
+        server.post("/apis/authentication.k8s.io/v1/tokenreviews", "{\"spec\":{\"token\":\"good-token\"}}");
         assertThat(last().toString()).doesNotContain("good-token");
         server.post(
                 "/api/v1/namespaces/default/secrets",

@@ -144,7 +144,8 @@ class AuthorizationMatrixTest {
             post(
                     "/apis/storage.k8s.io/v1/volumeattachments",
                     "va" + n,
-                    ",\"spec\":{\"attacher\":\"x\",\"nodeName\":\"n" + n + "\",\"source\":{\"persistentVolumeName\":\"pv\"}}");
+                    ",\"spec\":{\"attacher\":\"x\",\"nodeName\":\"n" + n
+                            + "\",\"source\":{\"persistentVolumeName\":\"pv\"}}");
             for (String resource : List.of("secrets", "configmaps", "serviceaccounts")) {
                 post("/api/v1/namespaces/default/" + resource, resource.charAt(0) + n, "");
             }
@@ -234,7 +235,8 @@ class AuthorizationMatrixTest {
 
     /** Whether a request is served, or fails for another reason than who makes it. */
     private static boolean isAllowed(User user, Row row, String verb) {
-        String object = row.collection() + "/" + row.name() + (row.subresource().isEmpty() ? "" : "/" + row.subresource());
+        String object =
+                row.collection() + "/" + row.name() + (row.subresource().isEmpty() ? "" : "/" + row.subresource());
         boolean single = !row.subresource().isEmpty();
         String body = body(row);
         var answer = switch (verb) {
@@ -254,13 +256,16 @@ class AuthorizationMatrixTest {
             default -> send(user, "DELETE", row.collection() + "?dryRun=All", "", "");
         };
         int status = answer.status();
-        assertThat(status).as(row + " " + verb).isNotEqualTo(405).isNotEqualTo(401).isLessThan(500);
+        assertThat(status)
+                .as(row + " " + verb)
+                .isNotEqualTo(405)
+                .isNotEqualTo(401)
+                .isLessThan(500);
         return status != 403;
     }
 
     private static ApiResponse send(User user, String method, String uri, String type, String body) {
-        var response = server.send(
-                user, method, uri, type.isEmpty() ? Map.of() : Map.of("content-type", type), body);
+        var response = server.send(user, method, uri, type.isEmpty() ? Map.of() : Map.of("content-type", type), body);
         server.settle();
         return response.join();
     }
@@ -282,12 +287,14 @@ class AuthorizationMatrixTest {
         return switch (row.path()) {
             case "pods" ->
                 "{\"metadata\":{" + name
-                        + ",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"}},\"spec\":{\"nodeName\":\"n" + number
+                        + ",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"}},\"spec\":{\"nodeName\":\"n"
+                        + number
                         + "\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}";
             case "serviceaccounts/token" -> {
                 Answer pod = server.get("/api/v1/namespaces/default/pods/p" + number);
                 yield "{\"spec\":{\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"p" + number
-                        + "\",\"uid\":\"" + (pod.status() == 200 ? pod.json().object("metadata").text("uid") : "x")
+                        + "\",\"uid\":\""
+                        + (pod.status() == 200 ? pod.json().object("metadata").text("uid") : "x")
                         + "\"}}}";
             }
             case "pods/binding", "bindings" ->
@@ -297,8 +304,10 @@ class AuthorizationMatrixTest {
                         + "},\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"view\"}}";
             case "tokenreviews" -> "{\"spec\":{\"token\":\"t\"}}";
             case "selfsubjectreviews" -> "{}";
-            case "subjectaccessreviews", "selfsubjectaccessreviews", "localsubjectaccessreviews", "selfsubjectrulesreviews" ->
-                "{\"spec\":{}}";
+            case "subjectaccessreviews",
+                    "selfsubjectaccessreviews",
+                    "localsubjectaccessreviews",
+                    "selfsubjectrulesreviews" -> "{\"spec\":{}}";
             default -> "{\"metadata\":{" + name + "}}";
         };
     }

@@ -48,11 +48,15 @@ class DiscoveryTest {
     @Test
     @Tag("W2")
     void theOneDocumentHoldsWhatTheManyHold() {
-        JsonObject group = get("/api", V2).json().array("items").objects().toList().getFirst();
+        JsonObject group =
+                get("/api", V2).json().array("items").objects().toList().getFirst();
         JsonObject version = named(group, "versions", "version", "v1");
         JsonObject nodes = named(version, "resources", "resource", "nodes");
         JsonObject lease = named(
-                get("/apis", V2).json().array("items").objects()
+                get("/apis", V2)
+                        .json()
+                        .array("items")
+                        .objects()
                         .filter(item -> item.object("metadata").text("name").equals("coordination.k8s.io"))
                         .findFirst()
                         .orElseThrow()
@@ -74,7 +78,10 @@ class DiscoveryTest {
                                 + "\"version\":\"v1\",\"kind\":\"Node\"},\"verbs\":[\"get\",\"patch\",\"update\"]}]}");
         assertThat(lease.text("scope")).isEqualTo("Namespaced");
         assertThat(lease.object("responseKind").text("group")).isEqualTo("coordination.k8s.io");
-        List<String> resources = server.get("/api/v1").json().array("resources").objects()
+        List<String> resources = server.get("/api/v1")
+                .json()
+                .array("resources")
+                .objects()
                 .map(entry -> entry.text("name"))
                 .filter(name -> !name.contains("/"))
                 .toList();
@@ -111,7 +118,8 @@ class DiscoveryTest {
                 .hasToString("{\"groupVersion\":\"coordination.k8s.io/v1\",\"version\":\"v1\"}");
         assertThat(group.text("kind")).isEqualTo("APIGroup");
         assertThat(group.text("name")).isEqualTo("coordination.k8s.io");
-        assertThat(get("/apis", "application/json;as=APIGroupDiscoveryList;v=v9;g=apidiscovery.k8s.io").status())
+        assertThat(get("/apis", "application/json;as=APIGroupDiscoveryList;v=v9;g=apidiscovery.k8s.io")
+                        .status())
                 .isEqualTo(406);
     }
 
@@ -120,8 +128,10 @@ class DiscoveryTest {
         JsonObject core = server.get("/api/v1/").json();
 
         assertThat(core.text("groupVersion")).isEqualTo("v1");
-        assertThat(named(core, "resources", "name", "pods").text("singularName")).isEqualTo("pod");
-        assertThat(named(core, "resources", "name", "pods").array("categories").strings()).contains("all");
+        assertThat(named(core, "resources", "name", "pods").text("singularName"))
+                .isEqualTo("pod");
+        assertThat(named(core, "resources", "name", "pods").array("categories").strings())
+                .contains("all");
         assertThat(named(core, "resources", "name", "nodes/status"))
                 .hasToString("{\"name\":\"nodes/status\",\"singularName\":\"\",\"namespaced\":false,\"kind\":\"Node\","
                         + "\"verbs\":[\"get\",\"patch\",\"update\"]}");

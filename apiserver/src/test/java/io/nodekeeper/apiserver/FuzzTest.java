@@ -309,7 +309,11 @@ class FuzzTest {
                             .setSpec(V1.NodeSpec.newBuilder()
                                     .addTaints(V1.Taint.newBuilder().setKey("k").setEffect("NoExecute")))
                             .setStatus(V1.NodeStatus.newBuilder()
-                                    .putCapacity("cpu", Resource.Quantity.newBuilder().setString("4").build()))
+                                    .putCapacity(
+                                            "cpu",
+                                            Resource.Quantity.newBuilder()
+                                                    .setString("4")
+                                                    .build()))
                             .build()),
             Envelopes.of(
                     "v1",

@@ -118,8 +118,7 @@ class KindsTest {
         server.post(NS + "/configmaps", "{\"metadata\":{\"name\":\"m\"},\"data\":{\"a\":\"1\"},\"immutable\":true}");
         assertThat(server.patch(TestServer.MERGE, NS + "/configmaps/m", "{\"data\":{\"a\":\"2\"}}")
                         .message())
-                .isEqualTo(
-                        "ConfigMap \"m\" is invalid: data: Forbidden: field is immutable when `immutable` is set");
+                .isEqualTo("ConfigMap \"m\" is invalid: data: Forbidden: field is immutable when `immutable` is set");
         assertThat(server.patch(TestServer.MERGE, NS + "/configmaps/m", "{\"metadata\":{\"labels\":{\"a\":\"2\"}}}")
                         .status())
                 .isEqualTo(200);
@@ -187,7 +186,8 @@ class KindsTest {
         Answer patched = server.patch(TestServer.STRATEGIC, NEW_EVENTS + "/e", "{\"series\":{\"count\":2}}");
         assertThat(patched.status()).as(patched.text()).isEqualTo(200);
         assertThat(core.events.getLast().object("object").text("message")).isEqualTo("a");
-        assertThat(core.events.getLast().object("object").object("series").number("count")).contains(2L);
+        assertThat(core.events.getLast().object("object").object("series").number("count"))
+                .contains(2L);
         assertThat(modern.events.getLast().object("object").text("note")).isEqualTo("a");
         assertThat(modern.events.getLast().object("object").text("apiVersion")).isEqualTo("events.k8s.io/v1");
         assertThat(core.brief()).isEqualTo(modern.brief());
@@ -214,8 +214,7 @@ class KindsTest {
         Answer refused = server.post(NEW_EVENTS, "{\"metadata\":{\"name\":\"e\"},\"type\":\"Odd\",\"note\":\"n\"}");
         assertThat(refused.status()).isEqualTo(422);
         assertThat(refused.json().object("details").array("causes").objects().map(cause -> cause.text("field")))
-                .containsExactly(
-                        "eventTime", "type", "reportingController", "reportingInstance", "action", "reason");
+                .containsExactly("eventTime", "type", "reportingController", "reportingInstance", "action", "reason");
         assertThat(server.post(
                                 NEW_EVENTS,
                                 "{\"metadata\":{\"name\":\"e\"},\"deprecatedCount\":1,\"regarding\":{\"namespace\":\"default\"}}")

@@ -135,8 +135,8 @@ class KubernetesClientsTest {
 
         // And renews its lease each 10 s for two minutes, after a conflict too.
         assertThat(kubelet.get(LEASES + "/n1?timeout=10s").status()).isEqualTo(404);
-        Answer lease = kubelet.send(
-                "POST", LEASES + "?timeout=10s", "coordination.k8s.io/v1", "Lease", lease("", uid, 0));
+        Answer lease =
+                kubelet.send("POST", LEASES + "?timeout=10s", "coordination.k8s.io/v1", "Lease", lease("", uid, 0));
         assertThat(lease.status()).as(lease.text()).isEqualTo(201);
         String first = lease.version();
         String version = first;
@@ -166,8 +166,7 @@ class KubernetesClientsTest {
                 .isEqualTo(200);
 
         // And reports its status: one condition changes, the order is kept.
-        Answer ready = kubelet.patch(
-                TestServer.STRATEGIC, "/api/v1/nodes/n1/status?timeout=10s", """
+        Answer ready = kubelet.patch(TestServer.STRATEGIC, "/api/v1/nodes/n1/status?timeout=10s", """
                         {"status":{"$setElementOrder/conditions":[{"type":"MemoryPressure"},{"type":"DiskPressure"},
                         {"type":"PIDPressure"},{"type":"Ready"}],"conditions":[{"message":"kubelet is posting ready status",
                         "reason":"KubeletReady","status":"True","type":"Ready"}]}}
@@ -224,8 +223,7 @@ class KubernetesClientsTest {
         Client manager = new Client(TestServer.CONTROLLER, true);
         assertThat(manager.get("/healthz?timeout=32s").status()).isEqualTo(200);
         Lines nodes = manager.inform("/api/v1/nodes");
-        for (String uri : List.of(
-                "/api/v1/pods", "/apis/coordination.k8s.io/v1/leases", "/apis/apps/v1/daemonsets")) {
+        for (String uri : List.of("/api/v1/pods", "/apis/coordination.k8s.io/v1/leases", "/apis/apps/v1/daemonsets")) {
             manager.inform(uri);
         }
 
@@ -263,16 +261,16 @@ class KubernetesClientsTest {
 
         // When both reach for the lock.
         String collection = LOCK.substring(0, LOCK.lastIndexOf('/'));
-        Answer won = one.send(
-                "POST", collection + "?timeout=5s", "coordination.k8s.io/v1", "Lease", lock("", "one", 0));
-        Answer lost = other.send(
-                "POST", collection + "?timeout=5s", "coordination.k8s.io/v1", "Lease", lock("", "other", 0));
+        Answer won =
+                one.send("POST", collection + "?timeout=5s", "coordination.k8s.io/v1", "Lease", lock("", "one", 0));
+        Answer lost =
+                other.send("POST", collection + "?timeout=5s", "coordination.k8s.io/v1", "Lease", lock("", "other", 0));
 
         // Then one has it, and renews it.
         assertThat(won.status()).as(won.text()).isEqualTo(201);
         assertThat(lost.status()).isEqualTo(409);
-        Answer renewed = one.send(
-                "PUT", LOCK + "?timeout=5s", "coordination.k8s.io/v1", "Lease", lock(won.version(), "one", 2));
+        Answer renewed =
+                one.send("PUT", LOCK + "?timeout=5s", "coordination.k8s.io/v1", "Lease", lock(won.version(), "one", 2));
         assertThat(renewed.status()).as(renewed.text()).isEqualTo(200);
 
         // And when it falls silent, the other one takes over, and the first one's late renewal is refused.
@@ -283,7 +281,8 @@ class KubernetesClientsTest {
                 "PUT", LOCK + "?timeout=5s", "coordination.k8s.io/v1", "Lease", lock(renewed.version(), "one", 20));
         assertThat(taken.status()).isEqualTo(200);
         assertThat(late.status()).isEqualTo(409);
-        assertThat(server.get(LOCK).json().object("spec").text("holderIdentity")).isEqualTo("other");
+        assertThat(server.get(LOCK).json().object("spec").text("holderIdentity"))
+                .isEqualTo("other");
     }
 
     private static Meta.ObjectMeta.Builder metadata(String name) {
@@ -318,7 +317,10 @@ class KubernetesClientsTest {
                         .putLabels("kubernetes.io/os", "linux")
                         .putLabels("kubernetes.io/arch", "amd64")
                         .putAnnotations("volumes.kubernetes.io/controller-managed-attach-detach", "true"))
-                .setSpec(V1.NodeSpec.newBuilder().setPodCIDR("").setProviderID("").setUnschedulable(false))
+                .setSpec(V1.NodeSpec.newBuilder()
+                        .setPodCIDR("")
+                        .setProviderID("")
+                        .setUnschedulable(false))
                 .setStatus(V1.NodeStatus.newBuilder()
                         .putCapacity(
                                 "memory",

@@ -30,7 +30,11 @@ class OpenApiTest {
         String url = url("apis/coordination.k8s.io/v1");
         Answer document = server.get(url + "&timeout=32s");
         Answer again = server.ask(
-                TestServer.ADMIN, "GET", url, Map.of("if-none-match", document.headers().get("etag")), "");
+                TestServer.ADMIN,
+                "GET",
+                url,
+                Map.of("if-none-match", document.headers().get("etag")),
+                "");
         Answer plain = server.get("/openapi/v3/apis/coordination.k8s.io/v1");
 
         assertThat(url).matches("/openapi/v3/apis/coordination\\.k8s\\.io/v1\\?hash=[0-9A-F]{64}");
@@ -63,18 +67,24 @@ class OpenApiTest {
                 .hasToString("{\"allOf\":[{\"$ref\":\"#/components/schemas/io.k8s.api.core.v1.NodeSpec\"}],"
                         + "\"description\":\"What is wanted of the node.\"}");
         assertThat(spec.object("taints"))
-                .hasToString("{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/io.k8s.api.core.v1.Taint\"},"
-                        + "\"x-kubernetes-list-type\":\"atomic\",\"description\":\"What keeps pods away that do not"
-                        + " tolerate it.\"}");
-        assertThat(status.object("conditions").text("x-kubernetes-patch-merge-key")).isEqualTo("type");
-        assertThat(status.object("conditions").text("x-kubernetes-patch-strategy")).isEqualTo("merge");
+                .hasToString(
+                        "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/io.k8s.api.core.v1.Taint\"},"
+                                + "\"x-kubernetes-list-type\":\"atomic\",\"description\":\"What keeps pods away that do not"
+                                + " tolerate it.\"}");
+        assertThat(status.object("conditions").text("x-kubernetes-patch-merge-key"))
+                .isEqualTo("type");
+        assertThat(status.object("conditions").text("x-kubernetes-patch-strategy"))
+                .isEqualTo("merge");
         assertThat(status.object("capacity").object("additionalProperties").text("$ref"))
                 .isEqualTo("#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity");
         assertThat(schemas.object("io.k8s.apimachinery.pkg.apis.meta.v1.Time").text("format"))
                 .isEqualTo("date-time");
-        assertThat(schemas.object("io.k8s.apimachinery.pkg.util.intstr.IntOrString").text("format"))
+        assertThat(schemas.object("io.k8s.apimachinery.pkg.util.intstr.IntOrString")
+                        .text("format"))
                 .isEqualTo("int-or-string");
-        assertThat(schemas.object("io.k8s.api.core.v1.Volume").object("properties").fields())
+        assertThat(schemas.object("io.k8s.api.core.v1.Volume")
+                        .object("properties")
+                        .fields())
                 .containsKeys("name", "emptyDir", "hostPath")
                 .doesNotContainKey("volumeSource");
     }
@@ -84,7 +94,8 @@ class OpenApiTest {
     void whatCanBeDoneIsThereWithItsParameters() {
         JsonObject paths = server.get(url("api/v1")).json().object("paths");
         JsonObject patch = paths.object("/api/v1/nodes/{name}").object("patch");
-        JsonObject get = paths.object("/api/v1/namespaces/{namespace}/pods/{name}").object("get");
+        JsonObject get =
+                paths.object("/api/v1/namespaces/{namespace}/pods/{name}").object("get");
 
         assertThat(patch.text("x-kubernetes-action")).isEqualTo("patch");
         assertThat(patch.object("x-kubernetes-group-version-kind"))
@@ -106,11 +117,15 @@ class OpenApiTest {
     @Test
     @Tag("W8")
     void everyReferenceLeadsSomewhere() {
-        for (String path : server.get("/openapi/v3").json().object("paths").fields().keySet()) {
+        for (String path :
+                server.get("/openapi/v3").json().object("paths").fields().keySet()) {
             JsonObject document = server.get(url(path)).json();
             for (String reference : references(document)) {
                 String name = reference.substring("#/components/schemas/".length());
-                assertThat(document.object("components").object("schemas").object(name).fields())
+                assertThat(document.object("components")
+                                .object("schemas")
+                                .object(name)
+                                .fields())
                         .as(path + " " + reference)
                         .isNotEmpty();
             }
@@ -159,7 +174,8 @@ class OpenApiTest {
                 .containsExactlyElementsOf(json.object("definitions").fields().keySet());
         assertThat(fields(fields(answer.bytes(), 8).getFirst(), 2))
                 .hasSameSizeAs(json.object("paths").fields().keySet());
-        assertThat(server.ask(TestServer.ADMIN, "GET", "/openapi/v2", Map.of("accept", "text/csv"), "").status())
+        assertThat(server.ask(TestServer.ADMIN, "GET", "/openapi/v2", Map.of("accept", "text/csv"), "")
+                        .status())
                 .isEqualTo(406);
     }
 

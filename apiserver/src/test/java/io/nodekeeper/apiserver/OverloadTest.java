@@ -78,8 +78,8 @@ class OverloadTest {
                 "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
         assertThat(status.status()).as(status.text()).isEqualTo(200);
         // A node's other read finds no seat, waits, and gets the first that is free.
-        CompletableFuture<ApiResponse> pods = server.send(
-                TestServer.N1, "GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1", Map.of(), "");
+        CompletableFuture<ApiResponse> pods =
+                server.send(TestServer.N1, "GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1", Map.of(), "");
         server.settle();
         assertThat(pods).isNotDone();
         server.time.advance(Duration.ofSeconds(4));
@@ -97,11 +97,14 @@ class OverloadTest {
         assertThat(late.status()).isEqualTo(504);
         assertThat(late.reason()).isEqualTo("Timeout");
         assertThat(late.message()).isEqualTo("Timeout: request did not complete within the allotted timeout");
-        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes?timeout=9m19s", "").status())
+        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes?timeout=9m19s", "")
+                        .status())
                 .isEqualTo(200);
-        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes?timeout=0", "").status())
+        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes?timeout=0", "")
+                        .status())
                 .isEqualTo(200);
-        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes?timeout=soon", "").message())
+        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes?timeout=soon", "")
+                        .message())
                 .startsWith("invalid timeout specified in the request URL");
     }
 

@@ -113,7 +113,9 @@ class PodActionsTest {
     @Tag("W47")
     void aBudgetGivesEachEvictionOnce() {
         budget("{\"observedGeneration\":1,\"disruptionsAllowed\":1,\"currentHealthy\":2,\"desiredHealthy\":1}");
-        server.post(PODS, TestServer.pod("p2", "n1").replace("\"name\":\"p2\"", "\"name\":\"p2\",\"labels\":{\"app\":\"a\"}"));
+        server.post(
+                PODS,
+                TestServer.pod("p2", "n1").replace("\"name\":\"p2\"", "\"name\":\"p2\",\"labels\":{\"app\":\"a\"}"));
         server.patch(
                 TestServer.MERGE,
                 PODS + "/p2/status",
@@ -182,8 +184,7 @@ class PodActionsTest {
                                 "{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"other\"}],\"activeDeadlineSeconds\":5}}")
                         .status())
                 .isEqualTo(200);
-        Answer refused =
-                server.patch(TestServer.STRATEGIC, PODS + "/p1", "{\"spec\":{\"restartPolicy\":\"Never\"}}");
+        Answer refused = server.patch(TestServer.STRATEGIC, PODS + "/p1", "{\"spec\":{\"restartPolicy\":\"Never\"}}");
         assertThat(refused.status()).isEqualTo(422);
         assertThat(refused.message())
                 .startsWith("Pod \"p1\" is invalid: spec: Forbidden: pod updates may not change fields other than");
@@ -226,7 +227,8 @@ class PodActionsTest {
         assertThat(server.get(path).json().object("spec").array("finalizers").strings())
                 .containsExactly("kubernetes");
         Answer held = server.put(
-                path + "/finalize", "{\"metadata\":{\"name\":\"held\"},\"spec\":{\"finalizers\":[\"kubernetes\",\"x.y/z\"]}}");
+                path + "/finalize",
+                "{\"metadata\":{\"name\":\"held\"},\"spec\":{\"finalizers\":[\"kubernetes\",\"x.y/z\"]}}");
         assertThat(held.status()).as(held.text()).isEqualTo(200);
         server.delete(path, "");
         assertThat(server.get(path).json().object("status").text("phase")).isEqualTo("Terminating");

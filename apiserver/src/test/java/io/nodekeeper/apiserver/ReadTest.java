@@ -49,7 +49,8 @@ class ReadTest {
         Answer answer = server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("accept", accept), "");
         assertThat(answer.status()).isEqualTo(406);
         assertThat(answer.reason()).isEqualTo("NotAcceptable");
-        assertThat(answer.message()).isEqualTo("only the following media types are accepted: application/json, application/yaml,"
+        assertThat(answer.message())
+                .isEqualTo("only the following media types are accepted: application/json, application/yaml,"
                         + " application/vnd.kubernetes.protobuf");
     }
 
@@ -97,8 +98,18 @@ class ReadTest {
                         "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"coordination.k8s.io/v1\",\"resources\":[{\"name\":\"leases\",\"singularName\":\"lease\",\"namespaced\":true,\"kind\":\"Lease\",\"verbs\":[\"create\",\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\",\"update\",\"watch\"]}]}");
         assertThat(server.get("/api/v1").json().array("resources").objects().map(entry -> entry.text("name")))
                 .contains(
-                        "nodes", "nodes/status", "pods", "pods/status", "events", "namespaces", "namespaces/status",
-                        "serviceaccounts", "serviceaccounts/token", "secrets", "configmaps", "services");
+                        "nodes",
+                        "nodes/status",
+                        "pods",
+                        "pods/status",
+                        "events",
+                        "namespaces",
+                        "namespaces/status",
+                        "serviceaccounts",
+                        "serviceaccounts/token",
+                        "secrets",
+                        "configmaps",
+                        "services");
         assertThat(server.get("/version").json().text("major")).isEqualTo("1");
         assertThat(server.get("/").json().array("paths").strings()).contains("/api/v1", "/readyz");
     }

@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 /** What the server says when it is asked who may do what, as {@code kubectl auth} asks it. */
 class ReviewTest {
     private static final String AUTHORIZATION = "/apis/authorization.k8s.io/v1/";
-    private static final String PODS = "{\"resourceAttributes\":{\"namespace\":\"default\",\"verb\":\"list\",\"resource\":\"pods\"}";
+    private static final String PODS =
+            "{\"resourceAttributes\":{\"namespace\":\"default\",\"verb\":\"list\",\"resource\":\"pods\"}";
 
     private final TestServer server = TestServer.withRoles();
 
@@ -41,7 +42,11 @@ class ReviewTest {
         assertThat(answer.json().text("kind")).isEqualTo("SelfSubjectAccessReview");
         assertThat(status(TestServer.ADMIN, "selfsubjectaccessreviews", PODS + "}"))
                 .hasToString("{\"allowed\":true}");
-        assertThat(status(TestServer.N1, "selfsubjectaccessreviews", "{\"resourceAttributes\":{\"verb\":\"list\",\"group\":\"coordination.k8s.io\",\"resource\":\"leases\",\"namespace\":\"kube-node-lease\"}}"))
+        assertThat(
+                        status(
+                                TestServer.N1,
+                                "selfsubjectaccessreviews",
+                                "{\"resourceAttributes\":{\"verb\":\"list\",\"group\":\"coordination.k8s.io\",\"resource\":\"leases\",\"namespace\":\"kube-node-lease\"}}"))
                 .hasToString(
                         "{\"allowed\":false,\"reason\":\"can only get, create, update, patch, or delete a node lease\"}");
         assertThat(status(
@@ -54,7 +59,8 @@ class ReviewTest {
     @Test
     void whoMayAskForOthersIsToldToo() {
         String alice = ",\"user\":\"alice\",\"groups\":[\"system:masters\"]}";
-        assertThat(status(TestServer.ADMIN, "subjectaccessreviews", PODS + alice)).hasToString("{\"allowed\":true}");
+        assertThat(status(TestServer.ADMIN, "subjectaccessreviews", PODS + alice))
+                .hasToString("{\"allowed\":true}");
         assertThat(status(TestServer.ADMIN, "subjectaccessreviews", PODS + ",\"user\":\"alice\"}"))
                 .hasToString("{\"allowed\":false}");
         assertThat(ask(TestServer.ALICE, "subjectaccessreviews", PODS + alice).status())
@@ -78,7 +84,9 @@ class ReviewTest {
         assertThat(alice.array("resourceRules"))
                 .hasToString(
                         "[{\"verbs\":[\"create\"],\"apiGroups\":[\"authorization.k8s.io\"],\"resources\":[\"selfsubjectaccessreviews\",\"selfsubjectrulesreviews\"]},{\"verbs\":[\"create\"],\"apiGroups\":[\"authentication.k8s.io\"],\"resources\":[\"selfsubjectreviews\"]}]");
-        assertThat(alice.array("nonResourceRules").toString()).contains("/version").contains("/api/*");
+        assertThat(alice.array("nonResourceRules").toString())
+                .contains("/version")
+                .contains("/api/*");
         assertThat(alice.get("incomplete")).hasToString("Optional[false]");
         assertThat(status(TestServer.ADMIN, "selfsubjectrulesreviews", spec).array("resourceRules"))
                 .hasToString("[{\"verbs\":[\"*\"],\"apiGroups\":[\"*\"],\"resources\":[\"*\"]}]");
@@ -102,9 +110,11 @@ class ReviewTest {
 
     @Test
     void aReviewOfAnotherKindIsRefused() {
-        assertThat(server.post(AUTHORIZATION + "selfsubjectaccessreviews", "{\"kind\":\"Pod\"}").status())
+        assertThat(server.post(AUTHORIZATION + "selfsubjectaccessreviews", "{\"kind\":\"Pod\"}")
+                        .status())
                 .isEqualTo(400);
-        assertThat(server.post(AUTHORIZATION + "selfsubjectaccessreviews", "{\"spec\":[]}").status())
+        assertThat(server.post(AUTHORIZATION + "selfsubjectaccessreviews", "{\"spec\":[]}")
+                        .status())
                 .isEqualTo(400);
     }
 }

@@ -51,10 +51,12 @@ class RoleTest {
         created(BINDINGS, binding("alice-reads", "Role", "reader", "alice"));
         assertThat(as(TestServer.ALICE, "GET", PODS, "").status()).isEqualTo(200);
         // there, not elsewhere, and nothing else
-        assertThat(as(TestServer.ALICE, "GET", "/api/v1/namespaces/kube-system/pods", "").status())
+        assertThat(as(TestServer.ALICE, "GET", "/api/v1/namespaces/kube-system/pods", "")
+                        .status())
                 .isEqualTo(403);
         assertThat(as(TestServer.ALICE, "GET", "/api/v1/pods", "").status()).isEqualTo(403);
-        assertThat(as(TestServer.ALICE, "GET", PODS + "?watch=true", "").message()).contains("cannot watch");
+        assertThat(as(TestServer.ALICE, "GET", PODS + "?watch=true", "").message())
+                .contains("cannot watch");
         assertThat(server.delete(BINDINGS + "/alice-reads", "").status()).isEqualTo(200);
         assertThat(as(TestServer.ALICE, "GET", PODS, "").status()).isEqualTo(403);
     }
@@ -78,12 +80,15 @@ class RoleTest {
                         "one",
                         "{\"apiGroups\":[\"\"],\"resources\":[\"nodes\"],\"resourceNames\":[\"n1\"],\"verbs\":[\"get\",\"list\",\"watch\"]}"));
         created(CLUSTER_BINDINGS, binding("one", "ClusterRole", "one", "alice"));
-        assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes?fieldSelector=metadata.name%3Dn1", "").status())
+        assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes?fieldSelector=metadata.name%3Dn1", "")
+                        .status())
                 .isEqualTo(200);
-        assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes?fieldSelector=metadata.name%3Dn2", "").message())
+        assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes?fieldSelector=metadata.name%3Dn2", "")
+                        .message())
                 .isEqualTo(
                         "nodes \"n2\" is forbidden: User \"alice\" cannot list resource \"nodes\" in API group \"\" at the cluster scope");
-        assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes?fieldSelector=metadata.name!%3Dn1", "").status())
+        assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes?fieldSelector=metadata.name!%3Dn1", "")
+                        .status())
                 .isEqualTo(403);
         assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes", "").status()).isEqualTo(403);
     }
@@ -101,7 +106,8 @@ class RoleTest {
         created(CLUSTER_BINDINGS, binding("paths", "ClusterRole", "paths", "alice"));
         assertThat(as(TestServer.ALICE, "GET", "/metrics", "").status()).isEqualTo(200);
         server.node("n1");
-        assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes/n1/status", "").status()).isEqualTo(200);
+        assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes/n1/status", "").status())
+                .isEqualTo(200);
         assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes/n1", "").status()).isEqualTo(403);
     }
 
@@ -130,7 +136,8 @@ class RoleTest {
                 .isEqualTo(
                         "clusterroles.rbac.authorization.k8s.io \"x\" is forbidden: user \"alice\" (groups=[\"system:authenticated\"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"delete\" \"list\"]}");
         String more = "{\"rules\":[" + rule("*", "*", "*") + "]}";
-        assertThat(as(TestServer.ALICE, "PATCH", CLUSTER_ROLES + "/r", more).status()).isEqualTo(403);
+        assertThat(as(TestServer.ALICE, "PATCH", CLUSTER_ROLES + "/r", more).status())
+                .isEqualTo(403);
         assertThat(as(TestServer.ALICE, "POST", CLUSTER_BINDINGS, binding("c", "ClusterRole", "cluster-admin", "alice"))
                         .message())
                 .isEqualTo(
@@ -147,7 +154,11 @@ class RoleTest {
                 .endsWith("must have cluster-admin privileges to use an aggregationRule");
 
         // what grants nothing more is no escalation, whatever the role holds
-        assertThat(as(TestServer.ALICE, "PATCH", CLUSTER_ROLES + "/cluster-admin", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}")
+        assertThat(as(
+                                TestServer.ALICE,
+                                "PATCH",
+                                CLUSTER_ROLES + "/cluster-admin",
+                                "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}")
                         .status())
                 .isEqualTo(200);
     }
@@ -181,7 +192,8 @@ class RoleTest {
                         .message())
                 .isEqualTo(
                         "Role.rbac.authorization.k8s.io \"r\" is invalid: [rules[0].verbs: Required value: verbs must contain at least one value, rules[0].nonResourceURLs: Invalid value: [\"/x\"]: namespaced rules cannot apply to non-resource URLs]");
-        assertThat(server.post(CLUSTER_ROLES, role("r", "{\"verbs\":[\"get\"]}")).message())
+        assertThat(server.post(CLUSTER_ROLES, role("r", "{\"verbs\":[\"get\"]}"))
+                        .message())
                 .contains("rules[0].apiGroups: Required value: resource rules must supply at least one api group")
                 .contains("rules[0].resources: Required value: resource rules must supply at least one resource");
         assertThat(server.post(CLUSTER_BINDINGS, binding("b", "Role", "r", "u")).message())
@@ -226,7 +238,8 @@ class RoleTest {
         assertThat(server.store.get("/registry/rolebindings/kube-system/nodekeeper:controller"))
                 .isPresent();
 
-        // given one that was deleted, one that was cut down and got a rule of its own, and one that is not to be touched
+        // given one that was deleted, one that was cut down and got a rule of its own, and one that is not to be
+        // touched
         server.delete(CLUSTER_ROLES + "/view", "");
         String own = rule("example.com", "foos", "get");
         server.patch(TestServer.MERGE, CLUSTER_ROLES + "/edit", "{\"rules\":[" + own + "]}");
@@ -244,7 +257,8 @@ class RoleTest {
         assertThat(server.get(CLUSTER_ROLES + "/admin").json().array("rules").isEmpty())
                 .isTrue();
         assertThat(server.get(CLUSTER_BINDINGS + "/system:basic-user").text())
-                .contains("{\"kind\":\"Group\",\"apiGroup\":\"rbac.authorization.k8s.io\",\"name\":\"system:authenticated\"}");
+                .contains(
+                        "{\"kind\":\"Group\",\"apiGroup\":\"rbac.authorization.k8s.io\",\"name\":\"system:authenticated\"}");
     }
 
     @Test
@@ -282,7 +296,8 @@ class RoleTest {
                                 + "{\"apiGroups\":[\"\"],\"resources\":[\"groups\"],\"resourceNames\":[\"devs\"],\"verbs\":[\"impersonate\"]},"
                                 + "{\"apiGroups\":[\"authentication.k8s.io\"],\"resources\":[\"userextras/scopes\"],\"resourceNames\":[\"a\"],\"verbs\":[\"impersonate\"]}"));
         created(CLUSTER_BINDINGS, binding("as", "ClusterRole", "as", "alice"));
-        assertThat(impersonating(Map.of("impersonate-user", "bob", "impersonate-group", "devs", "impersonate-extra-scopes", "a")))
+        assertThat(impersonating(Map.of(
+                        "impersonate-user", "bob", "impersonate-group", "devs", "impersonate-extra-scopes", "a")))
                 .startsWith("nodes is forbidden: User \"bob\" cannot list");
         assertThat(impersonating(Map.of("impersonate-user", "carol"))).startsWith("users \"carol\" is forbidden");
         assertThat(impersonating(Map.of("impersonate-user", "bob", "impersonate-group", "devs\nsystem:masters")))

@@ -103,8 +103,9 @@ class ServiceAccountTest {
         assertThat(key.text("kid")).isEqualTo(header.text("kid")).isNotEmpty();
         assertThat(key.text("crv")).isEqualTo("P-256");
         assertThat(server.get("/.well-known/openid-configuration").json())
-                .hasToString("{\"issuer\":\"" + ISSUER
-                        + "\",\"jwks_uri\":\"https://127.0.0.1:6443/openid/v1/jwks\",\"response_types_supported\":[\"id_token\"],\"subject_types_supported\":[\"public\"],\"id_token_signing_alg_values_supported\":[\"ES256\"]}");
+                .hasToString(
+                        "{\"issuer\":\"" + ISSUER
+                                + "\",\"jwks_uri\":\"https://127.0.0.1:6443/openid/v1/jwks\",\"response_types_supported\":[\"id_token\"],\"subject_types_supported\":[\"public\"],\"id_token_signing_alg_values_supported\":[\"ES256\"]}");
     }
 
     @Test
@@ -117,7 +118,9 @@ class ServiceAccountTest {
         assertThat(user.array("groups"))
                 .hasToString(
                         "[\"system:serviceaccounts\",\"system:serviceaccounts:default\",\"system:authenticated\"]");
-        assertThat(user.object("extra").array("authentication.kubernetes.io/credential-id").toString())
+        assertThat(user.object("extra")
+                        .array("authentication.kubernetes.io/credential-id")
+                        .toString())
                 .startsWith("[\"JTI=");
         // and may what it was granted
         assertThat(with(token("a", ""), "GET", PODS, "").message())
@@ -148,9 +151,11 @@ class ServiceAccountTest {
     @Test
     void aBoundTokenEndsWithItsPod() {
         account("a");
-        String body = TestServer.pod("p", "n1").replace("\"containers\"", "\"serviceAccountName\":\"a\",\"containers\"");
+        String body =
+                TestServer.pod("p", "n1").replace("\"containers\"", "\"serviceAccountName\":\"a\",\"containers\"");
         String uid = server.post(PODS, body).json().object("metadata").text("uid");
-        String bound = "\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"p\",\"uid\":\"" + uid + "\"}";
+        String bound =
+                "\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"p\",\"uid\":\"" + uid + "\"}";
         String token = token("a", bound);
         assertThat(with(token, "POST", WHOAMI, "{}").text())
                 .contains("\"authentication.kubernetes.io/pod-name\":[\"p\"]")
@@ -169,13 +174,17 @@ class ServiceAccountTest {
                         "TokenRequest.authentication.k8s.io \"a\" is invalid: spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes");
         assertThat(request("a", "\"expirationSeconds\":4294967297").message())
                 .endsWith("may not specify a duration larger than 2^32 seconds");
-        assertThat(request("a", "\"boundObjectRef\":{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"name\":\"n\"}").status())
+        assertThat(request("a", "\"boundObjectRef\":{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"name\":\"n\"}")
+                        .status())
                 .isEqualTo(400);
         server.post(PODS, TestServer.pod("p", "n1"));
-        assertThat(request("a", "\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"p\"}").message())
+        assertThat(request("a", "\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"p\"}")
+                        .message())
                 .isEqualTo(
                         "cannot bind token for serviceaccount \"a\" to pod running with different serviceaccount name.");
-        assertThat(request("a", "\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"p\",\"uid\":\"x\"}")
+        assertThat(request(
+                                "a",
+                                "\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"p\",\"uid\":\"x\"}")
                         .status())
                 .isEqualTo(409);
     }
@@ -187,8 +196,8 @@ class ServiceAccountTest {
         assertThat(status(token)).isEqualTo(401);
         assertThat(review("\"token\":\"" + token + "\"").object("status"))
                 .hasToString("{\"user\":{},\"error\":\"invalid bearer token\"}");
-        JsonObject status =
-                review("\"token\":\"" + token + "\",\"audiences\":[\"other\",\"vault\"]").object("status");
+        JsonObject status = review("\"token\":\"" + token + "\",\"audiences\":[\"other\",\"vault\"]")
+                .object("status");
         assertThat(status.bool("authenticated")).isTrue();
         assertThat(status.array("audiences")).hasToString("[\"vault\"]");
     }
@@ -208,7 +217,10 @@ class ServiceAccountTest {
         assertThat(good.object("user").text("username")).isEqualTo("system:serviceaccount:default:a");
         assertThat(good.object("user").text("uid")).isEqualTo(uid);
         assertThat(good.array("audiences")).hasToString("[\"" + ISSUER + "\"]");
-        assertThat(review("\"token\":\"good-token\"").object("status").object("user").text("username"))
+        assertThat(review("\"token\":\"good-token\"")
+                        .object("status")
+                        .object("user")
+                        .text("username"))
                 .isEqualTo("token-user");
         assertThat(review("\"token\":\"nonsense\"").object("status"))
                 .hasToString("{\"user\":{},\"error\":\"invalid bearer token\"}");
@@ -240,7 +252,8 @@ class ServiceAccountTest {
     /** A token of the same account, signed by other keys or in another name. */
     private String madeBy(KeyPair keys, String issuer) {
         TestServer elsewhere = new TestServer(new Authenticator(
-                Map.of(), new ServiceAccountTokens(keys.getPrivate(), List.of(keys.getPublic()), issuer, List.of(ISSUER))));
+                Map.of(),
+                new ServiceAccountTokens(keys.getPrivate(), List.of(keys.getPublic()), issuer, List.of(ISSUER))));
         elsewhere.post(ACCOUNTS, "{\"metadata\":{\"name\":\"a\"}}");
         String token = elsewhere
                 .post(ACCOUNTS + "/a/token", "{}")
@@ -292,8 +305,7 @@ class ServiceAccountTest {
         assertThat(answer.status()).isEqualTo(201);
         String token = answer.json().object("status").text("token");
         cluster.node("n1");
-        Map<String, String> headers =
-                Map.of("authorization", "Bearer " + token, "content-type", TestServer.STRATEGIC);
+        Map<String, String> headers = Map.of("authorization", "Bearer " + token, "content-type", TestServer.STRATEGIC);
         assertThat(cluster.ask(
                                 User.ANONYMOUS,
                                 "PATCH",

@@ -21,8 +21,8 @@ class SeveralServersTest {
 
     private final TestServer first = new TestServer();
     private final LaggingStore view = new LaggingStore(first.store, first.loop);
-    private final ApiServer second = new ApiServer(
-            view, first.loop, Randoms.seeded(2), new Authenticator(Map.of()), "127.0.0.1:6443");
+    private final ApiServer second =
+            new ApiServer(view, first.loop, Randoms.seeded(2), new Authenticator(Map.of()), "127.0.0.1:6443");
 
     @BeforeEach
     void start() {
@@ -34,10 +34,9 @@ class SeveralServersTest {
     }
 
     private Answer ask(String method, String uri, String body) {
-        Map<String, String> headers =
-                method.equals("PATCH") ? Map.of("content-type", TestServer.MERGE) : Map.of();
-        CompletableFuture<ApiResponse> answer = second.handle(TestServer.request(
-                TestServer.ADMIN, method, uri, headers, body.getBytes(StandardCharsets.UTF_8)));
+        Map<String, String> headers = method.equals("PATCH") ? Map.of("content-type", TestServer.MERGE) : Map.of();
+        CompletableFuture<ApiResponse> answer = second.handle(
+                TestServer.request(TestServer.ADMIN, method, uri, headers, body.getBytes(StandardCharsets.UTF_8)));
         first.settle();
         return TestServer.answer(answer);
     }
@@ -95,8 +94,8 @@ class SeveralServersTest {
 
     @Test
     void aVersionThatIsNewerThanWhatWasHeardIsNotRefused() {
-        JsonObject newer = first.patch(TestServer.MERGE, N1, labels("{\"theirs\":\"1\"}"))
-                .json();
+        JsonObject newer =
+                first.patch(TestServer.MERGE, N1, labels("{\"theirs\":\"1\"}")).json();
         JsonObject older = view.get("/registry/minions/n1")
                 .map(Resources.find(new RequestInfo.Target("", "v1", "nodes", "", "n1", ""))
                         .orElseThrow()
@@ -135,9 +134,11 @@ class SeveralServersTest {
         assertThat(first.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"new\"}}")
                         .status())
                 .isEqualTo(201);
-        assertThat(ask("POST", "/api/v1/namespaces/new/pods", TestServer.pod("p", "")).status())
+        assertThat(ask("POST", "/api/v1/namespaces/new/pods", TestServer.pod("p", ""))
+                        .status())
                 .isEqualTo(201);
-        assertThat(ask("POST", "/api/v1/namespaces/none/pods", TestServer.pod("p", "")).status())
+        assertThat(ask("POST", "/api/v1/namespaces/none/pods", TestServer.pod("p", ""))
+                        .status())
                 .isEqualTo(404);
     }
 

@@ -195,8 +195,8 @@ class TableTest {
                 "{'phase':'Pending','initContainerStatuses':[{'state':{'waiting':{'reason':'CrashLoopBackOff'}}}]} | Init:CrashLoopBackOff"
             })
     void aPodsStatusIsWhatHoldsItUp(String status, String shown) {
-        JsonObject pod = Json.parseObject(
-                ("{'spec':{'initContainers':[{},{}]},'status':" + status + "}").replace('\'', '"'));
+        JsonObject pod =
+                Json.parseObject(("{'spec':{'initContainers':[{},{}]},'status':" + status + "}").replace('\'', '"'));
 
         assertThat(PodColumns.status(pod)).isEqualTo(shown);
         assertThat(PodColumns.status(pod.update("metadata", old -> old.with("deletionTimestamp", "now"))))
@@ -206,8 +206,9 @@ class TableTest {
     @Test
     @Tag("W72")
     void readinessGatesAreCounted() {
-        JsonObject pod = Json.parseObject("{\"spec\":{\"readinessGates\":[{\"conditionType\":\"a\"},{\"conditionType\":\"b\"}]},"
-                + "\"status\":{\"conditions\":[{\"type\":\"a\",\"status\":\"True\"},{\"type\":\"b\",\"status\":\"False\"}]}}");
+        JsonObject pod = Json.parseObject(
+                "{\"spec\":{\"readinessGates\":[{\"conditionType\":\"a\"},{\"conditionType\":\"b\"}]},"
+                        + "\"status\":{\"conditions\":[{\"type\":\"a\",\"status\":\"True\"},{\"type\":\"b\",\"status\":\"False\"}]}}");
 
         assertThat(PodColumns.readinessGates(pod)).isEqualTo("1/2");
         assertThat(PodColumns.readinessGates(JsonObject.EMPTY)).isEqualTo("<none>");

@@ -91,7 +91,8 @@ class WireTest {
                 Envelopes.of(
                         "v1",
                         "Node",
-                        node.setSpec(node.getSpecBuilder().setUnschedulable(true)).build()));
+                        node.setSpec(node.getSpecBuilder().setUnschedulable(true))
+                                .build()));
 
         assertThat(same.status()).as(same.text()).isEqualTo(200);
         assertThat(same.version()).isEqualTo(before.version());
@@ -106,9 +107,11 @@ class WireTest {
                 .setPreconditions(Meta.Preconditions.newBuilder().setUid("other"))
                 .build();
 
-        assertThat(send("DELETE", "/api/v1/nodes/n1", Envelopes.of("v1", "DeleteOptions", dry)).status())
+        assertThat(send("DELETE", "/api/v1/nodes/n1", Envelopes.of("v1", "DeleteOptions", dry))
+                        .status())
                 .isEqualTo(200);
-        assertThat(send("DELETE", "/api/v1/nodes/n1", Envelopes.of("v1", "DeleteOptions", other)).status())
+        assertThat(send("DELETE", "/api/v1/nodes/n1", Envelopes.of("v1", "DeleteOptions", other))
+                        .status())
                 .isEqualTo(409);
         assertThat(server.get("/api/v1/nodes/n1").status()).isEqualTo(200);
     }
@@ -176,7 +179,8 @@ class WireTest {
                         + " \"spec.providerID\", unknown field \"spec.foo\"");
         assertThat(warned.status()).isEqualTo(201);
         assertThat(warned.headers().get("warning"))
-                .isEqualTo("299 - \"duplicate field \\\"spec.providerID\\\"\", 299 - \"unknown field \\\"spec.foo\\\"\"");
+                .isEqualTo(
+                        "299 - \"duplicate field \\\"spec.providerID\\\"\", 299 - \"unknown field \\\"spec.foo\\\"\"");
         assertThat(ignored.status()).isEqualTo(201);
         assertThat(ignored.headers()).doesNotContainKey("warning");
         assertThat(ignored.json().object("spec").text("providerID")).isEqualTo("b");
@@ -190,11 +194,9 @@ class WireTest {
         Map<String, String> yaml = Map.of("content-type", "application/yaml");
         String text = "metadata:\n  name: n2\nspec:\n  providerID: a\n  providerID: b\n";
 
-        Answer strictPatch =
-                server.patch(TestServer.MERGE, "/api/v1/nodes/n1?fieldValidation=Strict", patch);
+        Answer strictPatch = server.patch(TestServer.MERGE, "/api/v1/nodes/n1?fieldValidation=Strict", patch);
         Answer patched = server.patch(TestServer.STRATEGIC, "/api/v1/nodes/n1", patch);
-        Answer strictYaml =
-                server.ask(TestServer.ADMIN, "POST", "/api/v1/nodes?fieldValidation=Strict", yaml, text);
+        Answer strictYaml = server.ask(TestServer.ADMIN, "POST", "/api/v1/nodes?fieldValidation=Strict", yaml, text);
         Answer created = server.ask(TestServer.ADMIN, "POST", "/api/v1/nodes", yaml, text);
 
         assertThat(strictPatch.status()).isEqualTo(422);
@@ -216,12 +218,13 @@ class WireTest {
 
     @Test
     void theMetadataAloneIsShownToWhomItIsEnough() {
-        server.post("/api/v1/nodes", "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"a\":\"b\"}},\"spec\":{\"podCIDR\":\"10.0.0.0/24\"}}");
+        server.post(
+                "/api/v1/nodes",
+                "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"a\":\"b\"}},\"spec\":{\"podCIDR\":\"10.0.0.0/24\"}}");
 
         Answer one = get("/api/v1/nodes/n1", METADATA);
         Answer list = get("/api/v1/nodes", "application/json;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io");
-        TestServer.Lines watch =
-                server.watch(TestServer.ADMIN, "/api/v1/nodes?watch=true", Map.of("accept", METADATA));
+        TestServer.Lines watch = server.watch(TestServer.ADMIN, "/api/v1/nodes?watch=true", Map.of("accept", METADATA));
         Answer patched = server.ask(
                 TestServer.ADMIN,
                 "PATCH",
@@ -238,7 +241,8 @@ class WireTest {
         assertThat(list.version()).isNotEmpty();
         assertThat(list.json().array("items").objects().toList().getFirst().fields())
                 .containsOnlyKeys("kind", "apiVersion", "metadata");
-        assertThat(watch.events).extracting(event -> event.object("object").text("kind"))
+        assertThat(watch.events)
+                .extracting(event -> event.object("object").text("kind"))
                 .containsExactly("PartialObjectMetadata", "PartialObjectMetadata");
         assertThat(watch.events.get(1).object("object").has("spec")).isFalse();
         assertThat(patched.json().fields()).containsOnlyKeys("kind", "apiVersion", "metadata");
@@ -247,7 +251,9 @@ class WireTest {
 
     @Test
     void yamlIsWrittenForWhomItIsTheFirstThatThereIs() {
-        server.post("/api/v1/nodes", "{\"metadata\":{\"name\":\"n1\",\"annotations\":{\"a\":\"yes\",\"b\":\"x: y\",\"c\":\"1\"}}}");
+        server.post(
+                "/api/v1/nodes",
+                "{\"metadata\":{\"name\":\"n1\",\"annotations\":{\"a\":\"yes\",\"b\":\"x: y\",\"c\":\"1\"}}}");
 
         Answer yaml = get("/api/v1/nodes/n1", "application/yaml");
         Answer first = get("/api/v1/nodes/n1", "application/json,application/yaml");

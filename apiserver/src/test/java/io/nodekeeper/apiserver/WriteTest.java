@@ -594,7 +594,8 @@ class WriteTest {
                                 NODES,
                                 "{\"metadata\":{\"name\":\"n1\",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n\"}]}}")
                         .message())
-                .isEqualTo("Node \"n1\" is invalid: metadata.ownerReferences.uid: Invalid value: \"\": uid must not be empty");
+                .isEqualTo(
+                        "Node \"n1\" is invalid: metadata.ownerReferences.uid: Invalid value: \"\": uid must not be empty");
         String owner = "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n\",\"uid\":\"u%d\",\"controller\":true}";
         assertThat(server.post(
                                 NODES,

@@ -76,10 +76,12 @@ public class ApiServerBenchmark {
     public int renew() {
         int i = node = node + 1 == NODES ? 0 : node + 1;
         micros = micros + 1 == 1_000_000 ? 0 : micros + 1;
-        String time = "2026-01-01T00:00:00." + Integer.toString(1_000_000 + micros).substring(1) + "Z";
+        String time =
+                "2026-01-01T00:00:00." + Integer.toString(1_000_000 + micros).substring(1) + "Z";
         String metadata = ",\"uid\":\"" + uids[i] + "\",\"resourceVersion\":\"" + versions[i] + "\"";
-        ApiResponse.Full answer = (ApiResponse.Full)
-                server.handle(request("PUT", LEASES + "/node-" + i, body(i, metadata, time))).join();
+        ApiResponse.Full answer =
+                (ApiResponse.Full) server.handle(request("PUT", LEASES + "/node-" + i, body(i, metadata, time)))
+                        .join();
         if (answer.status() != 200) {
             throw new IllegalStateException(new String(answer.body(), StandardCharsets.UTF_8));
         }

@@ -122,8 +122,9 @@ final class ApiServerOptions implements Checked {
             names = "--max-mutating-requests-inflight",
             paramLabel = "N",
             defaultValue = "200",
-            description = "How many writes are answered at a time; more get a 429. Heartbeats of nodes and leaders do not"
-                    + " count. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "How many writes are answered at a time; more get a 429. Heartbeats of nodes and leaders do not"
+                            + " count. Default: ${DEFAULT-VALUE}.")
     int maxMutatingRequestsInflight = RequestOptions.DEFAULT.writes();
 
     @Option(

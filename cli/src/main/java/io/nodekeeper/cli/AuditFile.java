@@ -77,8 +77,7 @@ final class AuditFile implements AuditLog.Out {
 
     private OutputStream appending() throws IOException {
         if (!Files.exists(file)) {
-            Files.createFile(
-                    file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         }
         size = Files.size(file);
         return Files.newOutputStream(file, StandardOpenOption.APPEND);
@@ -112,7 +111,8 @@ final class AuditFile implements AuditLog.Out {
         List<Path> aside;
         try (Stream<Path> files = Files.list(file.resolveSibling("."))) {
             aside = files.filter(other -> putAsideAt(other).isPresent())
-                    .sorted(Comparator.comparing((Path other) -> putAsideAt(other).orElseThrow())
+                    .sorted(Comparator.comparing(
+                                    (Path other) -> putAsideAt(other).orElseThrow())
                             .reversed())
                     .toList();
         }
@@ -131,9 +131,9 @@ final class AuditFile implements AuditLog.Out {
             return Optional.empty();
         }
         try {
-            return Optional.of(LocalDateTime.parse(
-                            name.substring(prefix().length(), name.length() - suffix().length()), STAMP)
-                    .toInstant(ZoneOffset.UTC));
+            return Optional.of(
+                    LocalDateTime.parse(name.substring(prefix().length(), name.length() - suffix().length()), STAMP)
+                            .toInstant(ZoneOffset.UTC));
         } catch (DateTimeException | IndexOutOfBoundsException e) {
             // Somebody else's file that looks like ours.
             return Optional.empty();

@@ -21,7 +21,8 @@ final class AuditOptions implements Checked {
             names = "--audit-log-maxsize",
             paramLabel = "MEGABYTES",
             defaultValue = "100",
-            description = "The size at which the audit log is put aside and a new one begun. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "The size at which the audit log is put aside and a new one begun. Default: ${DEFAULT-VALUE}.")
     int maxSize = 100;
 
     @Option(

@@ -38,9 +38,7 @@ final class ClientTls {
             keyManagers.init(keys, NO_PASSWORD);
             SSLContext context = SSLContext.getInstance("TLS");
             context.init(
-                    keyManagers.getKeyManagers(),
-                    authorities.isPresent() ? trusting(authorities.get()) : null,
-                    null);
+                    keyManagers.getKeyManagers(), authorities.isPresent() ? trusting(authorities.get()) : null, null);
             return context;
         } catch (GeneralSecurityException e) {
             throw new IOException("TLS as a client cannot be set up: " + e.getMessage(), e);

@@ -12,8 +12,9 @@ import picocli.CommandLine.Parameters;
 /** Makes the store of a data directory from a saved file. */
 @Command(
         name = "restore",
-        description = "Makes the store of a data directory, which must not have one, from a snapshot. Revisions go on far"
-                + " beyond those in it, so that clients who saw later ones begin anew.",
+        description =
+                "Makes the store of a data directory, which must not have one, from a snapshot. Revisions go on far"
+                        + " beyond those in it, so that clients who saw later ones begin anew.",
         footerHeading = "%nExamples:%n",
         footer = {"  nodekeeper apiserver restore --data-dir /var/lib/nodekeeper objects.snapshot"})
 final class RestoreCommand extends NodekeeperCommand {

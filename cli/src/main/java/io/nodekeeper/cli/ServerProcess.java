@@ -96,8 +96,7 @@ final class ServerProcess {
         https = HttpsServer.start(
                 core,
                 new ServerIdentity(identity.key(), identity.chain(), clientAuthorities),
-                HttpsOptions.of(
-                        new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers));
+                HttpsOptions.of(new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers));
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);
     }

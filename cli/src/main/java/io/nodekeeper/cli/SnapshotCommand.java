@@ -36,7 +36,8 @@ final class SnapshotCommand extends NodekeeperCommand {
         data.check(faults);
         Path store = OpenStore.directory(data.dir);
         faults.require(
-                Files.isDirectory(store), store + " does not exist; expected the --data-dir of a server with a store on disk");
+                Files.isDirectory(store),
+                store + " does not exist; expected the --data-dir of a server with a store on disk");
     }
 
     @Override

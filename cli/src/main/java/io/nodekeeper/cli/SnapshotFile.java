@@ -1,7 +1,7 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.api.JsonException;
 import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonException;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Journal;

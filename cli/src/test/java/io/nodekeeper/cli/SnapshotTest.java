@@ -51,8 +51,7 @@ class SnapshotTest {
     }
 
     private Store open(Path data) throws IOException {
-        return new IndexedStore(
-                time.loop("store"), RocksJournal.open(Files.createDirectories(data.resolve("store"))));
+        return new IndexedStore(time.loop("store"), RocksJournal.open(Files.createDirectories(data.resolve("store"))));
     }
 
     private void close(Store store) {
@@ -123,7 +122,8 @@ class SnapshotTest {
     void refusesToSaveWhatIsNotThere() {
         assertThat(snapshot()).isEqualTo(2);
         assertThat(err.toString())
-                .contains(data.resolve("store") + " does not exist; expected the --data-dir of a server with a store on disk");
+                .contains(data.resolve("store")
+                        + " does not exist; expected the --data-dir of a server with a store on disk");
     }
 
     @Test

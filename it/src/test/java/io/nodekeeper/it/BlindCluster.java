@@ -63,8 +63,8 @@ final class BlindCluster implements AutoCloseable {
                     : Optional.empty();
             List<String> serverFlags =
                     new ArrayList<>(List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-            etcd.ifPresent(members ->
-                    serverFlags.addAll(List.of("--store=etcd", "--etcd-servers=" + members.servers())));
+            etcd.ifPresent(
+                    members -> serverFlags.addAll(List.of("--store=etcd", "--etcd-servers=" + members.servers())));
             server = opened(Running.startSmall(directory, "apiserver", serverFlags));
             server.awaitReady();
             relay = opened(new Relay(data));

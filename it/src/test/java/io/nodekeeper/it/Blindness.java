@@ -59,16 +59,14 @@ enum Blindness {
     ETCD_MEMBER("one of three etcd members frozen", "", Storage.ETCD) {
         @Override
         List<Step> steps() {
-            return List.of(
-                    new Step(0, cluster -> cluster.freezeEtcd(1)), new Step(60, cluster -> cluster.thawEtcd(1)));
+            return List.of(new Step(0, cluster -> cluster.freezeEtcd(1)), new Step(60, cluster -> cluster.thawEtcd(1)));
         }
     },
     /** As long as the stalled disk. */
     ETCD("all three etcd members frozen", "store", Storage.ETCD) {
         @Override
         List<Step> steps() {
-            return List.of(
-                    new Step(0, cluster -> cluster.freezeEtcd(3)), new Step(45, cluster -> cluster.thawEtcd(3)));
+            return List.of(new Step(0, cluster -> cluster.freezeEtcd(3)), new Step(45, cluster -> cluster.thawEtcd(3)));
         }
     },
     /** All of the above but etcd's, each for its own time; the cut hides the stalled watch until it ends. */

@@ -68,8 +68,8 @@ class ClientLibrariesIT {
     @BeforeAll
     void start() throws Exception {
         Path data = directory.resolve("data");
-        server = Running.start(
-                directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0");
+        server =
+                Running.start(directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0");
         server.awaitAddress();
         Path kubeconfig = data.resolve("admin.kubeconfig");
         fabric8 = new KubernetesClientBuilder()
@@ -151,11 +151,12 @@ class ClientLibrariesIT {
         assertThat(now.getMetadata().getLabels()).containsKeys("edited", "merged", "json");
         assertThat(now.getSpec().getUnschedulable()).isTrue();
 
-        assertThatThrownBy(() ->
-                        fabric8.resource(labelled(first, "late")).lockResourceVersion().update())
+        assertThatThrownBy(() -> fabric8.resource(labelled(first, "late"))
+                        .lockResourceVersion()
+                        .update())
                 .isInstanceOfSatisfying(
-                        KubernetesClientException.class, error -> assertThat(error.getCode())
-                                .isEqualTo(409));
+                        KubernetesClientException.class,
+                        error -> assertThat(error.getCode()).isEqualTo(409));
         assertThat(fabric8.nodes().withName("f1").delete()).isNotEmpty();
         assertThat(fabric8.nodes().withName("f1").get()).isNull();
     }
@@ -201,7 +202,8 @@ class ClientLibrariesIT {
                 .containsExactly(org.assertj.core.groups.Tuple.tuple("fabric8", "Apply"));
         assertThat(fabric8.resource(one).serverSideApply().getMetadata().getResourceVersion())
                 .isEqualTo(created.getMetadata().getResourceVersion());
-        assertThatThrownBy(() -> fabric8.resource(map("2")).fieldManager("other").serverSideApply())
+        assertThatThrownBy(
+                        () -> fabric8.resource(map("2")).fieldManager("other").serverSideApply())
                 .hasMessageContaining("Apply failed with 1 conflict: conflict with \"fabric8\": .data.a");
         ConfigMap forced = fabric8.resource(map("2"))
                 .fieldManager("other")
@@ -235,8 +237,10 @@ class ClientLibrariesIT {
                         .getMetadata()
                         .getDeletionGracePeriodSeconds())
                 .isEqualTo(30);
-        assertThatThrownBy(() ->
-                        fabric8.pods().inNamespace(NAMESPACE).withName("unknown").evict())
+        assertThatThrownBy(() -> fabric8.pods()
+                        .inNamespace(NAMESPACE)
+                        .withName("unknown")
+                        .evict())
                 .hasMessageContaining("pods \"unknown\" not found");
     }
 
@@ -268,8 +272,7 @@ class ClientLibrariesIT {
             node("f5");
             fabric8.nodes().withName("f4").edit(node -> labelled(node, "seen"));
             fabric8.nodes().withName("f5").delete();
-            Eventually.within(
-                    SOON, () -> told.containsAll(List.of("add f4", "add f5", "update f4", "delete f5")));
+            Eventually.within(SOON, () -> told.containsAll(List.of("add f4", "add f5", "update f4", "delete f5")));
         }
     }
 
@@ -297,7 +300,8 @@ class ClientLibrariesIT {
         Eventually.within(SOON, () -> leaders.contains("one"));
         CompletableFuture<?> two = contend("two", leaders);
         String first = lease().getSpec().getRenewTime().toString();
-        Eventually.within(SOON, () -> !lease().getSpec().getRenewTime().toString().equals(first));
+        Eventually.within(
+                SOON, () -> !lease().getSpec().getRenewTime().toString().equals(first));
         assertThat(lease().getSpec().getHolderIdentity()).isEqualTo("one");
         assertThat(leaders).containsExactly("one");
         one.cancel(true);
@@ -320,8 +324,8 @@ class ClientLibrariesIT {
                         .withRenewDeadline(Duration.ofSeconds(3))
                         .withRetryPeriod(Duration.ofMillis(300))
                         .withReleaseOnCancel(true)
-                        .withLeaderCallbacks(new LeaderCallbacks(
-                                () -> leaders.add(name), () -> leaders.remove(name), leader -> {}))
+                        .withLeaderCallbacks(
+                                new LeaderCallbacks(() -> leaders.add(name), () -> leaders.remove(name), leader -> {}))
                         .build())
                 .build()
                 .start();
@@ -394,7 +398,9 @@ class ClientLibrariesIT {
         informer.addEventHandler(new io.kubernetes.client.informer.ResourceEventHandler<>() {
             @Override
             public void onAdd(V1Node node) {
-                labels.put(node.getMetadata().getName(), String.valueOf(node.getMetadata().getLabels()));
+                labels.put(
+                        node.getMetadata().getName(),
+                        String.valueOf(node.getMetadata().getLabels()));
             }
 
             @Override
@@ -414,8 +420,7 @@ class ClientLibrariesIT {
             officialNode("o3");
             patched("o2", "{\"metadata\":{\"labels\":{\"seen\":\"1\"}}}", V1Patch.PATCH_FORMAT_JSON_MERGE_PATCH);
             core.deleteNode("o3").execute();
-            Eventually.within(
-                    SOON, () -> labels.getOrDefault("o2", "").contains("seen") && gone.contains("o3"));
+            Eventually.within(SOON, () -> labels.getOrDefault("o2", "").contains("seen") && gone.contains("o3"));
         } finally {
             factory.stopAllRegisteredInformers();
         }

@@ -55,10 +55,10 @@ class HeartbeatLoadIT {
                 "--secure-port",
                 "0")) {
             server.awaitReady();
-            HttpTransport nodes = new HttpTransport(
-                    Kubeconfig.load(directory.resolve("data").resolve("admin.kubeconfig")));
-            HttpTransport watches = new HttpTransport(
-                    Kubeconfig.load(directory.resolve("data").resolve("admin.kubeconfig")));
+            HttpTransport nodes =
+                    new HttpTransport(Kubeconfig.load(directory.resolve("data").resolve("admin.kubeconfig")));
+            HttpTransport watches =
+                    new HttpTransport(Kubeconfig.load(directory.resolve("data").resolve("admin.kubeconfig")));
             try {
                 // Given the leases of all nodes, and watchers of them.
                 create(nodes);
@@ -100,7 +100,8 @@ class HeartbeatLoadIT {
         Semaphore connections = new Semaphore(CONNECTIONS);
         for (int node = 0; node < NODES; node++) {
             connections.acquire();
-            created.add(transport.send(new Call("POST", PATH, "application/json", lease(node)))
+            created.add(transport
+                    .send(new Call("POST", PATH, "application/json", lease(node)))
                     .whenComplete((reply, error) -> connections.release()));
         }
         for (CompletableFuture<Reply> reply : created) {
@@ -119,13 +120,16 @@ class HeartbeatLoadIT {
             LockSupport.parkNanos(Math.max(0, due - System.nanoTime()));
             connections.acquire();
             String name = name(i % NODES);
-            Call call = new Call(
-                    "PATCH", PATH + "/" + name, "application/merge-patch+json", Json.writeBytes(renewal()));
+            Call call =
+                    new Call("PATCH", PATH + "/" + name, "application/merge-patch+json", Json.writeBytes(renewal()));
             // From when it was due: a late start is the server's doing as much as a late answer.
-            renewed.add(transport.send(call).whenComplete((reply, error) -> connections.release()).thenApply(reply -> {
-                assertThat(reply.status()).isEqualTo(200);
-                return System.nanoTime() - due;
-            }));
+            renewed.add(transport
+                    .send(call)
+                    .whenComplete((reply, error) -> connections.release())
+                    .thenApply(reply -> {
+                        assertThat(reply.status()).isEqualTo(200);
+                        return System.nanoTime() - due;
+                    }));
         }
         List<Long> latencies = new ArrayList<>();
         for (CompletableFuture<Long> latency : renewed) {
@@ -135,8 +139,8 @@ class HeartbeatLoadIT {
     }
 
     private static byte[] lease(int node) {
-        return Json.writeBytes(renewal().with(
-                        "metadata", JsonObject.builder().put("name", name(node)).build()));
+        return Json.writeBytes(renewal()
+                .with("metadata", JsonObject.builder().put("name", name(node)).build()));
     }
 
     private static JsonObject renewal() {

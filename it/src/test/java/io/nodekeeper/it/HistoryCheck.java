@@ -71,9 +71,8 @@ final class HistoryCheck {
             if (deletion && !event.value().equals(before.value)) {
                 faults.add(event + " tells of another last state than " + before);
             }
-            Operation cause = deletion
-                    ? deletions.remove(event.key() + "@" + before.revision)
-                    : byValue.remove(event.value());
+            Operation cause =
+                    deletion ? deletions.remove(event.key() + "@" + before.revision) : byValue.remove(event.value());
             if (cause == null) {
                 faults.add("nobody asked for " + event + " (before: " + before + "), or it came twice");
                 continue;
@@ -122,9 +121,7 @@ final class HistoryCheck {
         if (cause.kind() != Kind.CREATE && cause.expected() != before.revision) {
             faults.add(cause + " was done to " + before);
         }
-        if (cause.outcome() == Outcome.DONE
-                && cause.kind() != Kind.DELETE
-                && cause.revision() != event.revision()) {
+        if (cause.outcome() == Outcome.DONE && cause.kind() != Kind.DELETE && cause.revision() != event.revision()) {
             faults.add("acknowledged as " + cause + ", but in the watch as " + event);
         }
     }

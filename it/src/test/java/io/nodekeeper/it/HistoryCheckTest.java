@@ -26,8 +26,7 @@ class HistoryCheckTest {
     @Test
     void aReadDuringAWriteMaySeeEither() {
         assertThat(HistoryCheck.faults(
-                        List.of(CREATED, UPDATED, get("a", 5, 21, 29), get("b", 6, 21, 29)),
-                        List.of(ADDED, MODIFIED)))
+                        List.of(CREATED, UPDATED, get("a", 5, 21, 29), get("b", 6, 21, 29)), List.of(ADDED, MODIFIED)))
                 .isEmpty();
     }
 
@@ -35,8 +34,7 @@ class HistoryCheckTest {
     void aReadThatGoesBackBehindAnotherIsFound() {
         // Both are during the write, but the second began after the first had seen it.
         assertThat(HistoryCheck.faults(
-                        List.of(CREATED, UPDATED, get("b", 6, 21, 23), get("a", 5, 24, 29)),
-                        List.of(ADDED, MODIFIED)))
+                        List.of(CREATED, UPDATED, get("b", 6, 21, 23), get("a", 5, 24, 29)), List.of(ADDED, MODIFIED)))
                 .singleElement()
                 .asString()
                 .contains("saw what was not there");
@@ -44,18 +42,15 @@ class HistoryCheckTest {
 
     @Test
     void aStaleReadIsFound() {
-        assertThat(HistoryCheck.faults(
-                        List.of(CREATED, UPDATED, get("a", 5, 31, 32)), List.of(ADDED, MODIFIED)))
+        assertThat(HistoryCheck.faults(List.of(CREATED, UPDATED, get("a", 5, 31, 32)), List.of(ADDED, MODIFIED)))
                 .hasSize(1);
     }
 
     @Test
     void aRefusalWithoutReasonIsFound() {
-        assertThat(HistoryCheck.faults(
-                        List.of(CREATED, update("c", 5, 11, 12, Outcome.CONFLICT, 0)), List.of(ADDED)))
+        assertThat(HistoryCheck.faults(List.of(CREATED, update("c", 5, 11, 12, Outcome.CONFLICT, 0)), List.of(ADDED)))
                 .hasSize(1);
-        assertThat(HistoryCheck.faults(
-                        List.of(CREATED, create("c", 11, 12, Outcome.PRESENT, 0)), List.of(ADDED)))
+        assertThat(HistoryCheck.faults(List.of(CREATED, create("c", 11, 12, Outcome.PRESENT, 0)), List.of(ADDED)))
                 .isEmpty();
     }
 
@@ -83,8 +78,7 @@ class HistoryCheckTest {
     @Test
     void aRefusedWriteThatTookPlaceIsFound() {
         assertThat(HistoryCheck.faults(
-                        List.of(CREATED, update("b", 5, 20, 30, Outcome.CONFLICT, 0)),
-                        List.of(ADDED, MODIFIED)))
+                        List.of(CREATED, update("b", 5, 20, 30, Outcome.CONFLICT, 0)), List.of(ADDED, MODIFIED)))
                 .anyMatch(fault -> fault.contains("refused, and yet"));
     }
 

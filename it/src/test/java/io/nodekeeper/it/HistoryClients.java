@@ -108,9 +108,7 @@ final class HistoryClients implements AutoCloseable {
         Call call = call(kind, key, value, expected);
         long invoked = System.nanoTime();
         try {
-            Reply reply = servers.get(random.nextInt(servers.size()))
-                    .send(call)
-                    .get(ANSWER_SECONDS, TimeUnit.SECONDS);
+            Reply reply = servers.get(random.nextInt(servers.size())).send(call).get(ANSWER_SECONDS, TimeUnit.SECONDS);
             long returned = System.nanoTime();
             Outcome outcome = outcome(kind, reply);
             if (outcome == Outcome.UNKNOWN) {

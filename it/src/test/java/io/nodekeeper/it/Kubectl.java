@@ -72,9 +72,8 @@ final class Kubectl {
         command.addAll(List.of("--cache-dir", directory.resolve("kubectl-cache").toString()));
         command.addAll(List.of(arguments));
         try {
-            ProcessBuilder builder = new ProcessBuilder(command)
-                    .redirectOutput(out.toFile())
-                    .redirectError(err.toFile());
+            ProcessBuilder builder =
+                    new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
             builder.environment().put("KUBE_EDITOR", editor);
             return builder.start();
         } catch (IOException e) {

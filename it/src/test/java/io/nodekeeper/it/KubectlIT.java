@@ -90,8 +90,8 @@ class KubectlIT {
         }
 
         JsonObject readHere(String resource, String name) throws Exception {
-            return Json.parseObject(kubectl.ok(
-                    "get", "--raw", "/api/v1/namespaces/" + namespace + "/" + resource + "/" + name));
+            return Json.parseObject(
+                    kubectl.ok("get", "--raw", "/api/v1/namespaces/" + namespace + "/" + resource + "/" + name));
         }
 
         boolean isThere(String... what) throws Exception {
@@ -152,7 +152,8 @@ class KubectlIT {
     static void start() throws Exception {
         executables = new TreeMap<>(Kubectls.byVersion());
         Path data = directory.resolve("data");
-        server = Running.start(directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0");
+        server =
+                Running.start(directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0");
         server.awaitReady();
         kubeconfig = data.resolve("admin.kubeconfig");
         for (Client client : clients()) {
@@ -173,7 +174,10 @@ class KubectlIT {
                     Path place = directory.resolve(namespace);
                     place.toFile().mkdirs();
                     return new Client(
-                            entry.getKey(), new Kubectl(entry.getValue().toString(), place, kubeconfig), namespace, place);
+                            entry.getKey(),
+                            new Kubectl(entry.getValue().toString(), place, kubeconfig),
+                            namespace,
+                            place);
                 })
                 .toList();
     }
@@ -190,7 +194,9 @@ class KubectlIT {
         assertThat(kubectl.ok("get", "nodes", "-o", "wide").lines().findFirst().orElseThrow())
                 .matches("NAME +STATUS +ROLES +AGE +VERSION +INTERNAL-IP +EXTERNAL-IP +OS-IMAGE +KERNEL-VERSION"
                         + " +CONTAINER-RUNTIME *");
-        assertThat(Json.parseObject(kubectl.ok("get", "node", node, "-o", "json")).text("kind")).isEqualTo("Node");
+        assertThat(Json.parseObject(kubectl.ok("get", "node", node, "-o", "json"))
+                        .text("kind"))
+                .isEqualTo("Node");
         assertThat(kubectl.ok("get", "node", node, "-o", "yaml")).startsWith("apiVersion: v1\nkind: Node\n");
         assertThat(kubectl.ok("get", "node", node, "-o", "name")).isEqualTo("node/" + node + "\n");
         assertThat(kubectl.ok("get", "nodes", "--sort-by=.metadata.name")).contains(node);
@@ -351,14 +357,16 @@ class KubectlIT {
         kubectl.ok("create", "serviceaccount", "made", "-n", client.namespace);
         kubectl.ok("run", "made", "-n", client.namespace, "--image=busybox:1", "--restart=Never", "--env=A=b");
 
-        assertThat(client.readHere("configmaps", "made").object("data").text("a")).isEqualTo("b");
+        assertThat(client.readHere("configmaps", "made").object("data").text("a"))
+                .isEqualTo("b");
         assertThat(client.readHere("secrets", "made").object("data").text("a")).isEqualTo("Yg==");
         assertThat(client.readHere("serviceaccounts", "made").text("kind")).isEqualTo("ServiceAccount");
         JsonObject spec = client.readHere("pods", "made").object("spec");
         assertThat(spec.text("restartPolicy")).isEqualTo("Never");
         assertThat(spec.array("containers").objects().toList().getFirst().array("env"))
                 .hasToString("[{\"name\":\"A\",\"value\":\"b\"}]");
-        assertThat(kubectl.run("create", "configmap", "made", "-n", client.namespace).err())
+        assertThat(kubectl.run("create", "configmap", "made", "-n", client.namespace)
+                        .err())
                 .contains("configmaps \"made\" already exists");
     }
 
@@ -424,8 +432,7 @@ class KubectlIT {
         assertThat(conflict.code()).isEqualTo(1);
         assertThat(conflict.err()).contains("Apply failed with");
         assertThat(client.read(node).labels()).containsEntry("a", "one");
-        kubectl.ok(
-                "apply", "--server-side", "--field-manager=other", "--force-conflicts", "-f", other.toString());
+        kubectl.ok("apply", "--server-side", "--field-manager=other", "--force-conflicts", "-f", other.toString());
         assertThat(client.read(node).labels()).containsEntry("a", "two");
     }
 
@@ -433,8 +440,7 @@ class KubectlIT {
     @MethodSource("clients")
     @Tag("W77")
     void aPodsWholeManifestIsTakenAsItIs(Client client) throws Exception {
-        String manifest =
-                """
+        String manifest = """
                 apiVersion: v1
                 kind: Pod
                 metadata: {name: whole}
@@ -461,7 +467,10 @@ class KubectlIT {
 
         assertThat(client.kubectl.okWith(manifest, "apply", "-n", client.namespace, "-f"))
                 .isEqualTo("pod/whole unchanged\n");
-        assertThat(client.readHere("pods", "whole").object("spec").array("volumes").toString())
+        assertThat(client.readHere("pods", "whole")
+                        .object("spec")
+                        .array("volumes")
+                        .toString())
                 .contains("{\"emptyDir\":{\"sizeLimit\":\"1Gi\"},\"name\":\"v\"}");
     }
 
@@ -475,7 +484,8 @@ class KubectlIT {
         client.kubectl.editor("sed -i s/before/after/").ok("edit", "node", node);
 
         assertThat(client.read(node).labels()).containsEntry("a", "after");
-        assertThat(client.kubectl.editor("true").run("edit", "node", node).code()).isZero();
+        assertThat(client.kubectl.editor("true").run("edit", "node", node).code())
+                .isZero();
     }
 
     @ParameterizedTest
@@ -562,7 +572,8 @@ class KubectlIT {
         Kubectl kubectl = client.kubectl;
 
         assertThat(kubectl.ok("auth", "can-i", "get", "nodes")).isEqualTo("yes\n");
-        assertThat(kubectl.ok("auth", "can-i", "--list", "-n", client.namespace)).contains("*.*");
+        assertThat(kubectl.ok("auth", "can-i", "--list", "-n", client.namespace))
+                .contains("*.*");
         if (client.version.equals("1.27")) {
             // It knows only the versions before v1, which Kubernetes 1.32 does not serve either.
             assertThat(kubectl.run("auth", "whoami").err()).contains("selfsubjectreviews API is not enabled");
@@ -601,7 +612,9 @@ class KubectlIT {
         assertThat(kubectl.ok("explain", "node"))
                 .containsPattern("KIND: +Node")
                 .contains("A machine that runs pods.", "spec", "status");
-        assertThat(kubectl.ok("explain", "node.spec")).contains("taints\t<[]Taint>").contains("unschedulable\t<boolean>");
+        assertThat(kubectl.ok("explain", "node.spec"))
+                .contains("taints\t<[]Taint>")
+                .contains("unschedulable\t<boolean>");
         assertThat(kubectl.ok("explain", "lease.spec.renewTime")).contains("When it was last renewed.");
         assertThat(kubectl.ok("explain", "pod.spec.containers.livenessProbe.httpGet.port", "--api-version=v1"))
                 .containsPattern("KIND: +Pod");

@@ -52,7 +52,8 @@ final class Kubectls {
             return List.of();
         }
         try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> NAME.matcher(file.getFileName().toString()).matches() && Files.isExecutable(file))
+            return files.filter(
+                            file -> NAME.matcher(file.getFileName().toString()).matches() && Files.isExecutable(file))
                     .map(Kubectls::real)
                     .distinct()
                     .sorted()

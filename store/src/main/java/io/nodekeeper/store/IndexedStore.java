@@ -271,8 +271,7 @@ public final class IndexedStore implements Store {
 
     private void refuse(Group group, RuntimeException failure) {
         healthy = false;
-        log.error(
-                "the journal failed; {} writes are refused", group.accepted.size() + group.losses.size(), failure);
+        log.error("the journal failed; {} writes are refused", group.accepted.size() + group.losses.size(), failure);
         StoreException why = failure instanceof StoreException known
                 ? known
                 : new StoreException("the journal failed: " + failure, failure);

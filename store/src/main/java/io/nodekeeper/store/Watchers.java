@@ -61,7 +61,8 @@ final class Watchers {
 
     /** Ends every watch: what comes next does not follow from what was told so far. */
     void cutOff(long oldest) {
-        List<Subscription> all = byTarget.values().stream().flatMap(List::stream).toList();
+        List<Subscription> all =
+                byTarget.values().stream().flatMap(List::stream).toList();
         byTarget.clear();
         for (Subscription subscription : all) {
             try {

@@ -49,8 +49,8 @@ abstract class JournaledContract extends StoreContract {
                 .cause()
                 .isInstanceOfSatisfying(
                         StoreException.Conflict.class,
-                        conflict -> assertThat(conflict.actual().map(this::text))
-                                .contains("n1=b@1/2"));
+                        conflict ->
+                                assertThat(conflict.actual().map(this::text)).contains("n1=b@1/2"));
     }
 
     @Test

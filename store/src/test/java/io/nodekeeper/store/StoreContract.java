@@ -153,7 +153,8 @@ public abstract class StoreContract {
                 .hasCauseInstanceOf(StoreException.Conflict.class)
                 .hasMessageContaining("/registry/minions/n1 is at revision " + at(1) + ", expected 0");
         assertThatThrownBy(() -> put(N2, "b", 7)).hasMessageContaining("n2 is at revision 0, expected " + at(7));
-        assertThatThrownBy(() -> delete(N1, 7)).hasMessageContaining("n1 is at revision " + at(1) + ", expected " + at(7));
+        assertThatThrownBy(() -> delete(N1, 7))
+                .hasMessageContaining("n1 is at revision " + at(1) + ", expected " + at(7));
         assertThat(store.revision() - base).isEqualTo(1);
         assertThat(list(0)).containsExactly("n1=a@1/1");
     }
@@ -174,8 +175,8 @@ public abstract class StoreContract {
                 .cause()
                 .isInstanceOfSatisfying(
                         StoreException.Conflict.class,
-                        conflict -> assertThat(conflict.actual().map(this::text))
-                                .contains("n1=a@1/1"));
+                        conflict ->
+                                assertThat(conflict.actual().map(this::text)).contains("n1=a@1/1"));
     }
 
     @Test

@@ -38,17 +38,14 @@ public final class BuiltInRoles {
                                 "get",
                                 "/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version"
                                         + " /version/")),
-                clusterRole(
-                        "system:public-info-viewer", paths("get", "/healthz /livez /readyz /version /version/")),
+                clusterRole("system:public-info-viewer", paths("get", "/healthz /livez /readyz /version /version/")),
                 clusterRole(
                         "system:basic-user",
                         rule("authorization.k8s.io", "selfsubjectaccessreviews selfsubjectrulesreviews", "create"),
                         rule("authentication.k8s.io", "selfsubjectreviews", "create")),
                 clusterRole(
                         "system:monitoring",
-                        paths(
-                                "get",
-                                "/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*")),
+                        paths("get", "/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*")),
                 clusterRole(
                         "system:service-account-issuer-discovery",
                         paths(
@@ -100,8 +97,7 @@ public final class BuiltInRoles {
                         "system:public-info-viewer",
                         subject("Group", AUTHENTICATED),
                         subject("Group", "system:unauthenticated")),
-                binding(
-                        "system:monitoring", "ClusterRole", "system:monitoring", subject("Group", "system:monitoring")),
+                binding("system:monitoring", "ClusterRole", "system:monitoring", subject("Group", "system:monitoring")),
                 binding(
                         "system:service-account-issuer-discovery",
                         "ClusterRole",
@@ -193,8 +189,7 @@ public final class BuiltInRoles {
     }
 
     private static JsonObject clusterRole(String name, Rule... rules) {
-        return named(name)
-                .with("rules", rules(rules));
+        return named(name).with("rules", rules(rules));
     }
 
     private static JsonObject role(String namespace, String name, Rule... rules) {

@@ -40,8 +40,7 @@ public final class NodeAuthorizer {
             rule("node.k8s.io", "runtimeclasses", "get list watch"));
 
     private static Rule rule(String group, String resources, String verbs) {
-        return new Rule(
-                List.of(verbs.split(" ")), List.of(group), List.of(resources.split(" ")), List.of(), List.of());
+        return new Rule(List.of(verbs.split(" ")), List.of(group), List.of(resources.split(" ")), List.of(), List.of());
     }
 
     /** Whether a node may; not known for whoever is none. */
@@ -84,8 +83,7 @@ public final class NodeAuthorizer {
             return Decision.because("can only get, create, update, patch, or delete a node lease");
         }
         if (!asked.namespace().equals(Lease.NODE_NAMESPACE)) {
-            return Decision.because(
-                    "can only access leases in the \"" + Lease.NODE_NAMESPACE + "\" system namespace");
+            return Decision.because("can only access leases in the \"" + Lease.NODE_NAMESPACE + "\" system namespace");
         }
         // A creation's name stands in the body: NodeRestriction looks at it.
         return asked.verb().equals("create") || isOwn(asked)
@@ -94,7 +92,8 @@ public final class NodeAuthorizer {
     }
 
     private static boolean isOwn(Attributes asked) {
-        return asked.user().length() == NodeIdentity.PREFIX.length() + asked.name().length()
+        return asked.user().length()
+                        == NodeIdentity.PREFIX.length() + asked.name().length()
                 && asked.user().endsWith(asked.name());
     }
 

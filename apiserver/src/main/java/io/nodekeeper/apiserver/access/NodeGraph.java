@@ -150,7 +150,8 @@ public final class NodeGraph {
         return Stream.of("containers", "initContainers", "ephemeralContainers")
                 .flatMap(field -> spec.array(field).objects())
                 .flatMap(container -> Stream.concat(
-                        container.array("env").objects(), container.array("envFrom").objects()));
+                        container.array("env").objects(),
+                        container.array("envFrom").objects()));
     }
 
     /** All volumes, and all sources of those that project several. */

@@ -140,8 +140,8 @@ public record Rule(
             }
         }
         List<Rule> missing = new ArrayList<>();
-        verbs.forEach((thing, which) -> missing.add(
-                new Rule(List.copyOf(which), thing.groups, thing.resources, thing.names, thing.paths)));
+        verbs.forEach((thing, which) ->
+                missing.add(new Rule(List.copyOf(which), thing.groups, thing.resources, thing.names, thing.paths)));
         return missing;
     }
 

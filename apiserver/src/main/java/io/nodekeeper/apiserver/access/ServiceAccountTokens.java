@@ -58,8 +58,7 @@ public final class ServiceAccountTokens {
      * @param audiences for whom a token must be that is to be taken here, at least one; new tokens are for these
      * @throws IllegalArgumentException if a key is of another kind
      */
-    public ServiceAccountTokens(
-            PrivateKey signing, List<PublicKey> verifying, String issuer, List<String> audiences) {
+    public ServiceAccountTokens(PrivateKey signing, List<PublicKey> verifying, String issuer, List<String> audiences) {
         this.issuer = issuer;
         this.audiences = List.copyOf(audiences);
         verifying.forEach(key -> keys.put(id(key), verifier(key)));
@@ -74,7 +73,8 @@ public final class ServiceAccountTokens {
         try {
             return key instanceof ECPrivateKey ec ? new ECDSASigner(ec) : new RSASSASigner(key);
         } catch (JOSEException | IllegalArgumentException e) {
-            throw new IllegalArgumentException("cannot sign with this " + key.getAlgorithm() + " key: " + e.getMessage(), e);
+            throw new IllegalArgumentException(
+                    "cannot sign with this " + key.getAlgorithm() + " key: " + e.getMessage(), e);
         }
     }
 
@@ -125,7 +125,8 @@ public final class ServiceAccountTokens {
     public Optional<TokenClaims> read(String token) {
         try {
             JWSObject parsed = JWSObject.parse(token);
-            Key key = keys.get(Optional.ofNullable(parsed.getHeader().getKeyID()).orElse(""));
+            Key key =
+                    keys.get(Optional.ofNullable(parsed.getHeader().getKeyID()).orElse(""));
             if (key == null
                     || !key.algorithm.equals(parsed.getHeader().getAlgorithm())
                     || !parsed.verify(key.verifier)) {
@@ -155,10 +156,8 @@ public final class ServiceAccountTokens {
     }
 
     private static JsonObject webKey(String id, Key key) {
-        JsonObject.Builder json = JsonObject.builder()
-                .put("use", "sig")
-                .put("kid", id)
-                .put("alg", key.algorithm.getName());
+        JsonObject.Builder json =
+                JsonObject.builder().put("use", "sig").put("kid", id).put("alg", key.algorithm.getName());
         return switch (key.key) {
             case ECPublicKey ec ->
                 json.put("kty", "EC")

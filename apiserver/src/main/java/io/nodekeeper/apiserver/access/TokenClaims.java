@@ -59,8 +59,8 @@ public record TokenClaims(
     /** The body of the token, with Kubernetes' names. */
     byte[] body(String issuer) {
         JsonObject.Builder kubernetes = JsonObject.builder().put("namespace", namespace);
-        bound.ifPresent(object -> kubernetes.put(
-                object.kind.equals("Pod") ? "pod" : "secret", reference(object.name, object.uid)));
+        bound.ifPresent(object ->
+                kubernetes.put(object.kind.equals("Pod") ? "pod" : "secret", reference(object.name, object.uid)));
         return Json.writeBytes(JsonObject.builder()
                 .put("aud", JsonArray.ofStrings(audiences))
                 .put("exp", expires.getEpochSecond())
@@ -69,7 +69,9 @@ public record TokenClaims(
                 .put("jti", id)
                 .put(
                         "kubernetes.io",
-                        kubernetes.put("serviceaccount", reference(account, accountUid)).build())
+                        kubernetes
+                                .put("serviceaccount", reference(account, accountUid))
+                                .build())
                 .put("nbf", issued.getEpochSecond())
                 .put("sub", user())
                 .build());

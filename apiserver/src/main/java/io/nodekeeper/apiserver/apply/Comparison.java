@@ -60,7 +60,8 @@ public record Comparison(FieldSet written, FieldSet removed) {
         for (var part : before.entrySet()) {
             if (!after.containsKey(part.getKey())) {
                 // The place itself too: whoever held only that holds nothing now.
-                FieldSet gone = FieldSet.of(part.getValue(), schemaOf.apply(part.getKey())).withSelf();
+                FieldSet gone = FieldSet.of(part.getValue(), schemaOf.apply(part.getKey()))
+                        .withSelf();
                 removed = removed.union(gone.below(part.getKey()));
             }
         }

@@ -45,7 +45,8 @@ public final class FieldSet {
 
     static FieldSet of(JsonValue value, Optional<Schema> schema) {
         return switch (value) {
-            case JsonObject object when !object.isEmpty() -> {
+            case JsonObject object
+            when !object.isEmpty() -> {
                 SortedMap<String, FieldSet> children = new TreeMap<>();
                 boolean map = schema.orElse(Schema.Scalar.ANY) instanceof Schema.MapOf;
                 object.fields().forEach((name, field) -> {
@@ -54,7 +55,8 @@ public final class FieldSet {
                 });
                 yield new FieldSet(false, children);
             }
-            case JsonArray array when schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
+            case JsonArray array
+            when schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
                     && (list.set() || !list.mergeKey().isEmpty()) -> {
                 SortedMap<String, FieldSet> children = new TreeMap<>();
                 for (JsonValue item : array.items()) {

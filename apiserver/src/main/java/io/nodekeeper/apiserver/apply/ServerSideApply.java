@@ -37,7 +37,8 @@ public final class ServerSideApply {
             Map<String, List<String>> byManager = new java.util.TreeMap<>();
             conflicts.forEach((manager, fields) -> {
                 for (String path : fields.paths()) {
-                    byManager.computeIfAbsent(manager.toString(), known -> new ArrayList<>())
+                    byManager
+                            .computeIfAbsent(manager.toString(), known -> new ArrayList<>())
                             .add(path);
                     causes.add(JsonObject.builder()
                             .put("reason", "FieldManagerConflict")
@@ -106,8 +107,9 @@ public final class ServerSideApply {
     /** Refuses items that cannot be told apart. */
     private static void check(String path, JsonValue value, Optional<Schema> schema) {
         if (value instanceof JsonObject object) {
-            object.fields().forEach((name, field) -> check(
-                    path + "." + name, field, schema.flatMap(known -> known.field(name))));
+            object.fields()
+                    .forEach((name, field) ->
+                            check(path + "." + name, field, schema.flatMap(known -> known.field(name))));
         }
         if (value instanceof JsonArray array && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list) {
             List<String> seen = new ArrayList<>();
@@ -119,9 +121,9 @@ public final class ServerSideApply {
                 String element = list.set()
                         ? PathElement.value(item)
                         : PathElement.item(item, list)
-                                .orElseThrow(() -> ApiException.badRequest(
-                                        path + ": an item of this list must have its key \"" + list.mergeKey()
-                                                + "\", got " + item));
+                                .orElseThrow(() ->
+                                        ApiException.badRequest(path + ": an item of this list must have its key \""
+                                                + list.mergeKey() + "\", got " + item));
                 if (seen.contains(element)) {
                     throw ApiException.badRequest(path + ": duplicate entries for key " + PathElement.show(element));
                 }
@@ -134,9 +136,13 @@ public final class ServerSideApply {
         if (wanted instanceof JsonObject fields) {
             JsonObject base = live instanceof JsonObject object ? object : JsonObject.EMPTY;
             JsonObject.Builder merged = base.toBuilder();
-            fields.fields().forEach((name, field) -> merged.put(
-                    name,
-                    merge(base.get(name).orElse(JsonNull.NULL), field, schema.flatMap(known -> known.field(name)))));
+            fields.fields()
+                    .forEach((name, field) -> merged.put(
+                            name,
+                            merge(
+                                    base.get(name).orElse(JsonNull.NULL),
+                                    field,
+                                    schema.flatMap(known -> known.field(name)))));
             return merged.build();
         }
         if (wanted instanceof JsonArray items

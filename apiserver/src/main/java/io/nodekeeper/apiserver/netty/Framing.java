@@ -16,8 +16,7 @@ enum Framing {
     BODY {
         @Override
         void write(ChannelHandlerContext context, List<byte[]> lines) {
-            context.write(new DefaultHttpContent(
-                    Unpooled.wrappedBuffer(lines.size(), lines.toArray(byte[][]::new))));
+            context.write(new DefaultHttpContent(Unpooled.wrappedBuffer(lines.size(), lines.toArray(byte[][]::new))));
         }
 
         @Override

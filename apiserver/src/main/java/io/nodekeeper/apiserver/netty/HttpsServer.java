@@ -69,10 +69,7 @@ public final class HttpsServer {
                     @Override
                     protected void initChannel(Channel connection) {
                         connections.add(connection);
-                        connection
-                                .pipeline()
-                                .addLast(secured(connection))
-                                .addLast(new Negotiation(shared, drain));
+                        connection.pipeline().addLast(secured(connection)).addLast(new Negotiation(shared, drain));
                     }
                 })
                 .bind(options.address())

@@ -63,8 +63,9 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         Patience patience = Patience.withRequests(() -> handler[0].busy());
         handler[0] = new RequestHandler(shared, certificate, patience::heard);
         pipeline.addLast(patience)
-                .addLast(new HttpServerCodec(
-                        new HttpDecoderConfig().setMaxInitialLineLength(LINE_BYTES).setMaxHeaderSize(LINE_BYTES)))
+                .addLast(new HttpServerCodec(new HttpDecoderConfig()
+                        .setMaxInitialLineLength(LINE_BYTES)
+                        .setMaxHeaderSize(LINE_BYTES)))
                 .addLast(new HttpServerKeepAliveHandler())
                 .addLast(handler[0]);
     }
@@ -77,7 +78,8 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
                         .maxHeaderListSize(LINE_BYTES))
                 .gracefulShutdownTimeoutMillis(drain.toMillis())
                 .build();
-        pipeline.addLast(new FlushConsolidationHandler(FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true))
+        pipeline.addLast(new FlushConsolidationHandler(
+                        FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true))
                 .addLast(Patience.withStreams(() -> codec.connection().numActiveStreams() > 0))
                 .addLast(codec)
                 .addLast(new Http2MultiplexHandler(new ChannelInitializer<Channel>() {

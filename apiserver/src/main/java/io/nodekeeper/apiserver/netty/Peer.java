@@ -23,8 +23,7 @@ final class Peer {
     /** The user whom the client's certificate names: CN is the name, each O a group. Empty if none was shown. */
     static Optional<User> user(SslHandler tls) {
         try {
-            X500Principal subject =
-                    (X500Principal) tls.engine().getSession().getPeerPrincipal();
+            X500Principal subject = (X500Principal) tls.engine().getSession().getPeerPrincipal();
             String name = "";
             List<String> groups = new ArrayList<>();
             for (Rdn part : new LdapName(subject.getName()).getRdns()) {

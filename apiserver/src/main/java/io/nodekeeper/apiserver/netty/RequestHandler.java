@@ -198,8 +198,9 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                         header.getKey().toLowerCase(Locale.ROOT),
                         header.getValue(),
                         // Names of users and groups may have commas in them.
-                        (first, second) ->
-                                first + (header.getKey().regionMatches(true, 0, "impersonate-", 0, 12) ? "\n" : ",") + second));
+                        (first, second) -> first
+                                + (header.getKey().regionMatches(true, 0, "impersonate-", 0, 12) ? "\n" : ",")
+                                + second));
         ApiRequest asked;
         try {
             QueryStringDecoder decoder = new QueryStringDecoder(request.uri());
@@ -253,8 +254,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 answers.write(context, full, asked.method().equals("HEAD"));
                 proceed(context);
             }
-            case ApiResponse.Streamed streamed when WebSocketWatch.wanted(request) ->
-                WebSocketWatch.open(context, request, streamed, shared);
+            case ApiResponse.Streamed streamed
+            when WebSocketWatch.wanted(request) -> WebSocketWatch.open(context, request, streamed, shared);
             case ApiResponse.Streamed streamed -> {
                 answers.begin(context, streamed);
                 NettySink sink = new NettySink(context, shared.outbox(context.executor()), Framing.BODY, () -> {

@@ -20,8 +20,7 @@ final class Tls {
      */
     static SslContext context(ServerIdentity identity) {
         try {
-            return SslContextBuilder.forServer(
-                            identity.key(), identity.chain().toArray(X509Certificate[]::new))
+            return SslContextBuilder.forServer(identity.key(), identity.chain().toArray(X509Certificate[]::new))
                     .sslProvider(OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK)
                     .trustManager(identity.clientAuthorities().toArray(X509Certificate[]::new))
                     .clientAuth(ClientAuth.OPTIONAL)

@@ -54,8 +54,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     }
 
     /** Changes the protocol and begins the watch; takes the place of the handler that {@code context} is of. */
-    static void open(
-            ChannelHandlerContext context, HttpRequest request, ApiResponse.Streamed streamed, Shared shared) {
+    static void open(ChannelHandlerContext context, HttpRequest request, ApiResponse.Streamed streamed, Shared shared) {
         FullHttpRequest asked = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, request.method(), request.uri());
         asked.headers().set(request.headers());
         HttpHeaders headers = new DefaultHttpHeaders();
@@ -68,14 +67,16 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
                         .maxFramePayloadLength(HEARD_BYTES)
                         .build());
         context.pipeline().remove(HttpServerKeepAliveHandler.class);
-        handshaker.handshake(context.channel(), asked, headers, context.newPromise()).addListener(done -> {
-            if (done.isSuccess()) {
-                context.pipeline().replace(context.handler(), "watch", new WebSocketWatch(streamed, shared));
-            } else {
-                log.debug("{} did not become a WebSocket", Peer.address(context.channel()), done.cause());
-                context.close();
-            }
-        });
+        handshaker
+                .handshake(context.channel(), asked, headers, context.newPromise())
+                .addListener(done -> {
+                    if (done.isSuccess()) {
+                        context.pipeline().replace(context.handler(), "watch", new WebSocketWatch(streamed, shared));
+                    } else {
+                        log.debug("{} did not become a WebSocket", Peer.address(context.channel()), done.cause());
+                        context.close();
+                    }
+                });
     }
 
     @Override
@@ -95,8 +96,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         switch (message) {
-            case PingWebSocketFrame ping ->
-                context.writeAndFlush(new PongWebSocketFrame(ping.content()));
+            case PingWebSocketFrame ping -> context.writeAndFlush(new PongWebSocketFrame(ping.content()));
             case CloseWebSocketFrame close -> {
                 leave();
                 context.writeAndFlush(close).addListener(ChannelFutureListener.CLOSE);

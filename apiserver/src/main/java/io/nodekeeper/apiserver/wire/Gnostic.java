@@ -128,7 +128,8 @@ public final class Gnostic {
                             operation.object("responses"),
                             (value, response) -> value.nested(1, one -> {
                                 one.text(1, response.text("description"));
-                                one.nested(2, item -> item.nested(1, schema -> schema(schema, response.object("schema"))));
+                                one.nested(
+                                        2, item -> item.nested(1, schema -> schema(schema, response.object("schema"))));
                             })));
             inner.extensions(13, operation);
         });
@@ -150,18 +151,22 @@ public final class Gnostic {
                     body.nested(5, schema -> schema(schema, parameter.object("schema")));
                 });
             case "path" ->
-                message.nested(2, other -> other.nested(4, path -> {
-                    path.flag(1, true);
-                    path.text(2, "path");
-                    path.text(4, parameter.text("name"));
-                    path.text(5, parameter.text("type"));
-                }));
+                message.nested(
+                        2,
+                        other -> other.nested(4, path -> {
+                            path.flag(1, true);
+                            path.text(2, "path");
+                            path.text(4, parameter.text("name"));
+                            path.text(5, parameter.text("type"));
+                        }));
             default ->
-                message.nested(2, other -> other.nested(3, query -> {
-                    query.text(2, "query");
-                    query.text(4, parameter.text("name"));
-                    query.text(6, parameter.text("type"));
-                }));
+                message.nested(
+                        2,
+                        other -> other.nested(3, query -> {
+                            query.text(2, "query");
+                            query.text(4, parameter.text("name"));
+                            query.text(6, parameter.text("type"));
+                        }));
         }
     }
 

@@ -11,8 +11,7 @@ import java.util.Set;
  * fields that are always there. These two are listed here, for the kinds that are served; facts of Kubernetes' Go types.
  */
 final class KeptZeros {
-    private static final String LISTED =
-            """
+    private static final String LISTED = """
             apps.DaemonSetCondition type status
             apps.DaemonSetSpec revisionHistoryLimit
             apps.DaemonSetStatus currentNumberScheduled numberMisscheduled desiredNumberScheduled numberReady collisionCount

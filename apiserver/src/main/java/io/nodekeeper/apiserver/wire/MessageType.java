@@ -42,11 +42,18 @@ final class MessageType {
 
     /** A field: its name in JSON, and how a value of it is read. */
     private record Field(
-            String name, boolean repeated, boolean map, boolean inlined, boolean keepsZero, Reader reader, int wireType) {}
+            String name,
+            boolean repeated,
+            boolean map,
+            boolean inlined,
+            boolean keepsZero,
+            Reader reader,
+            int wireType) {}
 
     /** Reads one value; the empty result is a value that JSON leaves out, as a time that is not set. */
     interface Reader {
-        @Nullable JsonValue read(CodedInputStream in, int depth) throws IOException;
+        @Nullable
+        JsonValue read(CodedInputStream in, int depth) throws IOException;
     }
 
     private Field[] table() {

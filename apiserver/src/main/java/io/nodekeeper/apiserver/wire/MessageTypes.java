@@ -77,8 +77,7 @@ public final class MessageTypes {
         if (kind.equals("DeleteOptions")) {
             return Optional.of(Meta.DeleteOptions.getDescriptor());
         }
-        return Optional.ofNullable(FILES.get(apiVersion))
-                .map(file -> file.get().findMessageTypeByName(kind));
+        return Optional.ofNullable(FILES.get(apiVersion)).map(file -> file.get().findMessageTypeByName(kind));
     }
 
     /** How Kubernetes describes what refuses a request, or tells of its success. */

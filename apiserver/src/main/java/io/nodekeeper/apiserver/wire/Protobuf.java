@@ -40,7 +40,8 @@ public final class Protobuf {
      */
     public static JsonObject decode(byte[] bytes) {
         if (!begins(bytes)) {
-            throw new ProtobufException("provided data does not appear to be a protobuf message, expected prefix k8s\\0");
+            throw new ProtobufException(
+                    "provided data does not appear to be a protobuf message, expected prefix k8s\\0");
         }
         try {
             return unwrap(bytes);
@@ -64,7 +65,8 @@ public final class Protobuf {
                     int end = in.pushLimit(in.readRawVarint32());
                     for (int inner = in.readTag(); inner != 0; inner = in.readTag()) {
                         switch (inner) {
-                            case 1 << 3 | WireFormat.WIRETYPE_LENGTH_DELIMITED -> apiVersion = in.readStringRequireUtf8();
+                            case 1 << 3 | WireFormat.WIRETYPE_LENGTH_DELIMITED ->
+                                apiVersion = in.readStringRequireUtf8();
                             case 2 << 3 | WireFormat.WIRETYPE_LENGTH_DELIMITED -> kind = in.readStringRequireUtf8();
                             default -> skip(in, inner);
                         }
@@ -86,8 +88,7 @@ public final class Protobuf {
         if (kind.isEmpty() || apiVersion.isEmpty()) {
             throw new ProtobufException("the protobuf envelope names no " + (kind.isEmpty() ? "kind" : "apiVersion"));
         }
-        JsonObject.Builder object =
-                JsonObject.builder().put("kind", kind).put("apiVersion", apiVersion);
+        JsonObject.Builder object = JsonObject.builder().put("kind", kind).put("apiVersion", apiVersion);
         MessageTypes.find(apiVersion, kind)
                 .readInto(object, CodedInputStream.newInstance(bytes, from, length), MessageType.MAX_DEPTH);
         return object.build();

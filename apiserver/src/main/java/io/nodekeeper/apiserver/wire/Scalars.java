@@ -38,8 +38,7 @@ final class Scalars {
             case INT64 -> (in, depth) -> JsonNumber.of(in.readInt64());
             case UINT32 -> (in, depth) -> JsonNumber.of(Integer.toUnsignedLong(in.readUInt32()));
             case DOUBLE -> (in, depth) -> decimal(in.readDouble());
-            case BYTES ->
-                (in, depth) -> new JsonString(Base64.getEncoder().encodeToString(in.readByteArray()));
+            case BYTES -> (in, depth) -> new JsonString(Base64.getEncoder().encodeToString(in.readByteArray()));
             default -> throw new IllegalArgumentException(field.getFullName() + ": no rule for " + field.getType());
         };
     }
@@ -110,7 +109,8 @@ final class Scalars {
             return null;
         }
         if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos > 999_999_999) {
-            throw new ProtobufException("a time of " + seconds + " s and " + nanos + " ns is none of the years 1 to 9999");
+            throw new ProtobufException(
+                    "a time of " + seconds + " s and " + nanos + " ns is none of the years 1 to 9999");
         }
         Instant time = Instant.ofEpochSecond(seconds, nanos);
         return new JsonString(micro ? KubeTime.formatMicro(time) : KubeTime.format(time));

@@ -84,12 +84,12 @@ class ServerSideApplyTest {
     @Test
     @Tag("W39")
     void anItemGoesWithAllThatNobodyOwnsInItButNotWithWhatOthersDo() {
-        JsonObject wanted = node("{'status':{'conditions':[{'type':'A','status':'True'},{'type':'B','status':'True'}]}}");
+        JsonObject wanted =
+                node("{'status':{'conditions':[{'type':'A','status':'True'},{'type':'B','status':'True'}]}}");
         Applied one = apply(ONE, JsonObject.EMPTY, wanted, ManagedFields.NONE);
         JsonObject live = node("{'status':{'conditions':[{'type':'A','status':'True','reason':'nobodys'},"
                 + "{'type':'B','status':'True'}]}}");
-        Applied two = apply(
-                TWO, live, node("{'status':{'conditions':[{'type':'B','message':'mine'}]}}"), one.owners());
+        Applied two = apply(TWO, live, node("{'status':{'conditions':[{'type':'B','message':'mine'}]}}"), one.owners());
         Applied dropped = apply(ONE, two.object(), node("{'status':{}}"), two.owners());
         assertThat(dropped.object())
                 .hasToString("{\"status\":{\"conditions\":[{\"type\":\"B\",\"message\":\"mine\"}]}}");
@@ -138,9 +138,14 @@ class ServerSideApplyTest {
         Applied before = apply(ONE, live, earlier, ManagedFields.NONE);
         Applied applied = apply(ONE, before.object(), wanted, before.owners());
         FieldSet asked = FieldSet.of(wanted, Schemas.NODE);
-        assertThat(asked.minus(FieldSet.of(applied.object(), Schemas.NODE)).minus(empties(wanted)).paths())
+        assertThat(asked.minus(FieldSet.of(applied.object(), Schemas.NODE))
+                        .minus(empties(wanted))
+                        .paths())
                 .isEmpty();
-        assertThat(Comparison.of(applied.object(), wanted, Schemas.NODE).written().minus(empties(wanted)).paths())
+        assertThat(Comparison.of(applied.object(), wanted, Schemas.NODE)
+                        .written()
+                        .minus(empties(wanted))
+                        .paths())
                 .isEmpty();
         assertThat(applied.owners().of(ONE)).isEqualTo(asked);
     }
@@ -148,9 +153,8 @@ class ServerSideApplyTest {
     @Property(tries = 500)
     @Tag("W39")
     void twoWhoApplyDifferentFieldsOwnDifferentFields(@ForAll("nodes") JsonObject wanted) {
-        JsonObject labels = JsonObject.builder()
-                .put("metadata", wanted.object("metadata"))
-                .build();
+        JsonObject labels =
+                JsonObject.builder().put("metadata", wanted.object("metadata")).build();
         JsonObject rest = wanted.without("metadata");
         Applied one = apply(ONE, JsonObject.EMPTY, labels, ManagedFields.NONE);
         Applied two = apply(TWO, one.object(), rest, one.owners());
@@ -165,8 +169,8 @@ class ServerSideApplyTest {
     @Property(tries = 500)
     @Tag("W39")
     void whoeverDropsAllLeavesWhatWasThereBefore(@ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject wanted) {
-        ManagedFields before = ManagedFields.NONE.with(
-                new Manager("before", false, "v1", ""), FieldSet.of(live, Schemas.NODE), NOW);
+        ManagedFields before =
+                ManagedFields.NONE.with(new Manager("before", false, "v1", ""), FieldSet.of(live, Schemas.NODE), NOW);
         Applied applied = ServerSideApply.apply(
                 live, wanted, FieldSet.of(wanted, Schemas.NODE), before, ONE, true, Schemas.NODE, NOW);
         Applied dropped = apply(ONE, applied.object(), JsonObject.EMPTY, applied.owners());
@@ -199,15 +203,12 @@ class ServerSideApplyTest {
         Arbitrary<JsonObject> labels = Arbitraries.maps(Arbitraries.of("a", "b", "c"), Arbitraries.of("1", "2"))
                 .ofMaxSize(3)
                 .map(JsonObject::ofStrings);
-        Arbitrary<JsonArray> finalizers = Arbitraries.of("x.y/a", "x.y/b", "x.y/c")
-                .set()
-                .ofMaxSize(3)
-                .map(JsonArray::ofStrings);
+        Arbitrary<JsonArray> finalizers =
+                Arbitraries.of("x.y/a", "x.y/b", "x.y/c").set().ofMaxSize(3).map(JsonArray::ofStrings);
         Arbitrary<JsonArray> conditions = Arbitraries.of("Ready", "MemoryPressure", "DiskPressure")
                 .set()
                 .ofMaxSize(3)
-                .flatMap(types -> Combinators.combine(
-                                Arbitraries.of("True", "False"), Arbitraries.of("", "R"))
+                .flatMap(types -> Combinators.combine(Arbitraries.of("True", "False"), Arbitraries.of("", "R"))
                         .as((status, reason) -> new JsonArray(types.stream()
                                 .<JsonValue>map(type -> JsonObject.builder()
                                         .put("type", type)

@@ -150,7 +150,8 @@ class Http2Test {
         // waits three seconds for a revision that does not come
         CompletableFuture<HttpResponse<String>> slow = server.client()
                 .sendAsync(
-                        server.request("/api/v1/nodes/n1?resourceVersion=999999").build(),
+                        server.request("/api/v1/nodes/n1?resourceVersion=999999")
+                                .build(),
                         HttpResponse.BodyHandlers.ofString());
         Thread.sleep(500);
         server.https.close();

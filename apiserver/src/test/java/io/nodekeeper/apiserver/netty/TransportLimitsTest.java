@@ -77,7 +77,9 @@ class TransportLimitsTest {
         start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
         HttpResponse<String> answer = server.client()
                 .send(
-                        server.request("/api/v1/nodes").header("Audit-Id", "my-id").build(),
+                        server.request("/api/v1/nodes")
+                                .header("Audit-Id", "my-id")
+                                .build(),
                         HttpResponse.BodyHandlers.ofString());
         assertThat(answer.headers().firstValue("audit-id")).contains("my-id");
         assertThat(answer.headers().firstValue("cache-control")).contains("no-cache, private");
@@ -122,14 +124,14 @@ class TransportLimitsTest {
             slow.add(socket);
             // 200 kB of a body of 250 kB
             socket.getOutputStream()
-                    .write(("POST /api/v1/nodes HTTP/1.1\r\nHost: x\r\nContent-Length: 250000\r\n\r\n" + " ".repeat(200_000))
+                    .write(("POST /api/v1/nodes HTTP/1.1\r\nHost: x\r\nContent-Length: 250000\r\n\r\n"
+                                    + " ".repeat(200_000))
                             .getBytes(StandardCharsets.US_ASCII));
             Thread.sleep(500);
         }
         // The second and third found no room: they are told so once they have sent all.
         for (SSLSocket socket : slow) {
-            socket.getOutputStream()
-                    .write(" ".repeat(50_000).getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().write(" ".repeat(50_000).getBytes(StandardCharsets.US_ASCII));
         }
         List<String> lines = new ArrayList<>();
         for (SSLSocket socket : slow) {
@@ -194,7 +196,13 @@ class TransportLimitsTest {
             assertThat(socket.getSession().getProtocol()).isEqualTo("TLSv1.2");
         }
         Process openssl = new ProcessBuilder(
-                        "openssl", "s_client", "-connect", "127.0.0.1:" + server.https.port(), "-tls1_1", "-cipher", "ALL:@SECLEVEL=0")
+                        "openssl",
+                        "s_client",
+                        "-connect",
+                        "127.0.0.1:" + server.https.port(),
+                        "-tls1_1",
+                        "-cipher",
+                        "ALL:@SECLEVEL=0")
                 .redirectErrorStream(true)
                 .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
                 .start();
@@ -234,8 +242,7 @@ class TransportLimitsTest {
         }
         CompletableFuture<Void> closing = CompletableFuture.runAsync(server.https::close);
         Thread.sleep(50);
-        idle.getOutputStream()
-                .write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        idle.getOutputStream().write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         String answer = new String(idle.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).toLowerCase();
         assertThat(answer)
                 .startsWith("http/1.1 503 service unavailable")

@@ -129,7 +129,8 @@ class WebSocketWatchTest {
 
     @Test
     void aRefusalIsAPlainAnswer() throws Exception {
-        assertThat(refused("/api/v1/nodes?watch=true&fieldSelector=spec.foo%3D1")).isEqualTo(400);
+        assertThat(refused("/api/v1/nodes?watch=true&fieldSelector=spec.foo%3D1"))
+                .isEqualTo(400);
         assertThat(refused("/api/v1/foos?watch=true")).isEqualTo(404);
     }
 
@@ -139,7 +140,8 @@ class WebSocketWatchTest {
             return 101;
         } catch (ExecutionException e) {
             assertThat(e).hasCauseInstanceOf(WebSocketHandshakeException.class);
-            HttpResponse<?> response = ((WebSocketHandshakeException) Objects.requireNonNull(e.getCause())).getResponse();
+            HttpResponse<?> response =
+                    ((WebSocketHandshakeException) Objects.requireNonNull(e.getCause())).getResponse();
             return response.statusCode();
         }
     }

@@ -16,7 +16,8 @@ public final class Envelopes {
     /** Bytes in the envelope. */
     public static byte[] of(String apiVersion, String kind, ByteString message) {
         ByteString unknown = Runtime.Unknown.newBuilder()
-                .setTypeMeta(Runtime.TypeMeta.newBuilder().setApiVersion(apiVersion).setKind(kind))
+                .setTypeMeta(
+                        Runtime.TypeMeta.newBuilder().setApiVersion(apiVersion).setKind(kind))
                 .setRaw(message)
                 .setContentEncoding("")
                 .setContentType("")

@@ -44,18 +44,19 @@ class ProtobufTest {
                 .build();
 
         assertThat(json("coordination.k8s.io/v1", "Lease", lease))
-                .isEqualTo("{\"kind\":\"Lease\",\"apiVersion\":\"coordination.k8s.io/v1\",\"metadata\":{\"name\":\"n1\","
-                        + "\"namespace\":\"kube-node-lease\",\"resourceVersion\":\"7\",\"ownerReferences\":[{\"kind\":\"Node\","
-                        + "\"name\":\"n1\",\"uid\":\"u\",\"apiVersion\":\"v1\"}]},\"spec\":{\"holderIdentity\":\"n1\","
-                        + "\"leaseDurationSeconds\":40,\"renewTime\":\"2025-11-21T07:00:00.000042Z\"}}");
+                .isEqualTo(
+                        "{\"kind\":\"Lease\",\"apiVersion\":\"coordination.k8s.io/v1\",\"metadata\":{\"name\":\"n1\","
+                                + "\"namespace\":\"kube-node-lease\",\"resourceVersion\":\"7\",\"ownerReferences\":[{\"kind\":\"Node\","
+                                + "\"name\":\"n1\",\"uid\":\"u\",\"apiVersion\":\"v1\"}]},\"spec\":{\"holderIdentity\":\"n1\","
+                                + "\"leaseDurationSeconds\":40,\"renewTime\":\"2025-11-21T07:00:00.000042Z\"}}");
     }
 
     @Test
     void theBytesOfARealKubeletAreRead() {
         // The head of what kube-apiserver 1.21 stored for a kubelet's node, its message cut down to a name and a spec.
         byte[] stored = HexFormat.of()
-                .parseHex("6b387300" + "0a0a" + "0a027631" + "12044e6f6465" + "1214" + "0a0c" + "0a026e31" + "1200" + "1a00"
-                        + "2200" + "2a00" + "1204" + "0a00" + "2000" + "1a002200");
+                .parseHex("6b387300" + "0a0a" + "0a027631" + "12044e6f6465" + "1214" + "0a0c" + "0a026e31" + "1200"
+                        + "1a00" + "2200" + "2a00" + "1204" + "0a00" + "2000" + "1a002200");
 
         assertThat(Protobuf.begins(stored)).isTrue();
         assertThat(Protobuf.decode(stored))
@@ -87,7 +88,8 @@ class ProtobufTest {
                                 .setReason("")
                                 .setLastHeartbeatTime(Meta.Time.newBuilder().setSeconds(0)))
                         .setDaemonEndpoints(V1.NodeDaemonEndpoints.newBuilder()
-                                .setKubeletEndpoint(V1.DaemonEndpoint.newBuilder().setPort(0))))
+                                .setKubeletEndpoint(
+                                        V1.DaemonEndpoint.newBuilder().setPort(0))))
                 .build();
 
         assertThat(json("v1", "Node", node))
@@ -121,11 +123,13 @@ class ProtobufTest {
                 .build();
 
         assertThat(json("v1", "Pod", pod))
-                .isEqualTo("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"spec\":{\"terminationGracePeriodSeconds\":0,"
-                        + "\"automountServiceAccountToken\":false,\"tolerations\":[{\"key\":\"k\",\"tolerationSeconds\":0}]}}");
+                .isEqualTo(
+                        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"spec\":{\"terminationGracePeriodSeconds\":0,"
+                                + "\"automountServiceAccountToken\":false,\"tolerations\":[{\"key\":\"k\",\"tolerationSeconds\":0}]}}");
         assertThat(json("coordination.k8s.io/v1", "DeleteOptions", options))
-                .isEqualTo("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"coordination.k8s.io/v1\",\"gracePeriodSeconds\":0,"
-                        + "\"preconditions\":{\"uid\":\"u\"},\"dryRun\":[\"All\"]}");
+                .isEqualTo(
+                        "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"coordination.k8s.io/v1\",\"gracePeriodSeconds\":0,"
+                                + "\"preconditions\":{\"uid\":\"u\"},\"dryRun\":[\"All\"]}");
         assertThat(json("coordination.k8s.io/v1", "Lease", released))
                 .endsWith("\"spec\":{\"holderIdentity\":\"\",\"leaseTransitions\":0}}");
     }
@@ -138,18 +142,23 @@ class ProtobufTest {
                                 .setName("v")
                                 .setVolumeSource(V1.VolumeSource.newBuilder()
                                         .setEmptyDir(V1.EmptyDirVolumeSource.newBuilder()
-                                                .setSizeLimit(Quantity.newBuilder().setString("1Gi")))))
+                                                .setSizeLimit(
+                                                        Quantity.newBuilder().setString("1Gi")))))
                         .addContainers(V1.Container.newBuilder()
                                 .setName("c")
                                 .setResources(V1.ResourceRequirements.newBuilder()
-                                        .putLimits("cpu", Quantity.newBuilder().setString("100m").build()))
+                                        .putLimits(
+                                                "cpu",
+                                                Quantity.newBuilder()
+                                                        .setString("100m")
+                                                        .build()))
                                 .addEnv(V1.EnvVar.newBuilder()
                                         .setName("E")
                                         .setValueFrom(V1.EnvVarSource.newBuilder()
                                                 .setSecretKeyRef(V1.SecretKeySelector.newBuilder()
                                                         .setKey("k")
-                                                        .setLocalObjectReference(
-                                                                V1.LocalObjectReference.newBuilder().setName("s")))))
+                                                        .setLocalObjectReference(V1.LocalObjectReference.newBuilder()
+                                                                .setName("s")))))
                                 .setLivenessProbe(V1.Probe.newBuilder()
                                         .setHandler(V1.ProbeHandler.newBuilder()
                                                 .setHttpGet(V1.HTTPGetAction.newBuilder()
@@ -163,11 +172,12 @@ class ProtobufTest {
                 .build();
 
         assertThat(json("v1", "Pod", pod))
-                .isEqualTo("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"spec\":{\"volumes\":[{\"name\":\"v\",\"emptyDir\":"
-                        + "{\"sizeLimit\":\"1Gi\"}}],\"containers\":[{\"name\":\"c\",\"env\":[{\"name\":\"E\",\"valueFrom\":"
-                        + "{\"secretKeyRef\":{\"name\":\"s\",\"key\":\"k\"}}}],\"resources\":{\"limits\":{\"cpu\":\"100m\"}},"
-                        + "\"livenessProbe\":{\"httpGet\":{\"path\":\"/\",\"port\":\"web\"}}}],"
-                        + "\"ephemeralContainers\":[{\"name\":\"e\"}]}}");
+                .isEqualTo(
+                        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"spec\":{\"volumes\":[{\"name\":\"v\",\"emptyDir\":"
+                                + "{\"sizeLimit\":\"1Gi\"}}],\"containers\":[{\"name\":\"c\",\"env\":[{\"name\":\"E\",\"valueFrom\":"
+                                + "{\"secretKeyRef\":{\"name\":\"s\",\"key\":\"k\"}}}],\"resources\":{\"limits\":{\"cpu\":\"100m\"}},"
+                                + "\"livenessProbe\":{\"httpGet\":{\"path\":\"/\",\"port\":\"web\"}}}],"
+                                + "\"ephemeralContainers\":[{\"name\":\"e\"}]}}");
     }
 
     @Test
@@ -179,23 +189,25 @@ class ProtobufTest {
         Message review = V1Authentication.TokenReview.newBuilder()
                 .setStatus(V1Authentication.TokenReviewStatus.newBuilder()
                         .setUser(V1Authentication.UserInfo.newBuilder()
-                                .putExtra("scope", V1Authentication.ExtraValue.newBuilder()
-                                        .addItems("a")
-                                        .addItems("b")
-                                        .build())))
+                                .putExtra(
+                                        "scope",
+                                        V1Authentication.ExtraValue.newBuilder()
+                                                .addItems("a")
+                                                .addItems("b")
+                                                .build())))
                 .build();
         Message token = V1Authentication.TokenRequest.newBuilder()
                 .setSpec(V1Authentication.TokenRequestSpec.newBuilder()
                         .setExpirationSeconds(600)
-                        .setBoundObjectRef(
-                                V1Authentication.BoundObjectReference.newBuilder().setUID("u")))
+                        .setBoundObjectRef(V1Authentication.BoundObjectReference.newBuilder()
+                                .setUID("u")))
                 .build();
         Message managed = V1.ConfigMap.newBuilder()
                 .setMetadata(Meta.ObjectMeta.newBuilder()
                         .addManagedFields(Meta.ManagedFieldsEntry.newBuilder()
                                 .setManager("m")
-                                .setFieldsV1(Meta.FieldsV1.newBuilder()
-                                        .setRaw(ByteString.copyFromUtf8("{\"f:data\":{}}")))))
+                                .setFieldsV1(
+                                        Meta.FieldsV1.newBuilder().setRaw(ByteString.copyFromUtf8("{\"f:data\":{}}")))))
                 .build();
 
         assertThat(json("v1", "Secret", secret)).endsWith("\"data\":{\"k\":\"aGVsbG8=\"},\"immutable\":false}");
@@ -234,19 +246,29 @@ class ProtobufTest {
         byte[] good = Envelopes.of("v1", "Node", V1.Node.getDefaultInstance());
 
         refused(new byte[] {1, 2, 3}, "expected prefix k8s\\0");
-        refused(Envelopes.of("v1", "Nope", V1.Node.getDefaultInstance()), "no kind \"Nope\" is registered for version \"v1\"");
-        refused(Envelopes.of("v7", "Node", V1.Node.getDefaultInstance()), "no kind \"Node\" is registered for version \"v7\"");
+        refused(
+                Envelopes.of("v1", "Nope", V1.Node.getDefaultInstance()),
+                "no kind \"Nope\" is registered for version \"v1\"");
+        refused(
+                Envelopes.of("v7", "Node", V1.Node.getDefaultInstance()),
+                "no kind \"Node\" is registered for version \"v7\"");
         refused(java.util.Arrays.copyOf(good, good.length - 3), "not a protobuf message of Kubernetes");
         refused(Envelopes.of("v1", "", V1.Node.getDefaultInstance()), "names no kind");
-        refused(Envelopes.of("v1", "Node", ByteString.copyFromUtf8("\u0008\u0001")), "wrong wire type 0 for the field metadata");
-        refused(Envelopes.of("v1", "Node", ByteString.copyFrom(new byte[] {0x0a, 4, 0x0a, 2, (byte) 0xff, (byte) 0xff})), "UTF-8");
+        refused(
+                Envelopes.of("v1", "Node", ByteString.copyFromUtf8("\u0008\u0001")),
+                "wrong wire type 0 for the field metadata");
+        refused(
+                Envelopes.of(
+                        "v1", "Node", ByteString.copyFrom(new byte[] {0x0a, 4, 0x0a, 2, (byte) 0xff, (byte) 0xff})),
+                "UTF-8");
         refused(
                 Envelopes.of(
                         "v1",
                         "Namespace",
                         V1.Namespace.newBuilder()
                                 .setMetadata(Meta.ObjectMeta.newBuilder()
-                                        .setCreationTimestamp(Meta.Time.newBuilder().setSeconds(Long.MAX_VALUE)))
+                                        .setCreationTimestamp(
+                                                Meta.Time.newBuilder().setSeconds(Long.MAX_VALUE)))
                                 .build()),
                 "none of the years 1 to 9999");
     }

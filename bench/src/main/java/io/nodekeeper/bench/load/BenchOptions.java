@@ -24,8 +24,7 @@ record BenchOptions(
         boolean json,
         int progressSeconds) {
 
-    static final String USAGE =
-            """
+    static final String USAGE = """
             Usage: scripts/bench-apiserver [OPTION VALUE]...
               --stores LIST        memory,rocksdb,etcd; default memory,rocksdb, and etcd if --etcd-servers is given
               --etcd-servers URLS  where etcd is
@@ -105,6 +104,8 @@ record BenchOptions(
     }
 
     private static List<String> words(String text, String separator) {
-        return Arrays.stream(text.split(separator)).filter(word -> !word.isBlank()).toList();
+        return Arrays.stream(text.split(separator))
+                .filter(word -> !word.isBlank())
+                .toList();
     }
 }

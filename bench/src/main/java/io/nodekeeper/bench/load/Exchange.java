@@ -77,7 +77,9 @@ final class Exchange extends ChannelInboundHandlerAdapter {
         int bodyStart = end + Bytes.HEAD_END.length;
         if (end < 0 || all.writerIndex() - bodyStart < length) {
             if (received == null) {
-                received = from.alloc().buffer(Math.max(4_096, all.readableBytes() * 2)).writeBytes(all);
+                received = from.alloc()
+                        .buffer(Math.max(4_096, all.readableBytes() * 2))
+                        .writeBytes(all);
                 all.release();
             }
             return;

@@ -28,8 +28,9 @@ final class Fleet {
         beforeVersion = new byte[size][];
         afterVersion = new byte[size][];
         for (int i = 0; i < size; i++) {
-            heads[i] = Bytes.ascii("PUT " + ROOT + "/" + name(i) + " HTTP/1.1\r\nHost: " + host
-                    + "\r\nUser-Agent: bench\r\nAccept: application/json\r\nContent-Type: application/json\r\nContent-Length: ");
+            heads[i] = Bytes.ascii(
+                    "PUT " + ROOT + "/" + name(i) + " HTTP/1.1\r\nHost: " + host
+                            + "\r\nUser-Agent: bench\r\nAccept: application/json\r\nContent-Type: application/json\r\nContent-Length: ");
         }
     }
 
@@ -48,7 +49,8 @@ final class Fleet {
     byte[] creation(int node) {
         return post(
                 ROOT,
-                OPENING + "\"metadata\":{\"name\":\"" + name(node) + "\",\"namespace\":\"kube-node-lease\"" + owner(node)
+                OPENING + "\"metadata\":{\"name\":\"" + name(node) + "\",\"namespace\":\"kube-node-lease\""
+                        + owner(node)
                         + "},\"spec\":{\"holderIdentity\":\"" + name(node)
                         + "\",\"leaseDurationSeconds\":40,\"renewTime\":\"2026-01-01T00:00:00.000000Z\"}}");
     }
@@ -83,7 +85,8 @@ final class Fleet {
     /** Writes the renewal that is due at {@code due}. */
     ByteBuf renewal(Exchange exchange, int node, long due) {
         byte[] version = Bytes.ascii(Long.toString(versions[node]));
-        int length = beforeVersion[node].length - 4 + version.length + afterVersion[node].length + TIME_DIGITS + end.length;
+        int length =
+                beforeVersion[node].length - 4 + version.length + afterVersion[node].length + TIME_DIGITS + end.length;
         ByteBuf request = exchange.buffer(heads[node].length + length + 16);
         request.writeBytes(heads[node]);
         request.writeBytes(Bytes.ascii(Integer.toString(length)));

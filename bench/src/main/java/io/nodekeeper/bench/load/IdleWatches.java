@@ -87,9 +87,11 @@ final class IdleWatches {
         @Override
         public void userEventTriggered(ChannelHandlerContext context, Object event) {
             if (event instanceof SslHandshakeCompletionEvent handshake && handshake.isSuccess()) {
-                byte[] request = Bytes.ascii("GET /api/v1/nodes?watch=1&timeoutSeconds=86400&fieldSelector=metadata.name%3D"
-                        + Fleet.name(node) + "&resourceVersion=" + from + " HTTP/1.1\r\nHost: " + connections.host()
-                        + "\r\nUser-Agent: bench\r\nAccept: application/json\r\n\r\n");
+                byte[] request =
+                        Bytes.ascii("GET /api/v1/nodes?watch=1&timeoutSeconds=86400&fieldSelector=metadata.name%3D"
+                                + Fleet.name(node) + "&resourceVersion=" + from + " HTTP/1.1\r\nHost: "
+                                + connections.host()
+                                + "\r\nUser-Agent: bench\r\nAccept: application/json\r\n\r\n");
                 context.writeAndFlush(context.alloc().buffer(request.length).writeBytes(request));
             }
         }
@@ -100,7 +102,8 @@ final class IdleWatches {
             if (!answered) {
                 answered = true;
                 if (Bytes.number(in, in.readerIndex() + "HTTP/1.1 ".length(), 3) != 200) {
-                    failed(new IllegalStateException("a watch was answered with " + in.toString(StandardCharsets.UTF_8)));
+                    failed(new IllegalStateException(
+                            "a watch was answered with " + in.toString(StandardCharsets.UTF_8)));
                 } else if (++open == count) {
                     opened.complete(null);
                 }

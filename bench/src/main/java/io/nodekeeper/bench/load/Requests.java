@@ -49,8 +49,8 @@ final class Requests implements Clients.Work {
     @Override
     public void answered(Exchange exchange, int status, ByteBuf body) {
         if (status >= 300) {
-            done.completeExceptionally(
-                    new IllegalStateException("answered with " + status + ": " + body.toString(StandardCharsets.UTF_8)));
+            done.completeExceptionally(new IllegalStateException(
+                    "answered with " + status + ": " + body.toString(StandardCharsets.UTF_8)));
             return;
         }
         taker.take(exchange.about, body);

@@ -119,7 +119,8 @@ final class Trial {
                         second,
                         (done - before) / options.progressSeconds(),
                         onLoop(renewals::late),
-                        onLoop(() -> acknowledged.cardinality() - probes.getFirst().count()));
+                        onLoop(() ->
+                                acknowledged.cardinality() - probes.getFirst().count()));
                 before = done;
             }
         }

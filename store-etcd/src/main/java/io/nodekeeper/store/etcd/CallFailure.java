@@ -12,7 +12,8 @@ final class CallFailure extends RuntimeException {
     /** A call to {@code member}; {@code sent} tells whether the member may have got it. */
     CallFailure(String member, Status status, boolean sent) {
         super(
-                member + ": " + status.getCode() + (status.getDescription() == null ? "" : " " + status.getDescription()),
+                member + ": " + status.getCode()
+                        + (status.getDescription() == null ? "" : " " + status.getDescription()),
                 status.getCause());
         this.status = status;
         this.sent = sent;
@@ -20,11 +21,13 @@ final class CallFailure extends RuntimeException {
 
     /** The failure inside {@code error}. */
     static CallFailure of(Throwable error) {
-        Throwable cause =
-                error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+        Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
         return cause instanceof CallFailure failure
                 ? failure
-                : new CallFailure("etcd", Status.INTERNAL.withDescription(cause.toString()).withCause(cause), true);
+                : new CallFailure(
+                        "etcd",
+                        Status.INTERNAL.withDescription(cause.toString()).withCause(cause),
+                        true);
     }
 
     /** Whether the member may have got it. */

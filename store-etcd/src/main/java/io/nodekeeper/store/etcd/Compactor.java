@@ -42,14 +42,15 @@ final class Compactor {
 
     private void look() {
         long to = revision;
-        members.write(KVGrpc.getTxnMethod(), Requests.agree(times, to), DEADLINE).whenComplete((answer, error) -> {
-            if (error == null) {
-                looked(answer, to);
-            } else {
-                log.warn("history is not compacted this time: {}", error.getMessage());
-            }
-            loop.schedule(interval, this::look);
-        });
+        members.write(KVGrpc.getTxnMethod(), Requests.agree(times, to), DEADLINE)
+                .whenComplete((answer, error) -> {
+                    if (error == null) {
+                        looked(answer, to);
+                    } else {
+                        log.warn("history is not compacted this time: {}", error.getMessage());
+                    }
+                    loop.schedule(interval, this::look);
+                });
     }
 
     private void looked(TxnResponse answer, long to) {

@@ -160,8 +160,7 @@ final class Member {
                 },
                 headers);
         call.request(1);
-        call.sendMessage(
-                WatchRequest.newBuilder().setCreateRequest(request).build());
+        call.sendMessage(WatchRequest.newBuilder().setCreateRequest(request).build());
         return () -> call.cancel("no longer needed", null);
     }
 

@@ -79,23 +79,24 @@ final class Members {
 
     private <Q, A> void read(MethodDescriptor<Q, A> method, Q request, long began, CompletableFuture<A> result) {
         Member member = pick();
-        member.call(method, request, READ).whenCompleteAsync(
-                (answer, error) -> {
-                    if (error == null) {
-                        result.complete(answer);
-                        return;
-                    }
-                    CallFailure failure = CallFailure.of(error);
-                    if (failure.membersFault()) {
-                        leave(member, failure.why());
-                        if (clock.nanoTime() - began + READ.toNanos() <= READ_IN_ALL.toNanos()) {
-                            loop.schedule(PAUSE, () -> read(method, request, began, result));
-                            return;
-                        }
-                    }
-                    result.completeExceptionally(failure);
-                },
-                loop);
+        member.call(method, request, READ)
+                .whenCompleteAsync(
+                        (answer, error) -> {
+                            if (error == null) {
+                                result.complete(answer);
+                                return;
+                            }
+                            CallFailure failure = CallFailure.of(error);
+                            if (failure.membersFault()) {
+                                leave(member, failure.why());
+                                if (clock.nanoTime() - began + READ.toNanos() <= READ_IN_ALL.toNanos()) {
+                                    loop.schedule(PAUSE, () -> read(method, request, began, result));
+                                    return;
+                                }
+                            }
+                            result.completeExceptionally(failure);
+                        },
+                        loop);
     }
 
     /** A call that may change something: made again elsewhere only if it never left this machine. */
@@ -109,24 +110,25 @@ final class Members {
             MethodDescriptor<Q, A> method, Q request, Duration deadline, int tries, CompletableFuture<A> result) {
         Member member = pick();
         long began = clock.nanoTime();
-        member.call(method, request, deadline).whenCompleteAsync(
-                (answer, error) -> {
-                    if (error == null) {
-                        result.complete(answer);
-                        return;
-                    }
-                    CallFailure failure = CallFailure.of(error);
-                    if (failure.membersFault()) {
-                        leave(member, failure.why());
-                    }
-                    Duration left = deadline.minusNanos(clock.nanoTime() - began);
-                    if (!failure.sent() && tries > 1 && left.isPositive()) {
-                        write(method, request, left, tries - 1, result);
-                    } else {
-                        result.completeExceptionally(failure);
-                    }
-                },
-                loop);
+        member.call(method, request, deadline)
+                .whenCompleteAsync(
+                        (answer, error) -> {
+                            if (error == null) {
+                                result.complete(answer);
+                                return;
+                            }
+                            CallFailure failure = CallFailure.of(error);
+                            if (failure.membersFault()) {
+                                leave(member, failure.why());
+                            }
+                            Duration left = deadline.minusNanos(clock.nanoTime() - began);
+                            if (!failure.sent() && tries > 1 && left.isPositive()) {
+                                write(method, request, left, tries - 1, result);
+                            } else {
+                                result.completeExceptionally(failure);
+                            }
+                        },
+                        loop);
     }
 
     /** Closes all connections. */

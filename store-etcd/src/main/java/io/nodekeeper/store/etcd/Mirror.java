@@ -103,7 +103,8 @@ final class Mirror {
                 })
                 .whenComplete((done, error) -> {
                     if (error != null) {
-                        log.warn("etcd cannot be read: {}", CallFailure.of(error).getMessage());
+                        log.warn(
+                                "etcd cannot be read: {}", CallFailure.of(error).getMessage());
                         // Compacted while it was read: the next attempt wants less.
                         loop.schedule(RETRY, () -> load(ready, back / 2));
                     }
@@ -237,9 +238,8 @@ final class Mirror {
             }
             String key = requests.key(stored.getKey());
             Optional<Entry> before = pending.containsKey(key) ? pending.get(key) : window.get(key);
-            Optional<Entry> after = each.getType() == EventType.PUT
-                    ? Optional.of(requests.entry(stored))
-                    : Optional.empty();
+            Optional<Entry> after =
+                    each.getType() == EventType.PUT ? Optional.of(requests.entry(stored)) : Optional.empty();
             pending.put(key, after);
             if (before.isPresent() || after.isPresent()) {
                 events.add(new Event(last, key, before, after));
@@ -317,8 +317,10 @@ final class Mirror {
         if (feed != null) {
             feed.cancel();
         }
-        List.copyOf(waiting.values()).forEach(futures -> List.copyOf(futures)
-                .forEach(future -> future.completeExceptionally(new StoreException("the store is closed", null))));
+        List.copyOf(waiting.values())
+                .forEach(futures -> List.copyOf(futures)
+                        .forEach(future ->
+                                future.completeExceptionally(new StoreException("the store is closed", null))));
         waiting.clear();
     }
 }

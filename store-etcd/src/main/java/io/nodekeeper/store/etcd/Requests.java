@@ -45,7 +45,8 @@ final class Requests {
 
     /** The entry that {@code stored} is. */
     Entry entry(KeyValue stored) {
-        return new Entry(key(stored.getKey()), value(stored.getValue()), stored.getCreateRevision(), stored.getModRevision());
+        return new Entry(
+                key(stored.getKey()), value(stored.getValue()), stored.getCreateRevision(), stored.getModRevision());
     }
 
     /** Kubernetes ends JSON values with a newline, which would end a watch's line too early. */
@@ -66,10 +67,7 @@ final class Requests {
 
     /** Asks for etcd's revision as of now and for nothing else: there is no object at the prefix itself. */
     RangeRequest nothing() {
-        return RangeRequest.newBuilder()
-                .setKey(first())
-                .setKeysOnly(true)
-                .build();
+        return RangeRequest.newBuilder().setKey(first()).setKeysOnly(true).build();
     }
 
     /** Reads a page of all objects from {@code first} on as they were at {@code revision}; 0 for now. */

@@ -92,8 +92,8 @@ public final class EtcdCluster implements AutoCloseable {
         long end = System.nanoTime() + START.toNanos();
         while (!ctl(member, "endpoint", "health").contains("is healthy")) {
             if (System.nanoTime() > end) {
-                throw new AssertionError("etcd did not become healthy: "
-                        + Files.readString(directory.resolve("m" + member + ".log")));
+                throw new AssertionError(
+                        "etcd did not become healthy: " + Files.readString(directory.resolve("m" + member + ".log")));
             }
             Thread.sleep(100);
         }
@@ -106,7 +106,8 @@ public final class EtcdCluster implements AutoCloseable {
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("ETCDCTL_API", "3");
         Path out = Files.createTempFile(directory, "ctl", ".out");
-        Process process = builder.redirectErrorStream(true).redirectOutput(out.toFile()).start();
+        Process process =
+                builder.redirectErrorStream(true).redirectOutput(out.toFile()).start();
         if (!process.waitFor(15, TimeUnit.SECONDS)) {
             process.destroyForcibly();
         }
@@ -115,7 +116,9 @@ public final class EtcdCluster implements AutoCloseable {
 
     /** Where clients find the members. */
     public List<URI> servers() {
-        return clients.stream().map(port -> URI.create("http://127.0.0.1:" + port)).toList();
+        return clients.stream()
+                .map(port -> URI.create("http://127.0.0.1:" + port))
+                .toList();
     }
 
     /** Stops a member's process in its tracks; it keeps its connections and answers nothing. */

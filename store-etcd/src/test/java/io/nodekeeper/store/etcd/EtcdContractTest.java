@@ -30,8 +30,7 @@ class EtcdContractTest extends StoreContract {
 
     private Store openStore() throws Exception {
         loop = new ShiftedLoop();
-        EtcdOptions options =
-                new EtcdOptions(cluster.servers(), Optional.empty(), "/registry", LIMITS, Duration.ZERO);
+        EtcdOptions options = new EtcdOptions(cluster.servers(), Optional.empty(), "/registry", LIMITS, Duration.ZERO);
         return EtcdStore.open(options, loop).get(20, TimeUnit.SECONDS);
     }
 
