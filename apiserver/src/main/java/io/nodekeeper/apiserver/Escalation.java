@@ -12,7 +12,8 @@ import java.util.TreeSet;
 
 /**
  * Nobody grants what they do not have: a role may hold, and a binding may hand out, only rights of its writer, unless they
- * have the verb {@code escalate} on the role or {@code bind} on what it refers to (Kubernetes). Thread-safe.
+ * have the verb {@code escalate} on the role or {@code bind} on what it refers to; and nobody creates by other verbs what they
+ * may not create (Kubernetes). Thread-safe.
  */
 final class Escalation {
     private static final List<Rule> EVERYTHING = List.of(
@@ -25,6 +26,21 @@ final class Escalation {
     Escalation(AccessState state, Authorizer authorizer) {
         this.state = state;
         this.authorizer = authorizer;
+    }
+
+    /** Refuses an update or apply that creates its object, {@code old} being empty, to those who may not create. */
+    void checkCreation(User user, RequestInfo.Target target, JsonObject old) {
+        // A request to create names nobody, and was let in as one.
+        if (old.isEmpty() && !target.name().isEmpty()) {
+            authorizer.check(Attributes.ofResource(
+                    user.name(),
+                    user.groups(),
+                    "create",
+                    target.group(),
+                    target.qualified(),
+                    target.namespace(),
+                    target.name()));
+        }
     }
 
     /** Refuses a write of a role or binding that grants too much; {@code old} is empty for a creation. */

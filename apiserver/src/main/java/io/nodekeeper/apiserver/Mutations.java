@@ -81,6 +81,7 @@ final class Mutations {
     private BiConsumer<JsonObject, JsonObject> admission(User user, Resource resource, RequestInfo.Target target) {
         return (old, next) -> {
             nodeRestriction.check(user, resource, target, old, next);
+            escalation.checkCreation(user, target, old);
             escalation.check(user, resource, old, next);
         };
     }

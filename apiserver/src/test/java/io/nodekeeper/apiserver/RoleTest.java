@@ -62,6 +62,37 @@ class RoleTest {
     }
 
     @Test
+    @Tag("W81")
+    void whoMayOnlyPatchOrUpdateCreatesNothingThatWay() {
+        created(
+                CLUSTER_ROLES,
+                role("changer", rule("", "configmaps", "patch") + "," + rule("coordination.k8s.io", "leases", "update")));
+        created(CLUSTER_BINDINGS, binding("changes", "ClusterRole", "changer", "alice"));
+        String lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l1";
+        String map = "/api/v1/namespaces/default/configmaps/m1";
+        String body = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"data\":{\"a\":\"b\"}}";
+
+        Answer updated = as(TestServer.ALICE, "PUT", lease, "{}");
+        Answer applied = server.ask(
+                TestServer.ALICE, "PATCH", map + "?fieldManager=m", Map.of("content-type", Bodies.APPLY), body);
+
+        assertThat(updated.message())
+                .isEqualTo("leases.coordination.k8s.io \"l1\" is forbidden: User \"alice\" cannot create resource"
+                        + " \"leases\" in API group \"coordination.k8s.io\" in the namespace \"default\"");
+        assertThat(applied.status()).as(applied.text()).isEqualTo(403);
+        // what is there may be changed
+        server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"m1\"}}");
+        assertThat(server.ask(
+                                TestServer.ALICE,
+                                "PATCH",
+                                map + "?fieldManager=m",
+                                Map.of("content-type", Bodies.APPLY),
+                                body)
+                        .status())
+                .isEqualTo(200);
+    }
+
+    @Test
     void aClusterRoleGrantsWhereItIsBound() {
         created(CLUSTER_ROLES, role("node-reader", rule("", "nodes", "list") + "," + rule("", "pods", "*")));
         created(BINDINGS, binding("here", "ClusterRole", "node-reader", "alice"));
