@@ -9,6 +9,7 @@ import io.nodekeeper.cri.containerd.Envelope;
 import io.nodekeeper.cri.containerd.EventsGrpc;
 import io.nodekeeper.cri.containerd.SubscribeRequest;
 import io.nodekeeper.cri.containerd.TaskExit;
+import io.nodekeeper.cri.containerd.TypedEvent;
 import io.nodekeeper.cri.v1.ContainerAttributes;
 import io.nodekeeper.cri.v1.ContainerEventResponse;
 import io.nodekeeper.cri.v1.ContainerEventType;
@@ -562,7 +563,7 @@ class GrpcRuntimeTest {
         return Envelope.newBuilder()
                 .setNamespace("k8s.io")
                 .setTopic(topic)
-                .setEvent(com.google.protobuf.Any.newBuilder().setValue(event))
+                .setEvent(TypedEvent.newBuilder().setValue(event))
                 .build();
     }
 
