@@ -30,15 +30,10 @@ public final class ApiServer {
     /** Chosen: until then a server is ready and its clients have found it. */
     private static final Duration WARM_UP = Duration.ofSeconds(3);
 
-    private static final List<String> COLLECTION_VERBS = List.of("list", "watch", "create", "deletecollection");
-
     private final Store store;
     private final Loop loop;
     private final Clock clock;
     private final Authenticator authenticator;
-    private final String serverAddress;
-    private final Discovery discovery;
-    private final OpenApi openApi = new OpenApi();
     private final AuditIds auditIds;
     private final Optional<AuditLog> audit;
     private final Optional<ServiceAccounts> accounts;
@@ -46,45 +41,24 @@ public final class ApiServer {
     private final Authorizer authorizer;
     private final Impersonation impersonation;
     private final Executor workers;
-    private final Reads reads;
     private final Mutations mutations;
-    private final Watches watches;
     private final Health health;
     private final ServerMetrics metrics;
-    /** What is done rather than stored, by the path of the resource and the subresource after a slash. */
-    private final Map<String, Action> actions;
 
     private final Admission admission;
+    private final Router router;
+    private final Documents documents;
 
-    /** A server of what is in {@code store}, with Kubernetes' default tolerations. */
+    /** A server of what is in {@code store}, with Kubernetes' defaults, all of whose work is done where it is asked for. */
     public ApiServer(
             Store store, Loop loop, RandomGenerator random, Authenticator authenticator, String serverAddress) {
-        this(store, loop, random, authenticator, serverAddress, DefaultTolerations.DEFAULT);
-    }
-
-    /**
-     * A server of what is in {@code store}.
-     *
-     * @param loop the store's own loop, on which watches are served
-     * @param random for UIDs and generated names; thread-safe unless everything runs on one thread
-     * @param serverAddress host and port by which clients reach it, as discovery tells them
-     * @param defaultTolerations what pods get that do not say how long they stay on a failed node
-     * @param audit where requests are put down; whoever made it closes it
-     */
-    public ApiServer(
-            Store store,
-            Loop loop,
-            RandomGenerator random,
-            Authenticator authenticator,
-            String serverAddress,
-            DefaultTolerations defaultTolerations) {
         this(
                 store,
                 loop,
                 random,
                 authenticator,
                 serverAddress,
-                defaultTolerations,
+                DefaultTolerations.DEFAULT,
                 RequestOptions.DEFAULT,
                 Runnable::run,
                 Optional.empty());
@@ -93,6 +67,10 @@ public final class ApiServer {
     /**
      * A server of what is in {@code store}, within limits.
      *
+     * @param loop the store's own loop, on which watches are served
+     * @param random for UIDs and generated names; thread-safe unless everything runs on one thread
+     * @param serverAddress host and port by which clients reach it, as discovery tells them
+     * @param defaultTolerations what pods get that do not say how long they stay on a failed node
      * @param limits how much it does at a time
      * @param workers where large lists and descriptions are put together, and what had to wait goes on
      * @param audit where requests are put down; whoever made it closes it
@@ -112,20 +90,18 @@ public final class ApiServer {
         this.loop = loop;
         this.clock = loop.clock();
         this.authenticator = authenticator;
-        this.serverAddress = serverAddress;
-        discovery = new Discovery(serverAddress);
         auditIds = new AuditIds(random);
         this.workers = workers;
-        reads = new Reads(store, loop);
+        Reads reads = new Reads(store, loop);
         access = new AccessState(store, loop);
         authorizer = new Authorizer(access);
         impersonation = new Impersonation(authorizer);
         mutations = new Mutations(store, clock, random, defaultTolerations, new Escalation(access, authorizer));
-        watches = new Watches(store, loop, reads, random);
+        Watches watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store, audit);
         accounts = authenticator.serviceAccountTokens().map(tokens -> new ServiceAccounts(store, clock, tokens));
-        actions = new HashMap<>(new Reviews(authenticator, accounts, authorizer, access::policy).actions());
+        Map<String, Action> actions = new HashMap<>(new Reviews(authenticator, accounts, authorizer, access::policy).actions());
         actions.put(
                 ClusterResources.SERVICE_ACCOUNTS.type().path() + "/token",
                 new TokenRequests(store, clock, random, authenticator.serviceAccountTokens()));
@@ -134,6 +110,8 @@ public final class ApiServer {
         actions.put(Resources.PODS.type().path() + "/binding", bindings);
         actions.put(ClusterResources.BINDINGS.type().path() + "/", bindings);
         admission = new Admission(limits, workers, loop, metrics);
+        router = new Router(reads, watches, mutations, metrics, actions);
+        documents = new Documents(health, metrics, authenticator.serviceAccountTokens(), serverAddress);
     }
 
     /** Creates what must be there from the first start on, and begins the server's own upkeep. */
@@ -264,122 +242,13 @@ public final class ApiServer {
     }
 
     private CompletableFuture<ApiResponse> serve(User user, ApiRequest request, RequestInfo info) {
-        if (info.resource().isEmpty()) {
-            // The API's description is made when it is first asked for, which takes a while.
-            return OpenApi.covers(request.path())
-                    ? CompletableFuture.supplyAsync(() -> other(request), workers)
-                    : CompletableFuture.completedFuture(other(request));
+        if (info.resource().isPresent()) {
+            return router.answer(user, request, info, info.resource().get());
         }
-        RequestInfo.Target target = info.resource().get();
-        Optional<Resource> found = Resources.find(target);
-        if (found.isEmpty()) {
-            return CompletableFuture.completedFuture(unknown(target));
-        }
-        Resource resource = found.get();
-        checkTarget(resource, target, info.verb());
-        Media media = Media.of(request, info.verb());
-        CompletableFuture<ApiResponse> answer = answer(user, resource, target, request, info.verb(), media);
-        return media.yaml() ? answer.thenApply(media::encoded) : answer;
-    }
-
-    private CompletableFuture<ApiResponse> answer(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request, String verb, Media media) {
-        Action action = actions.get(resource.type().path() + "/" + target.subresource());
-        if (action != null) {
-            return action.on(user, resource, target, request);
-        }
-        if (verb.equals("create") && !target.subresource().isEmpty()) {
-            throw new ApiException(404, "NotFound", "the server could not find the requested resource");
-        }
-        CompletableFuture<ApiResponse> answer = switch (verb) {
-            case "get" -> reads.get(resource, target, request, media);
-            case "list" -> reads.list(resource, target, request, media);
-            case "watch" ->
-                watches.open(resource, target, request, media).thenApply(response -> counted(resource, response));
-            case "create" -> mutations.create(user, resource, target, request);
-            case "update" -> mutations.update(user, resource, target, request);
-            case "patch" -> mutations.patch(user, resource, target, request);
-            case "delete" -> mutations.delete(user, resource, target, request);
-            case "deletecollection" -> mutations.deleteCollection(user, resource, target, request);
-            default -> throw notAllowed();
-        };
-        return media.metadata() && !verb.equals("list") ? answer.thenApply(media::written) : answer;
-    }
-
-    private ApiResponse other(ApiRequest request) {
-        if (!request.method().equals("GET") && !request.method().equals("HEAD")) {
-            throw notAllowed();
-        }
-        if (Health.covers(request.path())) {
-            return health.answer(request);
-        }
-        if (request.path().equals("/metrics")) {
-            return new ApiResponse.Full(
-                    200, Map.of("content-type", "text/plain; version=0.0.4; charset=utf-8"), metrics.expose());
-        }
-        Optional<ApiResponse> issued = issuer(request.path()).map(document -> ApiResponse.json(200, document));
-        return issued.or(() -> discovery.answer(request))
-                .or(() -> openApi.answer(request))
-                .orElseGet(() -> ApiResponse.text(404, "404 page not found\n"));
-    }
-
-    /** What others need to check service accounts' tokens by themselves. */
-    private Optional<JsonObject> issuer(String path) {
-        return switch (path) {
-            case "/openid/v1/jwks" -> authenticator.serviceAccountTokens().map(ServiceAccountTokens::keySet);
-            case "/.well-known/openid-configuration" ->
-                authenticator
-                        .serviceAccountTokens()
-                        .map(tokens -> tokens.configuration("https://" + serverAddress + "/openid/v1/jwks"));
-            default -> Optional.empty();
-        };
-    }
-
-    private static ApiResponse unknown(RequestInfo.Target target) {
-        boolean knownGroup = Resources.ALL.stream()
-                .anyMatch(resource -> resource.type().group().equals(target.group())
-                        && resource.type().version().equals(target.version()));
-        return knownGroup
-                ? ApiResponse.refusal(
-                        new ApiException(404, "NotFound", "the server could not find the requested resource"))
-                : ApiResponse.text(404, "404 page not found\n");
-    }
-
-    private static void checkTarget(Resource resource, RequestInfo.Target target, String verb) {
-        boolean everywhere = target.namespace().isEmpty();
-        boolean wrongScope = everywhere == resource.type().namespaced()
-                && !(everywhere && target.name().isEmpty());
-        List<String> verbs = target.subresource().isEmpty()
-                ? resource.verbs()
-                : resource.subresource(target.subresource())
-                        .map(Subresource::verbs)
-                        .orElse(List.of());
-        if (wrongScope || verbs.isEmpty()) {
-            throw new ApiException(404, "NotFound", "the server could not find the requested resource");
-        }
-        boolean needsNamespace =
-                resource.type().namespaced() && (verb.equals("create") || verb.equals("deletecollection"));
-        boolean named = !target.name().isEmpty();
-        boolean wantsName = !target.subresource().isEmpty() || !COLLECTION_VERBS.contains(verb);
-        if (!verbs.contains(verb) || (needsNamespace && everywhere) || named != wantsName) {
-            throw notAllowed();
-        }
-    }
-
-    private static ApiException notAllowed() {
-        return new ApiException(
-                405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
-    }
-
-    private ApiResponse counted(Resource resource, ApiResponse response) {
-        if (response instanceof ApiResponse.Streamed streamed) {
-            return new ApiResponse.Streamed(streamed.status(), streamed.headers(), sink -> {
-                metrics.watchOpened(resource);
-                sink.onClose(() -> metrics.watchClosed(resource));
-                streamed.start().accept(sink);
-            });
-        }
-        return response;
+        // The API's description is made when it is first asked for, which takes a while.
+        return OpenApi.covers(request.path())
+                ? CompletableFuture.supplyAsync(() -> documents.answer(request), workers)
+                : CompletableFuture.completedFuture(documents.answer(request));
     }
 
     private static ApiResponse refusal(ApiRequest request, Throwable error) {

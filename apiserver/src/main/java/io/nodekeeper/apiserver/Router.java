@@ -1,0 +1,111 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.ApiException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Finds what a request about objects means, by the catalogue, and has it done. Thread-safe. */
+final class Router {
+    private static final List<String> COLLECTION_VERBS = List.of("list", "watch", "create", "deletecollection");
+
+    private final Reads reads;
+    private final Watches watches;
+    private final Mutations mutations;
+    private final ServerMetrics metrics;
+    private final Map<String, Action> actions;
+
+    /** {@code actions} are what is done rather than stored, by the path of the resource and the subresource after a slash. */
+    Router(Reads reads, Watches watches, Mutations mutations, ServerMetrics metrics, Map<String, Action> actions) {
+        this.reads = reads;
+        this.watches = watches;
+        this.mutations = mutations;
+        this.metrics = metrics;
+        this.actions = Map.copyOf(actions);
+    }
+
+    CompletableFuture<ApiResponse> answer(
+            User user, ApiRequest request, RequestInfo info, RequestInfo.Target target) {
+        Optional<Resource> found = Resources.find(target);
+        if (found.isEmpty()) {
+            return CompletableFuture.completedFuture(unknown(target));
+        }
+        Resource resource = found.get();
+        checkTarget(resource, target, info.verb());
+        Media media = Media.of(request, info.verb());
+        CompletableFuture<ApiResponse> answer = done(user, resource, target, request, info.verb(), media);
+        return media.yaml() ? answer.thenApply(media::encoded) : answer;
+    }
+
+    private CompletableFuture<ApiResponse> done(
+            User user, Resource resource, RequestInfo.Target target, ApiRequest request, String verb, Media media) {
+        Action action = actions.get(resource.type().path() + "/" + target.subresource());
+        if (action != null) {
+            return action.on(user, resource, target, request);
+        }
+        if (verb.equals("create") && !target.subresource().isEmpty()) {
+            throw new ApiException(404, "NotFound", "the server could not find the requested resource");
+        }
+        CompletableFuture<ApiResponse> answer = switch (verb) {
+            case "get" -> reads.get(resource, target, request, media);
+            case "list" -> reads.list(resource, target, request, media);
+            case "watch" ->
+                watches.open(resource, target, request, media).thenApply(response -> counted(resource, response));
+            case "create" -> mutations.create(user, resource, target, request);
+            case "update" -> mutations.update(user, resource, target, request);
+            case "patch" -> mutations.patch(user, resource, target, request);
+            case "delete" -> mutations.delete(user, resource, target, request);
+            case "deletecollection" -> mutations.deleteCollection(user, resource, target, request);
+            default -> throw notAllowed();
+        };
+        return media.metadata() && !verb.equals("list") ? answer.thenApply(media::written) : answer;
+    }
+
+    private static ApiResponse unknown(RequestInfo.Target target) {
+        boolean knownGroup = Resources.ALL.stream()
+                .anyMatch(resource -> resource.type().group().equals(target.group())
+                        && resource.type().version().equals(target.version()));
+        return knownGroup
+                ? ApiResponse.refusal(
+                        new ApiException(404, "NotFound", "the server could not find the requested resource"))
+                : ApiResponse.text(404, "404 page not found\n");
+    }
+
+    private static void checkTarget(Resource resource, RequestInfo.Target target, String verb) {
+        boolean everywhere = target.namespace().isEmpty();
+        boolean wrongScope = everywhere == resource.type().namespaced()
+                && !(everywhere && target.name().isEmpty());
+        List<String> verbs = target.subresource().isEmpty()
+                ? resource.verbs()
+                : resource.subresource(target.subresource())
+                        .map(Subresource::verbs)
+                        .orElse(List.of());
+        if (wrongScope || verbs.isEmpty()) {
+            throw new ApiException(404, "NotFound", "the server could not find the requested resource");
+        }
+        boolean needsNamespace =
+                resource.type().namespaced() && (verb.equals("create") || verb.equals("deletecollection"));
+        boolean named = !target.name().isEmpty();
+        boolean wantsName = !target.subresource().isEmpty() || !COLLECTION_VERBS.contains(verb);
+        if (!verbs.contains(verb) || (needsNamespace && everywhere) || named != wantsName) {
+            throw notAllowed();
+        }
+    }
+
+    static ApiException notAllowed() {
+        return new ApiException(
+                405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
+    }
+
+    private ApiResponse counted(Resource resource, ApiResponse response) {
+        if (response instanceof ApiResponse.Streamed streamed) {
+            return new ApiResponse.Streamed(streamed.status(), streamed.headers(), sink -> {
+                metrics.watchOpened(resource);
+                sink.onClose(() -> metrics.watchClosed(resource));
+                streamed.start().accept(sink);
+            });
+        }
+        return response;
+    }
+}
