@@ -2,7 +2,6 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.apiserver.access.ServiceAccountTokens;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
@@ -101,7 +100,8 @@ public final class ApiServer {
         health = new Health(store);
         metrics = new ServerMetrics(store, audit);
         accounts = authenticator.serviceAccountTokens().map(tokens -> new ServiceAccounts(store, clock, tokens));
-        Map<String, Action> actions = new HashMap<>(new Reviews(authenticator, accounts, authorizer, access::policy).actions());
+        Map<String, Action> actions =
+                new HashMap<>(new Reviews(authenticator, accounts, authorizer, access::policy).actions());
         actions.put(
                 ClusterResources.SERVICE_ACCOUNTS.type().path() + "/token",
                 new TokenRequests(store, clock, random, authenticator.serviceAccountTokens()));

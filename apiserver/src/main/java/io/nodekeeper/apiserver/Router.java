@@ -25,8 +25,7 @@ final class Router {
         this.actions = Map.copyOf(actions);
     }
 
-    CompletableFuture<ApiResponse> answer(
-            User user, ApiRequest request, RequestInfo info, RequestInfo.Target target) {
+    CompletableFuture<ApiResponse> answer(User user, ApiRequest request, RequestInfo info, RequestInfo.Target target) {
         Optional<Resource> found = Resources.find(target);
         if (found.isEmpty()) {
             return CompletableFuture.completedFuture(unknown(target));

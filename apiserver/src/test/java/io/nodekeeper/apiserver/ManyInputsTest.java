@@ -30,8 +30,32 @@ class ManyInputsTest {
     private static final String LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
     private static final String PROTOBUF = "application/vnd.kubernetes.protobuf";
     private static final List<String> TOKENS = List.of(
-            "null", "{}", "[]", "\"", "\\u0000", "\\ud800", "-1", "1e400", "99999999999999999999", "true", "/", "//", "..",
-            "%00", "%ff", "&", "=", ",", ";", "\n", "$patch", "$setElementOrder/conditions", "metadata", "k8s\0", "é", "*");
+            "null",
+            "{}",
+            "[]",
+            "\"",
+            "\\u0000",
+            "\\ud800",
+            "-1",
+            "1e400",
+            "99999999999999999999",
+            "true",
+            "/",
+            "//",
+            "..",
+            "%00",
+            "%ff",
+            "&",
+            "=",
+            ",",
+            ";",
+            "\n",
+            "$patch",
+            "$setElementOrder/conditions",
+            "metadata",
+            "k8s\0",
+            "é",
+            "*");
 
     private record Input(String method, String uri, Map<String, String> headers, byte[] body) {}
 
@@ -45,37 +69,80 @@ class ManyInputsTest {
             get("/openapi/v3/api/v1?hash=1"),
             get("/apis?timeout=32s"),
             get("/readyz/ping?verbose&exclude=store"),
-            json("POST", "/api/v1/nodes?fieldValidation=Strict", "{\"metadata\":{\"name\":\"n2\",\"labels\":{\"a\":\"b\"}},"
-                    + "\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoExecute\"}]},\"status\":{\"capacity\":{\"cpu\":\"4\"}}}"),
+            json(
+                    "POST",
+                    "/api/v1/nodes?fieldValidation=Strict",
+                    "{\"metadata\":{\"name\":\"n2\",\"labels\":{\"a\":\"b\"}},"
+                            + "\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoExecute\"}]},\"status\":{\"capacity\":{\"cpu\":\"4\"}}}"),
             json("PUT", "/api/v1/nodes/n1", "{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"5\"},\"spec\":{}}"),
-            json("PUT", LEASE + "/l1", "{\"metadata\":{\"name\":\"l1\"},\"spec\":{\"renewTime\":\"2026-11-21T07:00:00.000000Z\"}}"),
+            json(
+                    "PUT",
+                    LEASE + "/l1",
+                    "{\"metadata\":{\"name\":\"l1\"},\"spec\":{\"renewTime\":\"2026-11-21T07:00:00.000000Z\"}}"),
             json("POST", "/api/v1/namespaces/default/pods", TestServer.pod("p1", "n1")),
-            json("POST", "/api/v1/namespaces/default/pods/p1/eviction", "{\"kind\":\"Eviction\",\"apiVersion\":\"policy/v1\","
-                    + "\"metadata\":{\"name\":\"p1\"},\"deleteOptions\":{\"gracePeriodSeconds\":1}}"),
-            json("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+            json(
+                    "POST",
+                    "/api/v1/namespaces/default/pods/p1/eviction",
+                    "{\"kind\":\"Eviction\",\"apiVersion\":\"policy/v1\","
+                            + "\"metadata\":{\"name\":\"p1\"},\"deleteOptions\":{\"gracePeriodSeconds\":1}}"),
+            json(
+                    "POST",
+                    "/apis/authorization.k8s.io/v1/subjectaccessreviews",
                     "{\"spec\":{\"user\":\"a\",\"resourceAttributes\":{\"verb\":\"get\",\"resource\":\"nodes\"}}}"),
-            json("POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+            json(
+                    "POST",
+                    "/apis/rbac.authorization.k8s.io/v1/clusterroles",
                     "{\"metadata\":{\"name\":\"r\"},\"rules\":[{\"apiGroups\":[\"\"],\"resources\":[\"pods\"],\"verbs\":[\"get\"]}]}"),
-            json("DELETE", "/api/v1/nodes/n1", "{\"propagationPolicy\":\"Background\",\"preconditions\":{\"uid\":\"x\"}}"),
+            json(
+                    "DELETE",
+                    "/api/v1/nodes/n1",
+                    "{\"propagationPolicy\":\"Background\",\"preconditions\":{\"uid\":\"x\"}}"),
             json("DELETE", "/api/v1/namespaces/default/configmaps?labelSelector=a", ""),
-            patch("application/merge-patch+json", "/api/v1/nodes/n1", "{\"metadata\":{\"labels\":{\"a\":null,\"x\":\"y\"}}}"),
-            patch("application/strategic-merge-patch+json", "/api/v1/nodes/n1/status",
+            patch(
+                    "application/merge-patch+json",
+                    "/api/v1/nodes/n1",
+                    "{\"metadata\":{\"labels\":{\"a\":null,\"x\":\"y\"}}}"),
+            patch(
+                    "application/strategic-merge-patch+json",
+                    "/api/v1/nodes/n1/status",
                     "{\"status\":{\"$setElementOrder/conditions\":[{\"type\":\"Ready\"}],\"conditions\":[{\"type\":\"Ready\",\"$patch\":\"delete\"}]}}"),
-            patch("application/json-patch+json", "/api/v1/nodes/n1",
+            patch(
+                    "application/json-patch+json",
+                    "/api/v1/nodes/n1",
                     "[{\"op\":\"add\",\"path\":\"/metadata/labels\",\"value\":{}},{\"op\":\"copy\",\"from\":\"/spec\",\"path\":\"/x\"}]"),
-            patch("application/apply-patch+yaml", "/api/v1/namespaces/default/configmaps/c1?fieldManager=m&force=true",
+            patch(
+                    "application/apply-patch+yaml",
+                    "/api/v1/namespaces/default/configmaps/c1?fieldManager=m&force=true",
                     "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels: {a: b}\ndata: &d\n  k: v\n"),
-            new Input("POST", "/api/v1/nodes", Map.of("content-type", PROTOBUF), Envelopes.of("v1", "Node",
-                    V1.Node.newBuilder()
-                            .setMetadata(Meta.ObjectMeta.newBuilder().setName("n3").putLabels("a", "b"))
-                            .setSpec(V1.NodeSpec.newBuilder().addTaints(V1.Taint.newBuilder().setKey("k").setEffect("NoSchedule")))
-                            .build())),
-            new Input("PUT", LEASE + "/l2", Map.of("content-type", PROTOBUF, "accept", PROTOBUF + ", */*"),
-                    Envelopes.of("coordination.k8s.io/v1", "Lease", V1Coordination.Lease.newBuilder()
-                            .setMetadata(Meta.ObjectMeta.newBuilder().setName("l2"))
-                            .setSpec(V1Coordination.LeaseSpec.newBuilder()
-                                    .setRenewTime(Meta.MicroTime.newBuilder().setSeconds(1_763_708_400)))
-                            .build())));
+            new Input(
+                    "POST",
+                    "/api/v1/nodes",
+                    Map.of("content-type", PROTOBUF),
+                    Envelopes.of(
+                            "v1",
+                            "Node",
+                            V1.Node.newBuilder()
+                                    .setMetadata(Meta.ObjectMeta.newBuilder()
+                                            .setName("n3")
+                                            .putLabels("a", "b"))
+                                    .setSpec(V1.NodeSpec.newBuilder()
+                                            .addTaints(V1.Taint.newBuilder()
+                                                    .setKey("k")
+                                                    .setEffect("NoSchedule")))
+                                    .build())),
+            new Input(
+                    "PUT",
+                    LEASE + "/l2",
+                    Map.of("content-type", PROTOBUF, "accept", PROTOBUF + ", */*"),
+                    Envelopes.of(
+                            "coordination.k8s.io/v1",
+                            "Lease",
+                            V1Coordination.Lease.newBuilder()
+                                    .setMetadata(Meta.ObjectMeta.newBuilder().setName("l2"))
+                                    .setSpec(V1Coordination.LeaseSpec.newBuilder()
+                                            .setRenewTime(
+                                                    Meta.MicroTime.newBuilder().setSeconds(1_763_708_400)))
+                                    .build())));
 
     @Test
     @Tag("W4")

@@ -66,7 +66,9 @@ class RoleTest {
     void whoMayOnlyPatchOrUpdateCreatesNothingThatWay() {
         created(
                 CLUSTER_ROLES,
-                role("changer", rule("", "configmaps", "patch") + "," + rule("coordination.k8s.io", "leases", "update")));
+                role(
+                        "changer",
+                        rule("", "configmaps", "patch") + "," + rule("coordination.k8s.io", "leases", "update")));
         created(CLUSTER_BINDINGS, binding("changes", "ClusterRole", "changer", "alice"));
         String lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l1";
         String map = "/api/v1/namespaces/default/configmaps/m1";

@@ -24,10 +24,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** An agent on a real containerd with thirty real pods, looked at with the real kubectl. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Isolated("It measures.")
 class RuntimeIT {
     private static final int PODS = 30;
     private static final Duration SOON = Duration.ofSeconds(10);
