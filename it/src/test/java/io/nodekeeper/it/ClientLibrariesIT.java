@@ -24,9 +24,12 @@ import io.fabric8.kubernetes.client.extended.leaderelection.resourcelock.LeaseLo
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
 import io.kubernetes.client.custom.V1Patch;
+import io.kubernetes.client.extended.leaderelection.LeaderElectionConfig;
+import io.kubernetes.client.extended.leaderelection.LeaderElector;
 import io.kubernetes.client.informer.SharedInformerFactory;
 import io.kubernetes.client.openapi.ApiClient;
 import io.kubernetes.client.openapi.ApiException;
+import io.kubernetes.client.openapi.apis.CoordinationV1Api;
 import io.kubernetes.client.openapi.apis.CoreV1Api;
 import io.kubernetes.client.openapi.models.V1Node;
 import io.kubernetes.client.openapi.models.V1NodeList;
@@ -424,5 +427,42 @@ class ClientLibrariesIT {
         } finally {
             factory.stopAllRegisteredInformers();
         }
+    }
+
+    @Test
+    @Tag("W76")
+    @Tag("W78")
+    void theOfficialClientElectsALeaderAndTheNextOneTakesOver() throws Exception {
+        Queue<String> leaders = new ConcurrentLinkedQueue<>();
+        LeaderElector one = elector("one");
+        LeaderElector two = elector("two");
+        Thread first = Thread.ofPlatform().daemon().start(() -> one.run(() -> leaders.add("one"), () -> {}));
+        Eventually.within(SOON, () -> leaders.contains("one"));
+        Thread second = Thread.ofPlatform().daemon().start(() -> two.run(() -> leaders.add("two"), () -> {}));
+        // It keeps its lease by renewing it for longer than it would last.
+        Thread.sleep(4_000);
+        assertThat(leaders).containsExactly("one");
+
+        one.close();
+        first.interrupt();
+
+        Eventually.within(SOON, () -> leaders.contains("two"));
+        assertThat(new CoordinationV1Api(official)
+                        .readNamespacedLease("official-lock", NAMESPACE)
+                        .execute()
+                        .getSpec()
+                        .getHolderIdentity())
+                .isEqualTo("two");
+        two.close();
+        second.interrupt();
+    }
+
+    private LeaderElector elector(String name) {
+        return new LeaderElector(new LeaderElectionConfig(
+                new io.kubernetes.client.extended.leaderelection.resourcelock.LeaseLock(
+                        NAMESPACE, "official-lock", name, official),
+                Duration.ofSeconds(3),
+                Duration.ofSeconds(2),
+                Duration.ofMillis(500)));
     }
 }
