@@ -194,9 +194,9 @@ class UpIT {
     @Tag("W14")
     void healthVersionAndMetricsAnswer() throws Exception {
         assertThat(kubectl.ok("get", "--raw", "/readyz")).isEqualTo("ok");
-        assertThat(kubectl.ok("get", "--raw", "/livez?verbose"))
+        assertThat(kubectl.ok("get", "--raw", "/readyz?verbose"))
                 .contains("[+]store ok")
-                .endsWith("livez check passed\n");
+                .endsWith("readyz check passed\n");
         assertThat(kubectl.ok("version")).contains("v1.32");
         assertThat(kubectl.ok("get", "--raw", "/metrics")).contains("apiserver_request_total{");
         assertThat(kubectl.ok("api-resources"))
