@@ -198,7 +198,7 @@ class LeaseLineTest {
         try {
             return Optional.of(Json.parseObject(bytes));
         } catch (JsonException e) {
-            assertThat(e).hasMessageContaining("Duplicate field");
+            assertThat(e).hasMessageContaining("duplicate field");
             return Optional.empty();
         }
     }
