@@ -211,10 +211,12 @@ public final class IndexedStore implements Store {
                 continue;
             }
             long mine = ++next;
+            // All versions of an object share one string.
+            String shared = before.map(Entry::key).orElse(key);
             Optional<Entry> after = write.value.map(value ->
-                    new Entry(key, value, before.map(Entry::createRevision).orElse(mine), mine));
-            pending.put(key, after);
-            events.add(new Event(mine, key, before, after));
+                    new Entry(shared, value, before.map(Entry::createRevision).orElse(mine), mine));
+            pending.put(shared, after);
+            events.add(new Event(mine, shared, before, after));
             accepted.add(write);
         }
         if (events.isEmpty()) {

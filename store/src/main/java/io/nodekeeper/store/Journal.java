@@ -1,6 +1,7 @@
 package io.nodekeeper.store;
 
 import java.util.List;
+import java.util.Map;
 
 /** Where a store's changes survive the process. Used by one thread. */
 public interface Journal extends AutoCloseable {
@@ -37,14 +38,15 @@ public interface Journal extends AutoCloseable {
      *
      * @param revision the latest revision
      * @param entries the objects as of that revision
-     * @param history the changes still kept, in the order of revisions: at least the latest one of every resource that was
-     *     written after {@code floor}
+     * @param history the changes still kept, in the order of revisions
+     * @param forgotten for each resource that has lost some of its history the latest change that was lost
      * @param floor the revision at which history began: of what was before nothing is known but the objects; 0 usually
      */
-    record Recovered(long revision, List<Entry> entries, List<Event> history, long floor) {
-        /** What a journal knows that has forgotten nothing but what no longer fits its window. */
+    record Recovered(
+            long revision, List<Entry> entries, List<Event> history, Map<String, Long> forgotten, long floor) {
+        /** What a journal knows that has forgotten nothing. */
         public Recovered(long revision, List<Entry> entries, List<Event> history) {
-            this(revision, entries, history, 0);
+            this(revision, entries, history, Map.of(), 0);
         }
     }
 }

@@ -27,11 +27,12 @@ import org.slf4j.LoggerFactory;
 /**
  * A journal in RocksDB, synced with every group. Not thread-safe.
  *
- * <p>Rows, all numbers eight bytes big-endian: {@code o KEY 00 REVISION} holds the create revision and the value of one
- * version of an object; {@code h REVISION} holds, for one change still in the window, the kind of change, the revision of
- * the version before it (0: none) and the key; {@code m format} and {@code m revision}. A value is written once; when a
- * change leaves the window its row and the version before it go. So the objects, the window and what watchers need of the
- * versions before come back whole after a crash.
+ * <p>Rows, all numbers eight bytes big-endian: {@code c REVISION KEY} is a change: its kind, the create revision, the
+ * revision of the version before it (0: none) and the value. {@code w RESOURCE} is the latest change of a resource that left
+ * the window; {@code m format}, {@code m revision}. A change is one row, written once, at the end of all rows, which is what
+ * RocksDB does fastest. It stays while it is in the window, the latest version of its object, or the version before a
+ * change in the window: so the objects, the window and what watchers need of the versions before come back whole after a
+ * crash. When a change leaves the window, the version before it goes, and the change itself if it was a deletion.
  *
  * <p>A log whose end is damaged is cut there, which is reported. What was cut may have been seen: so the revision jumps by
  * more than a log can hold, and history begins anew after that ({@code m floor}); whoever saw what is lost is told that his
@@ -41,23 +42,39 @@ public final class RocksJournal implements Journal {
     private static final Logger log = LoggerFactory.getLogger(RocksJournal.class);
     private static final byte[] FORMAT_KEY = "mformat".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] REVISION_KEY = "mrevision".getBytes(StandardCharsets.US_ASCII);
-    private static final long FORMAT = 1;
+    private static final long FORMAT = 2;
     private static final byte[] FLOOR_KEY = "mfloor".getBytes(StandardCharsets.US_ASCII);
     /** More changes than the logs of two write buffers can hold, at 60 bytes each at the least. */
     static final long JUMP = 2_000_000;
 
+    /** The first level is what was just written, the second the window of a busy store. */
+    private static final List<CompressionType> NEW_AND_OLD = List.of(
+            CompressionType.NO_COMPRESSION, CompressionType.NO_COMPRESSION, CompressionType.LZ4_COMPRESSION);
+
     /** Chosen: the files of a store change every few minutes. */
     private static final int READ_ATTEMPTS = 5;
 
+    private static final byte CHANGE = 'c';
+    private static final byte WINDOW = 'w';
     private static final byte PUT = 1;
     private static final byte DELETE = 2;
+    private static final byte[] NOTHING = {};
+    /** Where the key begins in a row of a change. */
+    private static final int KEY = 1 + Long.BYTES;
+
+    /** Kind, create revision and the revision before, ahead of the value. */
+    private static final int HEAD = 1 + 2 * Long.BYTES;
 
     private final Options options;
     private final WriteOptions durable;
     private final Path directory;
     private RocksDB db;
-    /** What the last append wrote if it failed: RocksDB cannot say how much of it a recovery would bring back. */
-    private List<Event> doubtful = List.of();
+    /** Whether the last append failed: RocksDB takes no more then until it is opened anew. */
+    private boolean failed;
+    /** Changes that nobody needs and that may be there: RocksDB cannot say what a recovery brings back of a failed append. */
+    private final List<byte[]> unwanted = new ArrayList<>();
+    /** The rows {@code w} as last written, or as they were tried to be. */
+    private final Map<String, Long> windows = new HashMap<>();
 
     private RocksJournal(Path directory, Options options, RocksDB db) {
         this.directory = directory;
@@ -146,7 +163,8 @@ public final class RocksJournal implements Journal {
                 throw new StoreException(directory + " holds a store already", null);
             }
             for (Entry entry : entries) {
-                journal.db.put(objectKey(entry.key(), entry.modRevision()), object(entry));
+                Event created = new Event(entry.modRevision(), entry.key(), Optional.empty(), Optional.of(entry));
+                journal.db.put(row(created.revision(), created.key()), change(created));
             }
             journal.jump(revision + JUMP);
         } catch (RocksDBException e) {
@@ -158,7 +176,8 @@ public final class RocksJournal implements Journal {
         return new Options()
                 .setCreateIfMissing(true)
                 .setWalRecoveryMode(recovery)
-                .setCompressionType(CompressionType.LZ4_COMPRESSION)
+                // What is new goes soon: only what stays is worth the processor's time.
+                .setCompressionPerLevel(NEW_AND_OLD)
                 // Everything is read once, at the start: caches would only cost memory.
                 .setWriteBufferSize(32 << 20)
                 .setMaxWriteBufferNumber(2)
@@ -207,12 +226,10 @@ public final class RocksJournal implements Journal {
                         ? "changes up to revision " + seen + " are lost"
                         : "no whole change was in what was cut off, of logs of " + lost.bytes() + " bytes",
                 seen + JUMP);
-        Recovered known = load();
         try (WriteBatch batch = new WriteBatch()) {
-            for (Event event : known.history()) {
-                batch.delete(historyKey(event.revision()));
-                if (event.before().isPresent()) {
-                    batch.delete(objectKey(event.key(), event.before().get().modRevision()));
+            for (Event event : load().history()) {
+                for (byte[] row : leftBehind(event)) {
+                    batch.delete(row);
                 }
             }
             db.write(durable, batch);
@@ -233,97 +250,135 @@ public final class RocksJournal implements Journal {
         return value == null ? 0 : ByteBuffer.wrap(value).getLong();
     }
 
-    private record Row(long revision, byte kind, long before, String key) {}
-
     @Override
     public Recovered load() {
         try {
-            long revision = number(REVISION_KEY);
-            List<Row> rows = history();
-            Set<String> deleted = new HashSet<>();
-            Set<String> changed = new HashSet<>();
-            for (Row row : rows.reversed()) {
-                if (changed.add(row.key) && row.kind == DELETE) {
-                    deleted.add(row.key);
-                }
-            }
-            Map<Long, Entry> versions = new HashMap<>();
+            long floor = number(FLOOR_KEY);
+            windows.clear();
+            windows.putAll(windows());
+            unwanted.clear();
             Map<String, Entry> live = new HashMap<>();
-            try (RocksIterator rowsOfObjects = db.newIterator()) {
-                for (rowsOfObjects.seek(new byte[] {'o'});
-                        rowsOfObjects.isValid() && rowsOfObjects.key()[0] == 'o';
-                        rowsOfObjects.next()) {
-                    Entry entry = entry(rowsOfObjects.key(), rowsOfObjects.value());
-                    if (changed.contains(entry.key())) {
-                        versions.put(entry.modRevision(), entry);
-                    }
-                    if (!deleted.contains(entry.key())) {
-                        live.put(entry.key(), entry);
+            List<Event> history = new ArrayList<>();
+            try (RocksIterator rows = db.newIterator()) {
+                for (rows.seek(new byte[] {CHANGE}); rows.isValid() && rows.key()[0] == CHANGE; rows.next()) {
+                    byte[] value = rows.value();
+                    Event event = event(rows.key(), value, live);
+                    event.after().ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
+                    if (event.revision() > Math.max(floor, windows.getOrDefault(Window.resource(event.key()), 0L))) {
+                        checkBefore(event, ByteBuffer.wrap(value).getLong(1 + Long.BYTES));
+                        history.add(event);
+                    } else {
+                        // Gone already, unless the append that was to remove it failed.
+                        unwanted.addAll(leftBehind(event));
                     }
                 }
-                rowsOfObjects.status();
+                rows.status();
             }
-            List<Event> events = new ArrayList<>();
-            for (Row row : rows) {
-                Optional<Entry> before =
-                        row.before == 0 ? Optional.empty() : Optional.of(version(versions, row.before));
-                Optional<Entry> after =
-                        row.kind == DELETE ? Optional.empty() : Optional.of(version(versions, row.revision));
-                events.add(new Event(row.revision, row.key, before, after));
-            }
-            return new Recovered(revision, List.copyOf(live.values()), events, number(FLOOR_KEY));
+            return new Recovered(number(REVISION_KEY), List.copyOf(live.values()), history, Map.copyOf(windows), floor);
         } catch (RocksDBException e) {
             throw cannot("read", directory, e);
         }
+    }
+
+    /** The change of a row, {@code live} being what is known of the objects before it. */
+    private Event event(byte[] row, byte[] value, Map<String, Entry> live) {
+        ByteBuffer head = ByteBuffer.wrap(value);
+        byte kind = head.get();
+        long created = head.getLong();
+        long revision = ByteBuffer.wrap(row).getLong(1);
+        String name = new String(row, KEY, row.length - KEY, StandardCharsets.UTF_8);
+        Optional<Entry> before = Optional.ofNullable(live.get(name));
+        String key = before.map(Entry::key).orElse(name);
+        return new Event(
+                revision,
+                key,
+                before,
+                kind == DELETE
+                        ? Optional.empty()
+                        : Optional.of(
+                                new Entry(key, Arrays.copyOfRange(value, HEAD, value.length), created, revision)));
+    }
+
+    /** The version that a change in the window replaced must be there, too. */
+    private void checkBefore(Event event, long revision) {
+        if (event.before().map(Entry::modRevision).orElse(0L) != revision) {
+            throw new StoreException(
+                    "the journal in " + directory + " lacks the object of revision " + revision + ", which revision "
+                            + event.revision() + " changed",
+                    null);
+        }
+    }
+
+    private Map<String, Long> windows() throws RocksDBException {
+        Map<String, Long> windows = new HashMap<>();
+        try (RocksIterator rows = db.newIterator()) {
+            for (rows.seek(new byte[] {WINDOW}); rows.isValid() && rows.key()[0] == WINDOW; rows.next()) {
+                String resource = new String(rows.key(), 1, rows.key().length - 1, StandardCharsets.UTF_8);
+                windows.put(resource, ByteBuffer.wrap(rows.value()).getLong());
+            }
+            rows.status();
+        }
+        return windows;
     }
 
     @Override
     public void append(List<Event> events, List<Event> forgotten) {
         boolean written = false;
         try (WriteBatch batch = new WriteBatch()) {
-            if (!doubtful.isEmpty()) {
-                // After a failed write RocksDB takes no more until it is opened anew.
+            if (failed) {
                 db.close();
                 db = RocksDB.open(options, directory.toString());
-                for (Event event : doubtful) {
-                    batch.delete(historyKey(event.revision()));
-                    batch.delete(objectKey(event.key(), event.revision()));
-                }
             }
+            // First: the revisions of a failed append are given again.
+            for (byte[] row : unwanted) {
+                batch.delete(row);
+            }
+            // New rows together, and those that go: RocksDB finds the place of a row fastest beside the last one's.
             for (Event event : events) {
-                byte kind = event.after().isPresent() ? PUT : DELETE;
-                if (event.after().isPresent()) {
-                    Entry entry = event.after().get();
-                    batch.put(objectKey(entry.key(), entry.modRevision()), object(entry));
-                }
-                byte[] key = event.key().getBytes(StandardCharsets.UTF_8);
-                long before = event.before().map(Entry::modRevision).orElse(0L);
-                batch.put(
-                        historyKey(event.revision()),
-                        ByteBuffer.allocate(1 + Long.BYTES + key.length)
-                                .put(kind)
-                                .putLong(before)
-                                .put(key)
-                                .array());
-            }
-            for (Event event : forgotten) {
-                batch.delete(historyKey(event.revision()));
-                if (event.before().isPresent()) {
-                    batch.delete(objectKey(event.key(), event.before().get().modRevision()));
-                }
+                batch.put(row(event.revision(), event.key()), change(event));
             }
             batch.put(REVISION_KEY, eight(events.getLast().revision()));
+            for (Event event : forgotten) {
+                for (byte[] row : leftBehind(event)) {
+                    batch.delete(row);
+                }
+            }
+            forget(forgotten, batch);
             written = true;
             db.write(durable, batch);
-            doubtful = List.of();
+            failed = false;
+            unwanted.clear();
         } catch (RocksDBException e) {
             if (written) {
-                List<Event> all = new ArrayList<>(doubtful);
-                all.addAll(events);
-                doubtful = all;
+                failed = true;
+                events.forEach(event -> unwanted.add(row(event.revision(), event.key())));
             }
             throw cannot("write", directory, e);
         }
+    }
+
+    /** Notes how far the history of each resource is forgotten. What may be forgotten already stays so. */
+    private void forget(List<Event> forgotten, WriteBatch batch) throws RocksDBException {
+        Set<String> resources = new HashSet<>();
+        for (Event event : forgotten) {
+            String resource = Window.resource(event.key());
+            resources.add(resource);
+            windows.merge(resource, event.revision(), Math::max);
+        }
+        for (String resource : resources) {
+            batch.put(
+                    ("w" + resource).getBytes(StandardCharsets.UTF_8), eight(windows.getOrDefault(resource, 0L)));
+        }
+    }
+
+    /** The rows that nobody needs once {@code event} has left the window. */
+    private static List<byte[]> leftBehind(Event event) {
+        List<byte[]> rows = new ArrayList<>(1);
+        event.before().ifPresent(before -> rows.add(row(before.modRevision(), before.key())));
+        if (event.after().isEmpty()) {
+            rows.add(row(event.revision(), event.key()));
+        }
+        return rows;
     }
 
     @Override
@@ -333,61 +388,22 @@ public final class RocksJournal implements Journal {
         options.close();
     }
 
-    private List<Row> history() throws RocksDBException {
-        List<Row> rows = new ArrayList<>();
-        try (RocksIterator iterator = db.newIterator()) {
-            for (iterator.seek(new byte[] {'h'}); iterator.isValid() && iterator.key()[0] == 'h'; iterator.next()) {
-                ByteBuffer value = ByteBuffer.wrap(iterator.value());
-                byte kind = value.get();
-                long before = value.getLong();
-                String key = StandardCharsets.UTF_8.decode(value).toString();
-                rows.add(new Row(ByteBuffer.wrap(iterator.key()).getLong(1), kind, before, key));
-            }
-            iterator.status();
-        }
-        return rows;
-    }
-
-    private Entry version(Map<Long, Entry> versions, long revision) {
-        Entry entry = versions.get(revision);
-        if (entry == null) {
-            throw new StoreException("the journal in " + directory + " lacks the object of revision " + revision, null);
-        }
-        return entry;
-    }
-
-    private static Entry entry(byte[] row, byte[] value) {
-        int end = row.length - Long.BYTES - 1;
-        String key = new String(row, 1, end - 1, StandardCharsets.UTF_8);
-        long created = ByteBuffer.wrap(value).getLong();
-        return new Entry(
-                key,
-                Arrays.copyOfRange(value, Long.BYTES, value.length),
-                created,
-                ByteBuffer.wrap(row).getLong(end + 1));
-    }
-
-    private static byte[] objectKey(String key, long revision) {
+    private static byte[] row(long revision, String key) {
         byte[] name = key.getBytes(StandardCharsets.UTF_8);
-        return ByteBuffer.allocate(name.length + 2 + Long.BYTES)
-                .put((byte) 'o')
+        return ByteBuffer.allocate(KEY + name.length)
+                .put(CHANGE)
+                .putLong(revision)
                 .put(name)
-                .put((byte) 0)
-                .putLong(revision)
                 .array();
     }
 
-    private static byte[] historyKey(long revision) {
-        return ByteBuffer.allocate(1 + Long.BYTES)
-                .put((byte) 'h')
-                .putLong(revision)
-                .array();
-    }
-
-    private static byte[] object(Entry entry) {
-        return ByteBuffer.allocate(Long.BYTES + entry.value().length)
-                .putLong(entry.createRevision())
-                .put(entry.value())
+    private static byte[] change(Event event) {
+        byte[] value = event.after().map(Entry::value).orElse(NOTHING);
+        return ByteBuffer.allocate(HEAD + value.length)
+                .put(event.after().isPresent() ? PUT : DELETE)
+                .putLong(event.after().map(Entry::createRevision).orElse(0L))
+                .putLong(event.before().map(Entry::modRevision).orElse(0L))
+                .put(value)
                 .array();
     }
 

@@ -75,20 +75,16 @@ public final class Window {
         watchers.cutOff(revision);
     }
 
-    /**
-     * Begins with what a journal kept: the objects, and the latest changes that led to them. A resource without changes
-     * never had any, unless the journal says that history begins at {@code floor}.
-     */
+    /** Begins with what a journal kept: the objects, and the latest changes that led to them. */
     void begin(Journal.Recovered recovered) {
         recovered.entries().forEach(entry -> index.put(entry.key(), entry));
         floor = recovered.floor();
         revision = recovered.revision();
         long now = loop.clock().nanoTime();
-        for (Event event : recovered.history()) {
-            histories
-                    .computeIfAbsent(resource(event.key()), resource -> new History(limits, event.revision() - 1))
-                    .add(event, now);
-        }
+        recovered.forgotten().forEach((resource, last) -> {
+            histories.put(resource, new History(limits, Math.max(last, floor)));
+        });
+        recovered.history().forEach(event -> history(resource(event.key())).add(event, now));
     }
 
     /** The revision up to which all changes were taken. */
@@ -220,7 +216,7 @@ public final class Window {
     }
 
     /** {@code /registry/RESOURCE/} of a key or prefix. */
-    private static String resource(String key) {
+    static String resource(String key) {
         int second = key.indexOf('/', 1);
         int third = second < 0 ? -1 : key.indexOf('/', second + 1);
         return third < 0 ? key : key.substring(0, third + 1);

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
 
 /** The contract with RocksDB, and what comes back when it is opened again. */
 class RocksStoreTest extends JournaledContract {
@@ -75,6 +76,37 @@ class RocksStoreTest extends JournaledContract {
         delete(N1, 20);
         store.close();
         settle();
+        // Four changes, the version before them, the format, the revision and how far the nodes' history is forgotten.
+        assertThat(rows()).isEqualTo(8);
+        store = begin();
+    }
+
+    @Test
+    void removesWhatAFailedRemovalLeft() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            put(N1, "v" + i, i);
+        }
+        store.close();
+        settle();
+        int before = rows();
+        try (RocksDB db = RocksDB.open(directory.toString())) {
+            byte[] name = N1.getBytes(StandardCharsets.UTF_8);
+            ByteBuffer change = ByteBuffer.allocate(19).put((byte) 1).putLong(1).putLong(4).put("v4".getBytes(StandardCharsets.UTF_8));
+            db.put(ByteBuffer.allocate(9 + name.length).put((byte) 'c').putLong(5).put(name).array(), change.array());
+        }
+        store = begin();
+        assertThat(list(0)).containsExactly("n1=v19@1/20");
+        assertThat(watch(NODES, 16).heard).hasSize(4);
+
+        put(N1, "v20", 20);
+
+        store.close();
+        settle();
+        assertThat(rows()).isEqualTo(before);
+        store = begin();
+    }
+
+    private int rows() throws RocksDBException {
         int rows = 0;
         RocksDB.loadLibrary();
         try (RocksDB db = RocksDB.open(directory.toString());
@@ -83,9 +115,7 @@ class RocksStoreTest extends JournaledContract {
                 rows++;
             }
         }
-        // Four changes, the four versions before them, the format and the revision.
-        assertThat(rows).isEqualTo(10);
-        store = begin();
+        return rows;
     }
 
     @Test
@@ -105,11 +135,11 @@ class RocksStoreTest extends JournaledContract {
                     ByteBuffer.allocate(Long.BYTES).putLong(7).array());
         }
         assertThatThrownBy(() -> RocksJournal.open(directory))
-                .hasMessage(directory + " is in journal format 7; this version reads format 1");
+                .hasMessage(directory + " is in journal format 7; this version reads format 2");
         try (RocksDB db = RocksDB.open(directory.toString())) {
             db.put(
                     "mformat".getBytes(StandardCharsets.US_ASCII),
-                    ByteBuffer.allocate(Long.BYTES).putLong(1).array());
+                    ByteBuffer.allocate(Long.BYTES).putLong(2).array());
         }
         store = begin();
     }
