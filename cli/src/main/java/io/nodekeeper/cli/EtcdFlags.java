@@ -2,6 +2,7 @@ package io.nodekeeper.cli;
 
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
+import io.nodekeeper.client.Tls;
 import io.nodekeeper.store.etcd.EtcdOptions;
 import java.io.IOException;
 import java.net.URI;
@@ -71,8 +72,8 @@ final class EtcdFlags implements Checked {
                         Pem.privateKey(Files.readString(keyFile.orElseThrow())),
                         Pem.certificates(Files.readString(certFile.get()))))
                 : Optional.empty();
-        Optional<List<X509Certificate>> authorities =
-                caFile.isPresent() ? Optional.of(Pem.certificates(Files.readString(caFile.get()))) : Optional.empty();
-        return EtcdOptions.of(servers, Optional.of(ClientTls.context(identity, authorities)), prefix);
+        List<X509Certificate> authorities =
+                caFile.isPresent() ? Pem.certificates(Files.readString(caFile.get())) : List.of();
+        return EtcdOptions.of(servers, Optional.of(Tls.context(identity, authorities)), prefix);
     }
 }

@@ -1,7 +1,7 @@
 package io.nodekeeper.cli;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -11,17 +11,27 @@ import java.nio.file.attribute.PosixFilePermissions;
 final class PrivateFiles {
     private PrivateFiles() {}
 
+    /** What comes into a file, bit by bit. */
+    interface Text {
+        void writeTo(Writer out) throws IOException;
+    }
+
     /** A file for the owner alone (0600). */
     static void writeSecret(Path file, String text) throws IOException {
+        writeSecret(file, out -> out.write(text));
+    }
+
+    /** As {@link #writeSecret(Path, String)}, for a text that may be long. */
+    static void writeSecret(Path file, Text text) throws IOException {
         write(file, text, "rw-------");
     }
 
     /** A file that everybody may read (0644). */
     static void writePublic(Path file, String text) throws IOException {
-        write(file, text, "rw-r--r--");
+        write(file, out -> out.write(text), "rw-r--r--");
     }
 
-    private static void write(Path file, String text, String permissions) throws IOException {
+    private static void write(Path file, Text text, String permissions) throws IOException {
         Path parent = file.toAbsolutePath().getParent();
         Path temporary = Files.createTempFile(
                 parent,
@@ -29,7 +39,9 @@ final class PrivateFiles {
                 ".tmp",
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         try {
-            Files.writeString(temporary, text, StandardCharsets.UTF_8);
+            try (Writer out = Files.newBufferedWriter(temporary)) {
+                text.writeTo(out);
+            }
             Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString(permissions));
             Files.move(temporary, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
         } finally {

@@ -6,15 +6,14 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Journal;
 import java.io.BufferedReader;
-import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
@@ -48,21 +47,14 @@ final class SnapshotFile {
 
     /** Writes {@code kept} to {@code file}, which appears there only when it is whole; only its owner may read it. */
     static void write(Path file, Journal.Recovered kept) throws IOException {
-        Path parent = Optional.ofNullable(file.toAbsolutePath().getParent()).orElseThrow();
-        Path partial = Files.createTempFile(parent, "." + file.getFileName(), ".partial");
         MessageDigest sum = sha256();
-        try {
-            try (BufferedWriter out = Files.newBufferedWriter(partial)) {
-                line(out, sum, "nodekeeper-snapshot " + VERSION + " revision " + kept.revision());
-                for (Entry entry : kept.entries()) {
-                    line(out, sum, Json.write(json(entry)));
-                }
-                out.write(SUM + HexFormat.of().formatHex(sum.digest()) + "\n");
+        PrivateFiles.writeSecret(file, out -> {
+            line(out, sum, "nodekeeper-snapshot " + VERSION + " revision " + kept.revision());
+            for (Entry entry : kept.entries()) {
+                line(out, sum, Json.write(json(entry)));
             }
-            Files.move(partial, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        } finally {
-            Files.deleteIfExists(partial);
-        }
+            out.write(SUM + HexFormat.of().formatHex(sum.digest()) + "\n");
+        });
     }
 
     /**
@@ -112,7 +104,7 @@ final class SnapshotFile {
         return line;
     }
 
-    private static void line(BufferedWriter out, MessageDigest sum, String line) throws IOException {
+    private static void line(Writer out, MessageDigest sum, String line) throws IOException {
         digest(sum, line);
         out.write(line);
         out.write('\n');

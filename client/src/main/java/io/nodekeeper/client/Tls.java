@@ -19,20 +19,40 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
-/** Turns a {@link ServerAccess} into a TLS context. */
-final class Tls {
+/** The client's side of TLS. */
+public final class Tls {
     private static final char[] NO_PASSWORD = {};
 
     private Tls() {}
 
+    /**
+     * A context for a client that shows {@code identity}, if any, and takes servers that {@code authorities} vouch for;
+     * if there are none, those that this machine trusts.
+     *
+     * @throws IOException if it cannot be set up
+     */
+    public static SSLContext context(Optional<Identity> identity, List<X509Certificate> authorities)
+            throws IOException {
+        try {
+            return context(identity, usual(authorities));
+        } catch (GeneralSecurityException e) {
+            throw new IOException("TLS as a client cannot be set up: " + e.getMessage(), e);
+        }
+    }
+
     static SSLContext context(ServerAccess access) {
         try {
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(keys(access.identity()), new TrustManager[] {trust(access)}, null);
-            return context;
+            return context(access.identity(), trust(access));
         } catch (GeneralSecurityException | IOException e) {
             throw new IllegalArgumentException("TLS for " + access + " cannot be set up: " + e.getMessage(), e);
         }
+    }
+
+    private static SSLContext context(Optional<Identity> identity, TrustManager trust)
+            throws GeneralSecurityException, IOException {
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(keys(identity), new TrustManager[] {trust}, null);
+        return context;
     }
 
     private static KeyManager[] keys(Optional<Identity> identity) throws GeneralSecurityException, IOException {
@@ -54,20 +74,26 @@ final class Tls {
         if (access.skipVerify()) {
             return new Anything();
         }
+        X509ExtendedTrustManager usual = usual(access.authorities());
+        return access.tlsServerName().isEmpty() ? usual : new OtherName(usual, access.tlsServerName());
+    }
+
+    private static X509ExtendedTrustManager usual(List<X509Certificate> authorities)
+            throws GeneralSecurityException, IOException {
         TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        if (access.authorities().isEmpty()) {
+        if (authorities.isEmpty()) {
             factory.init((KeyStore) null);
         } else {
             KeyStore store = empty();
             int count = 0;
-            for (X509Certificate authority : access.authorities()) {
+            for (X509Certificate authority : authorities) {
                 store.setCertificateEntry("ca-" + count++, authority);
             }
             factory.init(store);
         }
         for (TrustManager manager : factory.getTrustManagers()) {
             if (manager instanceof X509ExtendedTrustManager extended) {
-                return access.tlsServerName().isEmpty() ? extended : new OtherName(extended, access.tlsServerName());
+                return extended;
             }
         }
         throw new GeneralSecurityException("this Java has no X.509 trust manager");

@@ -6,6 +6,7 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.store.etcd.EtcdCluster;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -63,8 +64,7 @@ final class BlindCluster implements AutoCloseable {
                     : Optional.empty();
             List<String> serverFlags =
                     new ArrayList<>(List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"));
-            etcd.ifPresent(
-                    members -> serverFlags.addAll(List.of("--store=etcd", "--etcd-servers=" + members.servers())));
+            etcd.ifPresent(members -> serverFlags.addAll(List.of("--store=etcd", members.serversFlag())));
             server = opened(Running.startSmall(directory, "apiserver", serverFlags));
             server.awaitReady();
             relay = opened(new Relay(data));

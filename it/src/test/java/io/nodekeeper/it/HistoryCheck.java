@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * Says whether what concurrent clients saw can have come from one store that does one thing after the other.
@@ -80,10 +81,7 @@ final class HistoryCheck {
             checkCause(event, cause, before);
             row.add(new Write(event.revision(), deletion ? "" : event.value(), cause.invoked(), cause.returned()));
         }
-        byValue.values().stream()
-                .filter(operation -> operation.outcome() == Outcome.DONE)
-                .forEach(lost -> faults.add("acknowledged, but never in the watch: " + lost));
-        deletions.values().stream()
+        Stream.concat(byValue.values().stream(), deletions.values().stream())
                 .filter(operation -> operation.outcome() == Outcome.DONE)
                 .forEach(lost -> faults.add("acknowledged, but never in the watch: " + lost));
         return rows;

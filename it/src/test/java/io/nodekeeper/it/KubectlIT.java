@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -150,7 +149,7 @@ class KubectlIT {
 
     @BeforeAll
     static void start() throws Exception {
-        executables = new TreeMap<>(Kubectls.byVersion());
+        executables = Kubectls.byVersion();
         Path data = directory.resolve("data");
         server =
                 Running.start(directory, "apiserver", "apiserver", "--data-dir", data.toString(), "--secure-port", "0");

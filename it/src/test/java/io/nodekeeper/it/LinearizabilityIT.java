@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.Kubeconfig;
+import io.nodekeeper.store.etcd.EtcdCluster;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -70,7 +71,7 @@ class LinearizabilityIT {
     @Tag("W71")
     void twoServersOnEtcdAreLinearizableThroughKillsAndFrozenMembers() throws Exception {
         EtcdCluster etcd = opened(EtcdCluster.start(directory.resolve("etcd"), 3));
-        List<String> store = List.of("--store=etcd", "--etcd-servers=" + etcd.servers());
+        List<String> store = List.of("--store=etcd", etcd.serversFlag());
         Server one = new Server("one", store);
         Server other = new Server("other", store);
         Trouble frozen = () -> {

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,25 +79,13 @@ final class Members {
     }
 
     private <Q, A> void read(MethodDescriptor<Q, A> method, Q request, long began, CompletableFuture<A> result) {
-        Member member = pick();
-        member.call(method, request, READ)
-                .whenCompleteAsync(
-                        (answer, error) -> {
-                            if (error == null) {
-                                result.complete(answer);
-                                return;
-                            }
-                            CallFailure failure = CallFailure.of(error);
-                            if (failure.membersFault()) {
-                                leave(member, failure.why());
-                                if (clock.nanoTime() - began + READ.toNanos() <= READ_IN_ALL.toNanos()) {
-                                    loop.schedule(PAUSE, () -> read(method, request, began, result));
-                                    return;
-                                }
-                            }
-                            result.completeExceptionally(failure);
-                        },
-                        loop);
+        call(method, request, READ, result, failure -> {
+            if (failure.membersFault() && clock.nanoTime() - began + READ.toNanos() <= READ_IN_ALL.toNanos()) {
+                loop.schedule(PAUSE, () -> read(method, request, began, result));
+            } else {
+                result.completeExceptionally(failure);
+            }
+        });
     }
 
     /** A call that may change something: made again elsewhere only if it never left this machine. */
@@ -108,8 +97,25 @@ final class Members {
 
     private <Q, A> void write(
             MethodDescriptor<Q, A> method, Q request, Duration deadline, int tries, CompletableFuture<A> result) {
-        Member member = pick();
         long began = clock.nanoTime();
+        call(method, request, deadline, result, failure -> {
+            Duration left = deadline.minusNanos(clock.nanoTime() - began);
+            if (!failure.sent() && tries > 1 && left.isPositive()) {
+                write(method, request, left, tries - 1, result);
+            } else {
+                result.completeExceptionally(failure);
+            }
+        });
+    }
+
+    /** Calls the member in use, and leaves it if it is to blame; {@code failed} decides on the loop what comes next. */
+    private <Q, A> void call(
+            MethodDescriptor<Q, A> method,
+            Q request,
+            Duration deadline,
+            CompletableFuture<A> result,
+            Consumer<CallFailure> failed) {
+        Member member = pick();
         member.call(method, request, deadline)
                 .whenCompleteAsync(
                         (answer, error) -> {
@@ -121,12 +127,7 @@ final class Members {
                             if (failure.membersFault()) {
                                 leave(member, failure.why());
                             }
-                            Duration left = deadline.minusNanos(clock.nanoTime() - began);
-                            if (!failure.sent() && tries > 1 && left.isPositive()) {
-                                write(method, request, left, tries - 1, result);
-                            } else {
-                                result.completeExceptionally(failure);
-                            }
+                            failed.accept(failure);
                         },
                         loop);
     }

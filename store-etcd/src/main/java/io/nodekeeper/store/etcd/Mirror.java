@@ -236,10 +236,10 @@ final class Mirror {
                 anew("revision " + last + " came after " + window.revision() + " was told");
                 return;
             }
-            String key = requests.key(stored.getKey());
-            Optional<Entry> before = pending.containsKey(key) ? pending.get(key) : window.get(key);
             Optional<Entry> after =
                     each.getType() == EventType.PUT ? Optional.of(requests.entry(stored)) : Optional.empty();
+            String key = after.map(Entry::key).orElseGet(() -> requests.key(stored.getKey()));
+            Optional<Entry> before = pending.containsKey(key) ? pending.get(key) : window.get(key);
             pending.put(key, after);
             if (before.isPresent() || after.isPresent()) {
                 events.add(new Event(last, key, before, after));

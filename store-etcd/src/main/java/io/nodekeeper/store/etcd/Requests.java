@@ -22,10 +22,16 @@ final class Requests {
     private static final int PAGE = 500;
 
     private final String prefix;
+    /** The first key that may be there, and what follows the last one. */
+    private final ByteString first;
+
+    private final ByteString end;
 
     /** Keys that begin with {@code prefix} instead of {@code /registry}. */
     Requests(String prefix) {
         this.prefix = prefix;
+        first = ByteString.copyFromUtf8(prefix + "/");
+        end = after(first);
     }
 
     /** The name in etcd of what the store calls {@code key}. */
@@ -35,7 +41,7 @@ final class Requests {
 
     /** Whether the store holds what etcd calls {@code name}. */
     boolean holds(ByteString name) {
-        return name.startsWith(ByteString.copyFromUtf8(prefix + "/"));
+        return name.startsWith(first);
     }
 
     /** What the store calls {@code name}. */
@@ -67,14 +73,14 @@ final class Requests {
 
     /** Asks for etcd's revision as of now and for nothing else: there is no object at the prefix itself. */
     RangeRequest nothing() {
-        return RangeRequest.newBuilder().setKey(first()).setKeysOnly(true).build();
+        return RangeRequest.newBuilder().setKey(first).setKeysOnly(true).build();
     }
 
-    /** Reads a page of all objects from {@code first} on as they were at {@code revision}; 0 for now. */
-    RangeRequest page(ByteString first, long revision) {
+    /** Reads a page of all objects from {@code from} on as they were at {@code revision}; 0 for now. */
+    RangeRequest page(ByteString from, long revision) {
         return RangeRequest.newBuilder()
-                .setKey(first)
-                .setRangeEnd(after(first()))
+                .setKey(from)
+                .setRangeEnd(end)
                 .setRevision(revision)
                 .setLimit(PAGE)
                 .build();
@@ -83,8 +89,8 @@ final class Requests {
     /** Asks what was changed after {@code revision}, one of it, and how many objects there are now. */
     RangeRequest changes(long revision) {
         return RangeRequest.newBuilder()
-                .setKey(first())
-                .setRangeEnd(after(first()))
+                .setKey(first)
+                .setRangeEnd(end)
                 .setMinModRevision(revision + 1)
                 .setKeysOnly(true)
                 .setLimit(1)
@@ -93,7 +99,7 @@ final class Requests {
 
     /** The first key that may be there. */
     ByteString first() {
-        return ByteString.copyFromUtf8(prefix + "/");
+        return first;
     }
 
     /** The key right after {@code key}. */
@@ -113,16 +119,16 @@ final class Requests {
      * agreed on, so that these do not look like changes that were missed.
      */
     WatchCreateRequest watch(long revision) {
-        ByteString low = first();
-        ByteString end = after(low);
+        ByteString low = first;
+        ByteString high = end;
         if (ByteString.unsignedLexicographicalComparator().compare(COMPACT_KEY, low) < 0) {
             low = COMPACT_KEY;
-        } else if (ByteString.unsignedLexicographicalComparator().compare(COMPACT_KEY, end) >= 0) {
-            end = next(COMPACT_KEY);
+        } else if (ByteString.unsignedLexicographicalComparator().compare(COMPACT_KEY, high) >= 0) {
+            high = next(COMPACT_KEY);
         }
         return WatchCreateRequest.newBuilder()
                 .setKey(low)
-                .setRangeEnd(end)
+                .setRangeEnd(high)
                 .setStartRevision(revision)
                 .build();
     }

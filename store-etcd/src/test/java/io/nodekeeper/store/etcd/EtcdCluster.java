@@ -4,104 +4,67 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
-/** A real etcd of some members on loopback, with its data in a directory that goes when it is closed. */
+/**
+ * Real etcd members on loopback, each of which can be frozen, thawed, killed and started again. Used by one thread. It
+ * needs nothing but Java, so that the tests of other modules can use it.
+ */
 public final class EtcdCluster implements AutoCloseable {
-    private static final Duration START = Duration.ofSeconds(30);
+    private static final Duration HEALTHY = Duration.ofSeconds(60);
 
     private final Path directory;
-    private final List<Integer> clients;
-    private final List<Integer> peers;
-    private final List<Optional<Process>> processes = new ArrayList<>();
+    private final List<Integer> clientPorts;
+    private final List<Integer> peerPorts;
+    private final List<Process> members = new ArrayList<>();
 
-    private EtcdCluster(int size) throws IOException {
-        directory = Files.createTempDirectory("etcd");
+    private EtcdCluster(Path directory, int size) throws IOException {
+        this.directory = directory;
         List<Integer> ports = freePorts(2 * size);
-        clients = ports.subList(0, size);
-        peers = ports.subList(size, 2 * size);
+        clientPorts = ports.subList(0, size);
+        peerPorts = ports.subList(size, 2 * size);
     }
 
-    /** Starts a cluster of {@code size} members, and returns when it has a leader. */
-    public static EtcdCluster start(int size) throws Exception {
-        EtcdCluster cluster = new EtcdCluster(size);
+    /** Starts {@code size} members with their data below {@code directory}; returns when they have a leader. */
+    public static EtcdCluster start(Path directory, int size) throws Exception {
+        EtcdCluster cluster = new EtcdCluster(Files.createDirectories(directory), size);
         try {
-            for (int i = 0; i < size; i++) {
-                cluster.processes.add(Optional.of(cluster.launch(i)));
+            for (int member = 0; member < size; member++) {
+                cluster.members.add(cluster.run(member));
             }
-            cluster.awaitHealth(0);
-            return cluster;
-        } catch (Exception | AssertionError e) {
+            for (int member = 0; member < size; member++) {
+                cluster.awaitHealth(member);
+            }
+        } catch (Exception | Error e) {
             cluster.close();
             throw e;
         }
+        return cluster;
     }
 
-    private static List<Integer> freePorts(int count) throws IOException {
-        List<ServerSocket> held = new ArrayList<>();
-        try {
-            for (int i = 0; i < count; i++) {
-                held.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-            }
-            return held.stream().map(ServerSocket::getLocalPort).toList();
-        } finally {
-            for (ServerSocket socket : held) {
-                socket.close();
-            }
-        }
+    /** Where clients find the members. */
+    public List<URI> servers() {
+        return clientPorts.stream().map(EtcdCluster::address).toList();
     }
 
-    private Process launch(int member) throws IOException {
-        String all = IntStream.range(0, clients.size())
-                .mapToObj(i -> "m" + i + "=http://127.0.0.1:" + peers.get(i))
-                .collect(Collectors.joining(","));
-        String client = "http://127.0.0.1:" + clients.get(member);
-        String peer = "http://127.0.0.1:" + peers.get(member);
-        ProcessBuilder builder = new ProcessBuilder(
-                "etcd",
-                "--name=m" + member,
-                "--data-dir=" + directory.resolve("m" + member),
-                "--listen-client-urls=" + client,
-                "--advertise-client-urls=" + client,
-                "--listen-peer-urls=" + peer,
-                "--initial-advertise-peer-urls=" + peer,
-                "--initial-cluster=" + all,
-                "--initial-cluster-state=new",
-                "--log-level=error");
-        builder.redirectErrorStream(true)
-                .redirectOutput(directory.resolve("m" + member + ".log").toFile());
-        try {
-            return builder.start();
-        } catch (IOException e) {
-            throw new AssertionError("the test needs the program etcd (Debian: apt-get install etcd-server)", e);
-        }
-    }
-
-    /** Waits until the member serves and knows a leader. */
-    private void awaitHealth(int member) throws Exception {
-        long end = System.nanoTime() + START.toNanos();
-        while (!ctl(member, "endpoint", "health").contains("is healthy")) {
-            if (System.nanoTime() > end) {
-                throw new AssertionError(
-                        "etcd did not become healthy: " + Files.readString(directory.resolve("m" + member + ".log")));
-            }
-            Thread.sleep(100);
-        }
+    /** The flag that tells an API server so. */
+    public String serversFlag() {
+        return servers().stream().map(URI::toString).collect(Collectors.joining(",", "--etcd-servers=", ""));
     }
 
     /** What etcdctl prints when it runs {@code arguments} at a member. */
     public String ctl(int member, String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(List.of("etcdctl", "--endpoints=127.0.0.1:" + clients.get(member)));
+        List<String> command = new ArrayList<>(List.of("etcdctl", "--endpoints=127.0.0.1:" + clientPorts.get(member)));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("ETCDCTL_API", "3");
@@ -114,14 +77,7 @@ public final class EtcdCluster implements AutoCloseable {
         return Files.readString(out);
     }
 
-    /** Where clients find the members. */
-    public List<URI> servers() {
-        return clients.stream()
-                .map(port -> URI.create("http://127.0.0.1:" + port))
-                .toList();
-    }
-
-    /** Stops a member's process in its tracks; it keeps its connections and answers nothing. */
+    /** Stops a member in its tracks: it keeps its connections and answers nothing. */
     public void freeze(int member) throws Exception {
         signal(member, "STOP");
     }
@@ -131,34 +87,109 @@ public final class EtcdCluster implements AutoCloseable {
         signal(member, "CONT");
     }
 
-    private void signal(int member, String signal) throws Exception {
-        long pid = processes.get(member).orElseThrow().pid();
-        new ProcessBuilder("kill", "-" + signal, Long.toString(pid)).start().waitFor();
+    private void signal(int member, String name) throws Exception {
+        String pid = Long.toString(members.get(member).pid());
+        int code = new ProcessBuilder("kill", "-" + name, pid).start().waitFor();
+        if (code != 0) {
+            throw new AssertionError("kill -" + name + " " + pid + " ended with " + code);
+        }
     }
 
     /** Ends a member as a power cut does. */
     public void kill(int member) throws Exception {
-        Process process = processes.set(member, Optional.empty()).orElseThrow();
-        process.destroyForcibly().waitFor();
+        members.get(member).destroyForcibly().waitFor();
     }
 
-    /** Starts a member again that was killed. */
+    /** Starts a killed member again on its data; returns when it takes part. */
     public void restart(int member) throws Exception {
-        processes.set(member, Optional.of(launch(member)));
+        members.set(member, run(member));
         awaitHealth(member);
     }
 
+    private Process run(int member) throws IOException {
+        String peers = IntStream.range(0, peerPorts.size())
+                .mapToObj(i -> "m" + i + "=" + address(peerPorts.get(i)))
+                .collect(Collectors.joining(","));
+        URI client = address(clientPorts.get(member));
+        URI peer = address(peerPorts.get(member));
+        ProcessBuilder builder = new ProcessBuilder(
+                "etcd",
+                "--name=m" + member,
+                "--data-dir=" + directory.resolve("m" + member),
+                "--listen-client-urls=" + client,
+                "--advertise-client-urls=" + client,
+                "--listen-peer-urls=" + peer,
+                "--initial-advertise-peer-urls=" + peer,
+                "--initial-cluster=" + peers,
+                "--logger=zap",
+                "--log-outputs=stderr");
+        builder.redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log(member).toFile()));
+        try {
+            Process process = builder.start();
+            // A run that is broken off leaves nothing behind, least of all stopped processes.
+            Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill etcd " + member));
+            return process;
+        } catch (IOException e) {
+            throw new IllegalStateException(
+                    "etcd is missing; install it (Debian: apt-get install --no-install-recommends etcd-server), or run"
+                            + " ./test, which does",
+                    e);
+        }
+    }
+
+    private void awaitHealth(int member) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(
+                        address(clientPorts.get(member)).resolve("/health"))
+                .timeout(Duration.ofSeconds(2))
+                .build();
+        long end = System.nanoTime() + HEALTHY.toNanos();
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            while (!isHealthy(client, request)) {
+                if (!members.get(member).isAlive() || System.nanoTime() > end) {
+                    throw new AssertionError("etcd did not become healthy: " + Files.readString(log(member)));
+                }
+                Thread.sleep(20);
+            }
+        }
+    }
+
+    private static boolean isHealthy(HttpClient client, HttpRequest request) throws InterruptedException {
+        try {
+            return client.send(request, HttpResponse.BodyHandlers.ofString())
+                    .body()
+                    .contains("true");
+        } catch (IOException e) {
+            // Not yet.
+            return false;
+        }
+    }
+
+    private Path log(int member) {
+        return directory.resolve("m" + member + ".log");
+    }
+
+    private static URI address(int port) {
+        return URI.create("http://127.0.0.1:" + port);
+    }
+
+    private static List<Integer> freePorts(int count) throws IOException {
+        List<ServerSocket> sockets = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+            }
+            return sockets.stream().map(ServerSocket::getLocalPort).toList();
+        } finally {
+            for (ServerSocket socket : sockets) {
+                socket.close();
+            }
+        }
+    }
+
     @Override
-    public void close() throws IOException, InterruptedException {
-        for (Optional<Process> process : processes) {
-            if (process.isPresent()) {
-                process.get().destroyForcibly().waitFor();
-            }
-        }
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
+    public void close() {
+        // SIGKILL ends a stopped process too. Its files are in use until it is gone.
+        members.forEach(member -> member.destroyForcibly().onExit().join());
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreContract;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -11,16 +12,20 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The contract on a real etcd. */
 class EtcdContractTest extends StoreContract {
+    @TempDir
+    static Path directory;
+
     private static EtcdCluster cluster;
 
     private ShiftedLoop loop = new ShiftedLoop();
 
     @BeforeAll
     static void startEtcd() throws Exception {
-        cluster = EtcdCluster.start(1);
+        cluster = EtcdCluster.start(directory, 1);
     }
 
     @AfterAll

@@ -8,6 +8,7 @@ import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.ThreadLoop;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Two servers on a real etcd of three members, some of which stand still or die. */
 class EtcdFaultTest {
@@ -28,12 +30,15 @@ class EtcdFaultTest {
     /** What another endpoint must be in use by. */
     private static final Duration FEW_SECONDS = Duration.ofSeconds(4);
 
+    @TempDir
+    Path directory;
+
     private EtcdCluster cluster;
     private final List<Store> stores = new ArrayList<>();
 
     @BeforeEach
     void start() throws Exception {
-        cluster = EtcdCluster.start(3);
+        cluster = EtcdCluster.start(directory, 3);
     }
 
     @AfterEach
