@@ -180,7 +180,7 @@ final class OpenApiPaths {
                                             .put("200", response(answer))
                                             .build())
                             .put("x-kubernetes-action", action)
-                            .put(OpenApiSchemas.GVK, OpenApiSchemas.gvk(type.group(), type.version(), type.kind()))
+                            .put(OpenApiSchemas.GVK, Discovery.kind(type.group(), type.version(), type.kind()))
                             .build());
         }
 
