@@ -45,8 +45,7 @@ final class TokenRequests implements Action {
     public CompletableFuture<ApiResponse> on(
             User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         // As in Kubernetes, a server without a key has no such subresource.
-        ServiceAccountTokens signing = tokens.orElseThrow(
-                () -> new ApiException(404, "NotFound", "the server could not find the requested resource"));
+        ServiceAccountTokens signing = tokens.orElseThrow(Router::notServed);
         JsonObject body = Bodies.object(request);
         Bodies.check(Resource.asked(TYPE, AccessSchemas.TOKEN_REQUEST), body, 400);
         MetadataRules.checkPlace(body, target.namespace(), target.name());
