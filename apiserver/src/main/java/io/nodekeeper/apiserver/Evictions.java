@@ -94,8 +94,7 @@ final class Evictions implements Action {
                     "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
         }
         String name = budgets.getFirst().object("metadata").text("name");
-        RequestInfo.Target target = new RequestInfo.Target(
-                "policy", "v1", "poddisruptionbudgets", order.target().namespace(), name, "status");
+        RequestInfo.Target target = RequestInfo.Target.of(kind.type(), order.target().namespace(), name, "status");
         Order taking = new Order(kind, target, order.dryRun(), (old, next) -> {});
         return attempts.run(taking, (entry, budget) -> {
             JsonObject taken = taken(budget, pod);
