@@ -29,7 +29,7 @@ final class Bindings implements Action {
     @Override
     public CompletableFuture<ApiResponse> on(
             User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        JsonObject body = Bodies.object(request, repeated -> {});
+        JsonObject body = Bodies.object(request);
         Bodies.check(ClusterResources.BINDINGS, body, 400);
         JsonObject binding = Codec.normalize(body, ClusterSchemas.BINDING);
         MetadataRules.checkPlace(binding, target.namespace(), target.name());
@@ -45,8 +45,7 @@ final class Bindings implements Action {
                             ? CompletableFuture.completedFuture(new Attempts.Result(201, bound, false))
                             : attempts.replace(order, entry, bound);
                 })
-                .thenApply(result -> ApiResponse.json(
-                        201, Mutations.success().put("code", 201).build()));
+                .thenApply(result -> Action.done());
     }
 
     private static void check(String name, JsonObject binding) {

@@ -38,7 +38,7 @@ final class Evictions implements Action {
     @Override
     public CompletableFuture<ApiResponse> on(
             User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        JsonObject body = Bodies.object(request, repeated -> {});
+        JsonObject body = Bodies.object(request);
         check(body);
         MetadataRules.checkPlace(body, target.namespace(), target.name());
         DeleteOptions options = DeleteOptions.of(body.object("deleteOptions"), request);
@@ -52,8 +52,7 @@ final class Evictions implements Action {
                     return allowed(pod, order);
                 })
                 .thenCompose(allowed -> mutations.delete(order, options))
-                .thenApply(result -> ApiResponse.json(
-                        201, Mutations.success().put("code", 201).build()));
+                .thenApply(result -> Action.done());
     }
 
     private static void check(JsonObject body) {
