@@ -109,7 +109,7 @@ final class Evictions implements Action {
         JsonObject status = budget.object("status");
         long healthy = status.number("currentHealthy").orElse(0L);
         long desired = status.number("desiredHealthy").orElse(0L);
-        if (!isReady(pod) && mayEvictUnready(budget, healthy, desired)) {
+        if (!PodStrategy.isReady(pod.object("status")) && mayEvictUnready(budget, healthy, desired)) {
             // It is not among those that the budget counts.
             return budget;
         }
@@ -136,14 +136,6 @@ final class Evictions implements Action {
     private static boolean mayEvictUnready(JsonObject budget, long healthy, long desired) {
         return budget.object("spec").text("unhealthyPodEvictionPolicy").equals("AlwaysAllow")
                 || (healthy >= desired && desired > 0);
-    }
-
-    private static boolean isReady(JsonObject pod) {
-        return pod.object("status")
-                .array("conditions")
-                .objects()
-                .anyMatch(condition -> condition.text("type").equals("Ready")
-                        && condition.text("status").equals("True"));
     }
 
     private static ApiException refused(String why, long retrySeconds) {
