@@ -1,6 +1,5 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.apiserver.access.Binding;
 import io.nodekeeper.apiserver.access.BuiltInRoles;
@@ -40,9 +39,6 @@ final class AccessState {
                     .flatMap(List::stream)
                     .map(Binding::of)
                     .toList());
-
-    /** Where volume attachments are kept: Kubernetes' place. */
-    private static final String ATTACHMENTS = Resource.ROOT + "volumeattachments/";
 
     private final Store store;
     private final Loop loop;
@@ -112,10 +108,11 @@ final class AccessState {
     }
 
     private void followAttachments() {
+        String prefix = ClusterResources.VOLUME_ATTACHMENTS.prefix("");
         follow(
-                ATTACHMENTS,
+                prefix,
                 now -> {
-                    graph.removeIf(key -> key.startsWith(ATTACHMENTS));
+                    graph.removeIf(key -> key.startsWith(prefix));
                     now.forEach(this::takeAttachment);
                 },
                 event -> event.after().ifPresentOrElse(this::takeAttachment, () -> graph.remove(event.key())));
@@ -168,7 +165,8 @@ final class AccessState {
     }
 
     private void takeAttachment(Entry entry) {
-        graph.volumeAttachment(entry.key(), Json.parseObject(entry.value()));
+        graph.volumeAttachment(
+                entry.key(), ClusterResources.VOLUME_ATTACHMENTS.codec().decode(entry));
     }
 
     private void inTurns(List<Entry> pods, int from) {

@@ -1,6 +1,8 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.apiserver.access.Binding;
 import io.nodekeeper.apiserver.access.NodeIdentity;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
@@ -21,9 +23,8 @@ final class Admission {
     private static final Duration SWEEP = Duration.ofMillis(250);
 
     private static final Set<String> SIGNS = Set.of("get", "create", "update", "patch");
-    private static final String NODE_LEASES = "kube-node-lease";
     private static final Set<String> LEADERS = Set.of("system:kube-controller-manager", "system:kube-scheduler");
-    private static final String SYSTEM_ACCOUNTS = "system:serviceaccount:kube-system:";
+    private static final String SYSTEM_ACCOUNTS = Binding.ACCOUNT_PREFIX + "kube-system:";
 
     private final RequestLimits limits;
     private final Turns lists;
@@ -191,7 +192,7 @@ final class Admission {
     private static boolean isSign(User user, RequestInfo.Target target) {
         if (target.plural().equals("leases") && target.group().equals("coordination.k8s.io")) {
             return user.in(NodeIdentity.GROUP)
-                    ? target.namespace().equals(NODE_LEASES)
+                    ? target.namespace().equals(Lease.NODE_NAMESPACE)
                     : LEADERS.contains(user.name()) || user.name().startsWith(SYSTEM_ACCOUNTS);
         }
         return target.plural().equals("nodes") && target.group().isEmpty() && user.in(NodeIdentity.GROUP);

@@ -1,9 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,23 +34,14 @@ final class BindingStrategy implements Strategy {
 
     /** Users, groups and roles are of this API group, where nothing else is said. */
     private static JsonObject completed(JsonObject binding) {
-        JsonObject result = binding.update("roleRef", BindingStrategy::withGroup);
-        JsonArray subjects = binding.array("subjects");
-        return subjects.isEmpty()
-                ? result
-                : result.with(
-                        "subjects",
-                        new JsonArray(subjects.items().stream()
-                                .<JsonValue>map(item -> item instanceof JsonObject subject
-                                                && (subject.text("kind").equals("User")
-                                                        || subject.text("kind").equals("Group"))
-                                        ? withGroup(subject)
-                                        : item)
-                                .toList()));
+        return Defaults.each(binding.update("roleRef", BindingStrategy::withGroup), "subjects", subject -> {
+            String kind = subject.text("kind");
+            return kind.equals("User") || kind.equals("Group") ? withGroup(subject) : subject;
+        });
     }
 
     private static JsonObject withGroup(JsonObject reference) {
-        return reference.text("apiGroup").isEmpty() ? reference.with("apiGroup", GROUP) : reference;
+        return Defaults.text(reference, "apiGroup", GROUP);
     }
 
     @Override

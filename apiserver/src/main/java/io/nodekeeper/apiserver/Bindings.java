@@ -29,13 +29,14 @@ final class Bindings implements Action {
     @Override
     public CompletableFuture<ApiResponse> on(
             User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        JsonObject body = Bodies.object(request, repeated -> {});
+        JsonObject body = Bodies.object(request);
         Bodies.check(ClusterResources.BINDINGS, body, 400);
         JsonObject binding = Codec.normalize(body, ClusterSchemas.BINDING);
         MetadataRules.checkPlace(binding, target.namespace(), target.name());
         String name = target.name().isEmpty() ? binding.object("metadata").text("name") : target.name();
         check(name, binding);
-        RequestInfo.Target pod = new RequestInfo.Target("", "v1", "pods", target.namespace(), name, "binding");
+        RequestInfo.Target pod =
+                RequestInfo.Target.of(Resources.PODS.type(), target.namespace(), name, "binding");
         Order order = mutations.order(user, Resources.PODS, pod, Mutations.dryRun(request));
         return attempts.run(order, (entry, old) -> {
                     JsonObject bound = bound(old, binding);
@@ -44,8 +45,7 @@ final class Bindings implements Action {
                             ? CompletableFuture.completedFuture(new Attempts.Result(201, bound, false))
                             : attempts.replace(order, entry, bound);
                 })
-                .thenApply(result -> ApiResponse.json(
-                        201, Mutations.success().put("code", 201).build()));
+                .thenApply(result -> Action.done());
     }
 
     private static void check(String name, JsonObject binding) {

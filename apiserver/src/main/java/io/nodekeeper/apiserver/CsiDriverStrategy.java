@@ -30,14 +30,7 @@ final class CsiDriverStrategy implements Strategy {
 
     @Override
     public List<FieldError> validateUpdate(JsonObject driver, JsonObject old) {
-        return List.of("attachRequired", "volumeLifecycleModes").stream()
-                .filter(field -> !driver.object("spec")
-                        .get(field)
-                        .equals(old.object("spec").get(field)))
-                .map(field -> FieldError.invalid(
-                        "spec." + field,
-                        driver.object("spec").get(field).map(Object::toString).orElse("null"),
-                        "field is immutable"))
-                .toList();
+        return Strategy.immutable(
+                "spec.", driver.object("spec"), old.object("spec"), List.of("attachRequired", "volumeLifecycleModes"));
     }
 }

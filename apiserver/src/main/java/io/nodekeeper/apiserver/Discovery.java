@@ -261,7 +261,7 @@ final class Discovery {
         return entry.build();
     }
 
-    private static JsonObject kind(String group, String version, String kind) {
+    static JsonObject kind(String group, String version, String kind) {
         return JsonObject.builder()
                 .put("group", group)
                 .put("version", version)

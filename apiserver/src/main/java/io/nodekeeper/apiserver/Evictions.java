@@ -38,7 +38,7 @@ final class Evictions implements Action {
     @Override
     public CompletableFuture<ApiResponse> on(
             User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
-        JsonObject body = Bodies.object(request, repeated -> {});
+        JsonObject body = Bodies.object(request);
         check(body);
         MetadataRules.checkPlace(body, target.namespace(), target.name());
         DeleteOptions options = DeleteOptions.of(body.object("deleteOptions"), request);
@@ -52,8 +52,7 @@ final class Evictions implements Action {
                     return allowed(pod, order);
                 })
                 .thenCompose(allowed -> mutations.delete(order, options))
-                .thenApply(result -> ApiResponse.json(
-                        201, Mutations.success().put("code", 201).build()));
+                .thenApply(result -> Action.done());
     }
 
     private static void check(JsonObject body) {
@@ -94,8 +93,7 @@ final class Evictions implements Action {
                     "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
         }
         String name = budgets.getFirst().object("metadata").text("name");
-        RequestInfo.Target target = new RequestInfo.Target(
-                "policy", "v1", "poddisruptionbudgets", order.target().namespace(), name, "status");
+        RequestInfo.Target target = RequestInfo.Target.of(kind.type(), order.target().namespace(), name, "status");
         Order taking = new Order(kind, target, order.dryRun(), (old, next) -> {});
         return attempts.run(taking, (entry, budget) -> {
             JsonObject taken = taken(budget, pod);
@@ -111,7 +109,7 @@ final class Evictions implements Action {
         JsonObject status = budget.object("status");
         long healthy = status.number("currentHealthy").orElse(0L);
         long desired = status.number("desiredHealthy").orElse(0L);
-        if (!isReady(pod) && mayEvictUnready(budget, healthy, desired)) {
+        if (!PodStrategy.isReady(pod.object("status")) && mayEvictUnready(budget, healthy, desired)) {
             // It is not among those that the budget counts.
             return budget;
         }
@@ -138,14 +136,6 @@ final class Evictions implements Action {
     private static boolean mayEvictUnready(JsonObject budget, long healthy, long desired) {
         return budget.object("spec").text("unhealthyPodEvictionPolicy").equals("AlwaysAllow")
                 || (healthy >= desired && desired > 0);
-    }
-
-    private static boolean isReady(JsonObject pod) {
-        return pod.object("status")
-                .array("conditions")
-                .objects()
-                .anyMatch(condition -> condition.text("type").equals("Ready")
-                        && condition.text("status").equals("True"));
     }
 
     private static ApiException refused(String why, long retrySeconds) {

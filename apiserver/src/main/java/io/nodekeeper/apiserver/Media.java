@@ -141,15 +141,13 @@ record Media(Form form, String version, String include, boolean yaml) {
 
     /** The answer to a write, which holds the object, in this form. */
     ApiResponse written(ApiResponse response) {
-        boolean object = response instanceof ApiResponse.Full full && full.status() < 300 && metadata();
-        if (!object) {
+        if (!metadata() || !(response instanceof ApiResponse.Full full) || full.status() >= 300) {
             return response;
         }
-        ApiResponse.Full full = (ApiResponse.Full) response;
         JsonObject whole = Json.parseObject(full.body());
-        boolean status = whole.text("kind").equals("Status");
-        return new ApiResponse.Full(
-                full.status(), full.headers(), status ? full.body() : Json.writeBytes(metadataOf(whole)));
+        return whole.text("kind").equals("Status")
+                ? response
+                : new ApiResponse.Full(full.status(), full.headers(), Json.writeBytes(metadataOf(whole)));
     }
 
     /** The answer in JSON, as the client wants it written. */

@@ -79,11 +79,7 @@ final class NewEventStrategy implements Strategy {
     /** An event says what happened once; only how often may be told later, in its series. */
     @Override
     public List<FieldError> validateUpdate(JsonObject event, JsonObject old) {
-        return IMMUTABLE.stream()
-                .filter(field -> !event.get(field).equals(old.get(field)))
-                .map(field -> FieldError.invalid(
-                        field, event.get(field).map(Object::toString).orElse("null"), "field is immutable"))
-                .toList();
+        return Strategy.immutable("", event, old, IMMUTABLE);
     }
 
     @Override

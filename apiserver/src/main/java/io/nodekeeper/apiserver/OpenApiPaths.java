@@ -87,8 +87,8 @@ final class OpenApiPaths {
         }
         paths.put(collection, many.build(type.namespaced() ? List.of("namespace") : List.of()));
         List<String> place = type.namespaced() ? List.of("name", "namespace") : List.of("name");
-        JsonObject one = one(resource, schemas.of(resource), resource.verbs()).build(place);
         if (resource.isStored()) {
+            JsonObject one = one(resource, schemas.of(resource), resource.verbs()).build(place);
             paths.put(collection + "/{name}", one);
         }
         for (Subresource subresource : resource.subresources()) {
@@ -165,7 +165,7 @@ final class OpenApiPaths {
                         .build());
                 operation.put("consumes", JsonArray.ofStrings(consumed));
             } else if (!consumed.isEmpty()) {
-                operation.put("requestBody", content(consumed, body));
+                operation.put("requestBody", JsonObject.EMPTY.with("content", content(consumed, body)));
             }
             if (second) {
                 operation.put("produces", JsonArray.ofStrings(List.of("application/json", Yaml.MEDIA_TYPE)));
@@ -180,7 +180,7 @@ final class OpenApiPaths {
                                             .put("200", response(answer))
                                             .build())
                             .put("x-kubernetes-action", action)
-                            .put(OpenApiSchemas.GVK, OpenApiSchemas.gvk(type.group(), type.version(), type.kind()))
+                            .put(OpenApiSchemas.GVK, Discovery.kind(type.group(), type.version(), type.kind()))
                             .build());
         }
 
@@ -189,17 +189,14 @@ final class OpenApiPaths {
             if (second) {
                 return ok.with("schema", schema);
             }
-            return ok.with(
-                    "content",
-                    content(List.of("application/json", Yaml.MEDIA_TYPE), schema)
-                            .object("content"));
+            return ok.with("content", content(List.of("application/json", Yaml.MEDIA_TYPE), schema));
         }
 
         private JsonObject content(List<String> mediaTypes, JsonObject schema) {
             JsonObject.Builder content = JsonObject.builder();
             mediaTypes.forEach(mediaType -> content.put(
                     mediaType, JsonObject.builder().put("schema", schema).build()));
-            return JsonObject.builder().put("content", content.build()).build();
+            return content.build();
         }
 
         private JsonObject build(List<String> place) {

@@ -57,7 +57,7 @@ final class OpenApiSchemas {
             made.put(
                     name,
                     object("A list of objects of the kind " + type.kind() + ".", properties)
-                            .with(GVK, JsonArray.of(gvk(type.group(), type.version(), kind))));
+                            .with(GVK, JsonArray.of(Discovery.kind(type.group(), type.version(), kind))));
         }
         return reference(name);
     }
@@ -83,14 +83,6 @@ final class OpenApiSchemas {
 
     static final String GVK = "x-kubernetes-group-version-kind";
 
-    static JsonObject gvk(String group, String version, String kind) {
-        return JsonObject.builder()
-                .put("group", group)
-                .put("version", version)
-                .put("kind", kind)
-                .build();
-    }
-
     private JsonObject kind(String group, String version, String kind, Optional<Schema> schema) {
         String apiVersion = group.isEmpty() ? version : group + "/" + version;
         Optional<Descriptor> descriptor = MessageTypes.descriptor(apiVersion, kind);
@@ -102,7 +94,7 @@ final class OpenApiSchemas {
                 name,
                 object("An object of the kind " + kind + ".", typeMeta())
                         .with("x-kubernetes-preserve-unknown-fields", io.nodekeeper.api.JsonBool.TRUE)
-                        .with(GVK, JsonArray.of(gvk(group, version, kind))));
+                        .with(GVK, JsonArray.of(Discovery.kind(group, version, kind))));
         return reference(name);
     }
 
@@ -115,7 +107,7 @@ final class OpenApiSchemas {
             made.put(
                     name,
                     object(OpenApiTexts.of(descriptor).orElse(""), properties)
-                            .with(GVK, JsonArray.of(gvk(group, version, kind))));
+                            .with(GVK, JsonArray.of(Discovery.kind(group, version, kind))));
         }
         return reference(name);
     }

@@ -35,8 +35,12 @@ record Order(
 
     /** The same about another object of that kind. */
     Order about(String namespace, String name) {
-        RequestInfo.Target other =
-                new RequestInfo.Target(target.group(), target.version(), target.plural(), namespace, name, "");
-        return new Order(resource, other, dryRun, admission, manager, patches);
+        return new Order(
+                resource,
+                RequestInfo.Target.of(resource.type(), namespace, name, ""),
+                dryRun,
+                admission,
+                manager,
+                patches);
     }
 }

@@ -63,11 +63,7 @@ final class PodColumns {
         if (!word.equals("Completed") || !runs) {
             return word;
         }
-        boolean ready = status.array("conditions")
-                .objects()
-                .anyMatch(condition -> condition.text("type").equals("Ready")
-                        && condition.text("status").equals("True"));
-        return ready ? "Running" : "NotReady";
+        return PodStrategy.isReady(status) ? "Running" : "NotReady";
     }
 
     private static String why(JsonObject terminated) {

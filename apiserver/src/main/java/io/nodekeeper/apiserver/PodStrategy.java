@@ -159,6 +159,14 @@ final class PodStrategy implements Strategy {
                 .orElse(GRACE_SECONDS);
     }
 
+    /** Whether a pod of this status is ready. */
+    static boolean isReady(JsonObject status) {
+        return status.array("conditions")
+                .objects()
+                .anyMatch(condition -> condition.text("type").equals("Ready")
+                        && condition.text("status").equals("True"));
+    }
+
     /** The pod with a condition of this type, its last transition included; others of the type go. */
     static JsonObject withCondition(JsonObject pod, JsonObject condition) {
         return pod.update("status", status -> {

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver;
 
+import io.nodekeeper.api.ResourceType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -26,6 +27,11 @@ record RequestInfo(String verb, String path, Optional<Target> resource) {
      * @param subresource empty for the object itself
      */
     record Target(String group, String version, String plural, String namespace, String name, String subresource) {
+        /** The object of that name, or what is below it. */
+        static Target of(ResourceType type, String namespace, String name, String subresource) {
+            return new Target(type.group(), type.version(), type.plural(), namespace, name, subresource);
+        }
+
         String qualified() {
             return subresource.isEmpty() ? plural : plural + "/" + subresource;
         }

@@ -44,7 +44,7 @@ final class Router {
             return action.on(user, resource, target, request);
         }
         if (verb.equals("create") && !target.subresource().isEmpty()) {
-            throw new ApiException(404, "NotFound", "the server could not find the requested resource");
+            throw notServed();
         }
         CompletableFuture<ApiResponse> answer = switch (verb) {
             case "get" -> reads.get(resource, target, request, media);
@@ -66,8 +66,7 @@ final class Router {
                 .anyMatch(resource -> resource.type().group().equals(target.group())
                         && resource.type().version().equals(target.version()));
         return knownGroup
-                ? ApiResponse.refusal(
-                        new ApiException(404, "NotFound", "the server could not find the requested resource"))
+                ? ApiResponse.refusal(notServed())
                 : ApiResponse.text(404, "404 page not found\n");
     }
 
@@ -81,7 +80,7 @@ final class Router {
                         .map(Subresource::verbs)
                         .orElse(List.of());
         if (wrongScope || verbs.isEmpty()) {
-            throw new ApiException(404, "NotFound", "the server could not find the requested resource");
+            throw notServed();
         }
         boolean needsNamespace =
                 resource.type().namespaced() && (verb.equals("create") || verb.equals("deletecollection"));
@@ -90,6 +89,10 @@ final class Router {
         if (!verbs.contains(verb) || (needsNamespace && everywhere) || named != wantsName) {
             throw notAllowed();
         }
+    }
+
+    static ApiException notServed() {
+        return new ApiException(404, "NotFound", "the server could not find the requested resource");
     }
 
     static ApiException notAllowed() {

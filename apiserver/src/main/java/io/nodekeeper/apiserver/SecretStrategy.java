@@ -23,14 +23,12 @@ final class SecretStrategy implements Strategy {
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
-        JsonObject secret = encoded(object);
-        return secret.text("type").isEmpty() ? secret.with("type", "Opaque") : secret;
+        return Defaults.text(encoded(object), "type", "Opaque");
     }
 
     @Override
     public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        JsonObject secret = encoded(object);
-        return secret.text("type").isEmpty() ? secret.with("type", old.text("type")) : secret;
+        return Defaults.text(encoded(object), "type", old.text("type"));
     }
 
     /** What was given as text becomes part of the data. */

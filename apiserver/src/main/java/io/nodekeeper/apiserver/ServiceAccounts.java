@@ -43,10 +43,6 @@ final class ServiceAccounts {
         this.tokens = tokens;
     }
 
-    ServiceAccountTokens tokens() {
-        return tokens;
-    }
-
     /** A token that is good, and for which of the audiences that were asked for. */
     record Known(User user, List<String> audiences) {}
 

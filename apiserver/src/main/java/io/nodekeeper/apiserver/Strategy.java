@@ -35,6 +35,15 @@ interface Strategy {
         return List.of();
     }
 
+    /** Which of {@code fields} are not those of {@code old}, as they must be; {@code path} stands before each. */
+    static List<FieldError> immutable(String path, JsonObject object, JsonObject old, List<String> fields) {
+        return fields.stream()
+                .filter(field -> !object.get(field).equals(old.get(field)))
+                .map(field -> FieldError.invalid(
+                        path + field, object.get(field).map(Object::toString).orElse("null"), "field is immutable"))
+                .toList();
+    }
+
     /** What is wrong with an object as the successor of {@code old}. */
     default List<FieldError> validateUpdate(JsonObject object, JsonObject old) {
         return List.of();

@@ -30,13 +30,11 @@ final class Tables {
             name(),
             column("Ready", Tables::podReady),
             column("Status", PodColumns::status),
-            column(
-                    "Restarts",
-                    pod -> Long.toString(pod.object("status")
-                            .array("containerStatuses")
-                            .objects()
-                            .mapToLong(status -> status.number("restartCount").orElse(0L))
-                            .sum())),
+            count("Restarts", pod -> pod.object("status")
+                    .array("containerStatuses")
+                    .objects()
+                    .mapToLong(status -> status.number("restartCount").orElse(0L))
+                    .sum()),
             age(),
             wide("IP", pod -> orNone(pod.object("status").text("podIP"))),
             wide("Node", pod -> orNone(pod.object("spec").text("nodeName"))),
@@ -52,7 +50,8 @@ final class Tables {
             wide("Source", Tables::eventSource),
             column("Message", event -> event.text("message").strip()),
             at("First Seen", true, (event, now) -> since(firstSeen(event), now)),
-            wide("Count", event -> Long.toString(event.number("count").orElse(1L))),
+            new Table.Column("Count", "integer", true, (event, now) ->
+                    Long.toString(event.number("count").orElse(1L))),
             new Table.Column(
                     "Name",
                     "string",
@@ -122,14 +121,17 @@ final class Tables {
         return at("Age", false, (object, now) -> since(object.object("metadata").text("creationTimestamp"), now));
     }
 
-    private static Table.Column column(String name, Function<JsonObject, String> cell) {
-        return new Table.Column(
-                name, name.equals("Restarts") ? "integer" : "string", false, (object, now) -> cell.apply(object));
+    static Table.Column column(String name, Function<JsonObject, String> cell) {
+        return at(name, false, (object, now) -> cell.apply(object));
     }
 
-    private static Table.Column wide(String name, Function<JsonObject, String> cell) {
+    static Table.Column wide(String name, Function<JsonObject, String> cell) {
+        return at(name, true, (object, now) -> cell.apply(object));
+    }
+
+    static Table.Column count(String name, Function<JsonObject, Number> cell) {
         return new Table.Column(
-                name, name.equals("Count") ? "integer" : "string", true, (object, now) -> cell.apply(object));
+                name, "integer", false, (object, now) -> cell.apply(object).toString());
     }
 
     private static Table.Column at(String name, boolean wide, BiFunction<JsonObject, Instant, String> cell) {
@@ -218,7 +220,7 @@ final class Tables {
                 .collect(Collectors.joining(", "));
     }
 
-    private static String orNone(String text) {
+    static String orNone(String text) {
         return text.isEmpty() ? "<none>" : text;
     }
 

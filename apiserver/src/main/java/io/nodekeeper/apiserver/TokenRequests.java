@@ -22,6 +22,7 @@ import java.util.random.RandomGenerator;
 final class TokenRequests implements Action {
     private static final ResourceType TYPE =
             new ResourceType("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", true);
+    private static final Resource REQUESTS = Resource.asked(TYPE, AccessSchemas.TOKEN_REQUEST);
     /** A token's life if nothing else is asked for, and the least and the most that may be (Kubernetes). */
     private static final long DEFAULT_SECONDS = 3_600;
 
@@ -45,10 +46,9 @@ final class TokenRequests implements Action {
     public CompletableFuture<ApiResponse> on(
             User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         // As in Kubernetes, a server without a key has no such subresource.
-        ServiceAccountTokens signing = tokens.orElseThrow(
-                () -> new ApiException(404, "NotFound", "the server could not find the requested resource"));
+        ServiceAccountTokens signing = tokens.orElseThrow(Router::notServed);
         JsonObject body = Bodies.object(request);
-        Bodies.check(Resource.asked(TYPE, AccessSchemas.TOKEN_REQUEST), body, 400);
+        Bodies.check(REQUESTS, body, 400);
         MetadataRules.checkPlace(body, target.namespace(), target.name());
         JsonObject account = object(resource, target.namespace(), target.name());
         JsonObject spec = body.object("spec");

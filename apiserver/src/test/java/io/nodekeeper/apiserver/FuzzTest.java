@@ -50,10 +50,7 @@ class FuzzTest {
         server.time.advance(Duration.ofSeconds(4));
         assertThat(response).isCompleted();
         if (response.join() instanceof ApiResponse.Streamed streamed) {
-            TestServer.Lines lines = new TestServer.Lines();
-            streamed.start().accept(lines);
-            server.settle();
-            lines.leave();
+            server.read(streamed).leave();
             server.settle();
         } else if (response.join() instanceof ApiResponse.Full full) {
             String text = method + " " + uri + " " + headers + " " + new String(body, StandardCharsets.UTF_8) + " -> "

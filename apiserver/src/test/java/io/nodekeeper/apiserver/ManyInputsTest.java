@@ -188,10 +188,7 @@ class ManyInputsTest {
                         .as("%s %s %s -> %s", input, input.headers, text(input.body), text(full.body()))
                         .isTrue();
             case ApiResponse.Streamed streamed -> {
-                TestServer.Lines lines = new TestServer.Lines();
-                streamed.start().accept(lines);
-                server.settle();
-                lines.leave();
+                server.read(streamed).leave();
                 server.settle();
             }
         }

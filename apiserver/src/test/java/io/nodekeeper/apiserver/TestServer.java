@@ -246,8 +246,13 @@ final class TestServer {
         settle();
         assertThat(response).isDone();
         assertThat(response.join()).isInstanceOf(ApiResponse.Streamed.class);
+        return read((ApiResponse.Streamed) response.join());
+    }
+
+    /** Begins to read. */
+    Lines read(ApiResponse.Streamed streamed) {
         Lines lines = new Lines();
-        ((ApiResponse.Streamed) response.join()).start().accept(lines);
+        streamed.start().accept(lines);
         settle();
         return lines;
     }
