@@ -2,6 +2,8 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.apiserver.access.Attributes;
+import io.nodekeeper.apiserver.access.Decision;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
@@ -13,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -124,12 +125,10 @@ public final class ApiServer {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                created.add(mutations
-                        .createOwn(
-                                Resources.NAMESPACES,
-                                "",
-                                JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name)))
-                        .exceptionally(ApiServer::unlessThere));
+                created.add(BuiltInAccess.unlessFaster(mutations.createOwn(
+                        Resources.NAMESPACES,
+                        "",
+                        JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name)))));
             }
         }
         new EventExpiry(store, loop, eventTtl).start();
@@ -144,15 +143,6 @@ public final class ApiServer {
      */
     public void warmUp() {
         loop.schedule(WARM_UP, () -> workers.execute(Protobuf::load));
-    }
-
-    /** Another server on the same store may have been faster. */
-    private static Attempts.Result unlessThere(Throwable error) {
-        if (Failures.cause(error) instanceof ApiException refused
-                && refused.reason().equals("AlreadyExists")) {
-            return new Attempts.Result(200, JsonObject.EMPTY, false);
-        }
-        throw new CompletionException(Failures.cause(error));
     }
 
     /** From now on {@code /readyz} says that the server is about to stop. */
@@ -221,13 +211,15 @@ public final class ApiServer {
         metrics.authenticated(true);
         trail.ifPresent(audited -> audited.authenticated(caller));
         User user = impersonation.apply(caller, request);
-        if (trail.isPresent()) {
-            if (user != caller) {
-                trail.get().impersonates(user);
-            }
-            trail.get().decided(authorizer.decide(user, info, request));
+        if (user != caller) {
+            trail.ifPresent(audited -> audited.impersonates(user));
         }
-        authorizer.check(user, info, request);
+        Attributes asked = Authorizer.attributes(user, info, request);
+        Decision decision = authorizer.decide(asked);
+        trail.ifPresent(audited -> audited.decided(decision));
+        if (!decision.allowed()) {
+            throw Authorizer.refusal(asked, decision.reason());
+        }
         return user;
     }
 

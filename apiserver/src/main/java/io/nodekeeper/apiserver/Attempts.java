@@ -93,8 +93,13 @@ final class Attempts {
 
     /** Has {@code attempt} change the existing object until nobody was faster. */
     CompletableFuture<Result> run(Order order, Attempt attempt) {
+        return run(order, store.get(order.key()), attempt);
+    }
+
+    /** Has {@code attempt} change the existing object, of which {@code known} was read just now, until nobody was faster. */
+    CompletableFuture<Result> run(Order order, Optional<Entry> known, Attempt attempt) {
         CompletableFuture<Result> result = new CompletableFuture<>();
-        run(order, attempt, store.get(order.key()), store.alone(), 1, result);
+        run(order, attempt, known, store.alone(), 1, result);
         return result;
     }
 

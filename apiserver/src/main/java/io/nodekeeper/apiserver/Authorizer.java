@@ -36,16 +36,6 @@ final class Authorizer {
         return granted.allowed() ? granted : node;
     }
 
-    /** Whether {@code user} may do what they ask for, and why. */
-    Decision decide(User user, RequestInfo info, ApiRequest request) {
-        return decide(attributes(user, info, request));
-    }
-
-    /** Refuses what {@code user} may not do. */
-    void check(User user, RequestInfo info, ApiRequest request) {
-        check(attributes(user, info, request));
-    }
-
     /** Refuses what may not be done. */
     void check(Attributes asked) {
         Decision decision = decide(asked);
@@ -54,7 +44,8 @@ final class Authorizer {
         }
     }
 
-    private static Attributes attributes(User user, RequestInfo info, ApiRequest request) {
+    /** What {@code user} asks for. */
+    static Attributes attributes(User user, RequestInfo info, ApiRequest request) {
         Optional<RequestInfo.Target> target = info.resource();
         if (target.isEmpty()) {
             return Attributes.ofPath(user.name(), user.groups(), info.verb(), info.path());
@@ -88,7 +79,8 @@ final class Authorizer {
         }
     }
 
-    private static ApiException refusal(Attributes asked, String why) {
+    /** What those hear who may not do what they asked for. */
+    static ApiException refusal(Attributes asked, String why) {
         if (!asked.isResource()) {
             return new ApiException(
                     403,

@@ -56,7 +56,7 @@ final class BuiltInAccess {
     }
 
     /** Another server on the same store may have done it meanwhile. */
-    private static CompletableFuture<?> unlessFaster(CompletableFuture<?> write) {
+    static CompletableFuture<?> unlessFaster(CompletableFuture<?> write) {
         return write.handle((done, error) -> {
             if (error == null
                     || Failures.cause(error) instanceof StoreException.Conflict

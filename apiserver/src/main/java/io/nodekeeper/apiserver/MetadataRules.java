@@ -26,6 +26,17 @@ final class MetadataRules {
     private static final List<String> IMMUTABLE =
             List.of("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds");
 
+    /** What only the server sets. */
+    private static final List<String> SERVERS = List.of(
+            "name",
+            "namespace",
+            "generateName",
+            "generation",
+            "uid",
+            "creationTimestamp",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds");
+
     /** Finalizers without a prefix (Kubernetes' own). */
     private static final List<String> FINALIZERS = List.of("kubernetes", "orphan", "foregroundDeletion");
 
@@ -60,11 +71,7 @@ final class MetadataRules {
         JsonObject before = old.object("metadata");
         return object.update("metadata", metadata -> {
             JsonObject.Builder result = metadata.toBuilder().remove("selfLink").remove("managedFields");
-            for (String field :
-                    List.of("name", "namespace", "generateName", "generation", "uid", "creationTimestamp")) {
-                before.get(field).ifPresentOrElse(value -> result.put(field, value), () -> result.remove(field));
-            }
-            for (String field : List.of("deletionTimestamp", "deletionGracePeriodSeconds")) {
+            for (String field : SERVERS) {
                 before.get(field).ifPresentOrElse(value -> result.put(field, value), () -> result.remove(field));
             }
             return result.build();

@@ -46,25 +46,13 @@ final class Mutations {
 
     /** Creates an object of the server's own. */
     CompletableFuture<Attempts.Result> createOwn(Resource resource, String namespace, JsonObject object) {
-        RequestInfo.Target target = new RequestInfo.Target(
-                resource.type().group(),
-                resource.type().version(),
-                resource.type().plural(),
-                namespace,
-                "",
-                "");
+        RequestInfo.Target target = RequestInfo.Target.of(resource.type(), namespace, "", "");
         return writes.create(new Order(resource, target, false, (old, next) -> {}), object);
     }
 
     /** Removes an object as the server itself, or marks it deleted if it has finalizers. */
     CompletableFuture<?> deleteOwn(Resource resource, String namespace, String name) {
-        RequestInfo.Target target = new RequestInfo.Target(
-                resource.type().group(),
-                resource.type().version(),
-                resource.type().plural(),
-                namespace,
-                name,
-                "");
+        RequestInfo.Target target = RequestInfo.Target.of(resource.type(), namespace, name, "");
         return deletions.delete(new Order(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
     }
 

@@ -13,8 +13,9 @@ import java.util.Optional;
  *     method in lower case
  * @param path the path
  * @param resource what a path to objects names; empty for other paths
+ * @param known the catalogue's entry for it; empty if the server has no such resource
  */
-record RequestInfo(String verb, String path, Optional<Target> resource) {
+record RequestInfo(String verb, String path, Optional<Target> resource, Optional<Resource> known) {
 
     /**
      * The objects meant.
@@ -47,7 +48,7 @@ record RequestInfo(String verb, String path, Optional<Target> resource) {
                     default -> -1;
                 };
         if (root < 0 || parts.size() <= root) {
-            return new RequestInfo(method.toLowerCase(Locale.ROOT), path, Optional.empty());
+            return new RequestInfo(method.toLowerCase(Locale.ROOT), path, Optional.empty(), Optional.empty());
         }
         String group = root == 3 ? parts.get(1) : "";
         String version = parts.get(root - 1);
@@ -67,7 +68,8 @@ record RequestInfo(String verb, String path, Optional<Target> resource) {
                 namespace,
                 rest.size() > 1 ? rest.get(1) : "",
                 rest.size() > 2 ? String.join("/", rest.subList(2, rest.size())) : "");
-        return new RequestInfo(verb(method, target.name.isEmpty(), watch), path, Optional.of(target));
+        return new RequestInfo(
+                verb(method, target.name.isEmpty(), watch), path, Optional.of(target), Resources.find(target));
     }
 
     /** The parts of the path between slashes, empty ones left out. */

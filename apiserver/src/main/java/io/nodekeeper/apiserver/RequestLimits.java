@@ -68,10 +68,6 @@ final class RequestLimits {
             this.deadline = deadline;
         }
 
-        Kind kind() {
-            return kind;
-        }
-
         String user() {
             return user;
         }

@@ -26,11 +26,10 @@ final class Router {
     }
 
     CompletableFuture<ApiResponse> answer(User user, ApiRequest request, RequestInfo info, RequestInfo.Target target) {
-        Optional<Resource> found = Resources.find(target);
-        if (found.isEmpty()) {
+        if (info.known().isEmpty()) {
             return CompletableFuture.completedFuture(unknown(target));
         }
-        Resource resource = found.get();
+        Resource resource = info.known().get();
         checkTarget(resource, target, info.verb());
         Media media = Media.of(request, info.verb());
         CompletableFuture<ApiResponse> answer = done(user, resource, target, request, info.verb(), media);

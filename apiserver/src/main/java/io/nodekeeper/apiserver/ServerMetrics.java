@@ -169,15 +169,14 @@ final class ServerMetrics {
     private static Kind kind(RequestInfo info) {
         String verb = VERBS.getOrDefault(info.verb().toUpperCase(Locale.ROOT), "other");
         // Only what the catalogue knows becomes a label: paths that clients make up must not become time series.
-        Optional<Resource> resource = info.resource().flatMap(Resources::find);
-        if (resource.isEmpty()) {
+        if (info.known().isEmpty()) {
             return new Kind(verb, NOTHING, "", "");
         }
-        RequestInfo.Target target = info.resource().get();
+        RequestInfo.Target target = info.resource().orElseThrow();
         String scope =
                 !target.name().isEmpty() ? "resource" : target.namespace().isEmpty() ? "cluster" : "namespace";
         String subresource = target.subresource().equals("status") ? "status" : "";
-        return new Kind(verb, resource.get().type(), subresource, scope);
+        return new Kind(verb, info.known().get().type(), subresource, scope);
     }
 
     void watchOpened(Resource resource) {
@@ -200,10 +199,7 @@ final class ServerMetrics {
     void answered(RequestInfo info, ApiResponse response) {
         if (response instanceof ApiResponse.Full full
                 && (info.verb().equals("get") || info.verb().equals("list"))) {
-            String resource = info.resource()
-                    .filter(known -> Resources.find(known).isPresent())
-                    .map(RequestInfo.Target::plural)
-                    .orElse("");
+            String resource = info.known().map(known -> known.type().plural()).orElse("");
             sizes.labelValues(info.verb().toUpperCase(Locale.ROOT), resource).observe(full.body().length);
         }
     }

@@ -76,11 +76,12 @@ final class Writes {
     CompletableFuture<Result> update(Order order, JsonObject body) {
         boolean creates = order.resource().strategy().createsOnUpdate()
                 && order.target().subresource().isEmpty();
-        if (creates && store.get(order.key()).isEmpty()) {
+        Optional<Entry> known = store.get(order.key());
+        if (creates && known.isEmpty()) {
             return store.read(order.key())
-                    .thenCompose(found -> found.isPresent() ? replace(order, body) : createInstead(order, body));
+                    .thenCompose(found -> found.isPresent() ? replace(order, found, body) : createInstead(order, body));
         }
-        CompletableFuture<Result> replaced = replace(order, body);
+        CompletableFuture<Result> replaced = replace(order, known, body);
         return !creates || store.alone()
                 ? replaced
                 // It was there as far as this server had heard, but is not.
@@ -98,7 +99,7 @@ final class Writes {
                         metadata -> metadata.with("name", order.target().name()).without("resourceVersion")));
     }
 
-    private CompletableFuture<Result> replace(Order order, JsonObject body) {
+    private CompletableFuture<Result> replace(Order order, Optional<Entry> known, JsonObject body) {
         JsonObject metadata = body.object("metadata");
         ResourceType type = order.resource().type();
         Strategy strategy = order.resource().strategy();
@@ -112,14 +113,14 @@ final class Writes {
                     name,
                     List.of(FieldError.invalid("metadata.resourceVersion", "0x0", "must be specified for an update")));
         }
-        return change(order, old -> {
-            String known = old.object("metadata").text("uid");
+        return change(order, known, old -> {
+            String actual = old.object("metadata").text("uid");
             String uid = metadata.text("uid");
-            if (!uid.isEmpty() && !uid.equals(known)) {
+            if (!uid.isEmpty() && !uid.equals(actual)) {
                 throw ApiException.conflict(
                         type,
                         name,
-                        "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + known);
+                        "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + actual);
             }
             return body;
         });
@@ -127,7 +128,7 @@ final class Writes {
 
     CompletableFuture<Result> patch(Order order, UnaryOperator<JsonObject> patch) {
         Resource resource = order.resource();
-        return change(order, old -> {
+        return change(order, store.get(order.key()), old -> {
             JsonObject patched = patch.apply(old);
             Bodies.check(resource, patched, 422);
             JsonObject asked = Codec.normalize(patched, resource.schema());
@@ -186,8 +187,9 @@ final class Writes {
     }
 
     /** Has {@code change} say what is asked for, given the object as it stands; a version in it is insisted on. */
-    private CompletableFuture<Result> change(Order order, UnaryOperator<JsonObject> change) {
-        return attempts.run(order, (entry, old) -> {
+    private CompletableFuture<Result> change(
+            Order order, Optional<Entry> known, UnaryOperator<JsonObject> change) {
+        return attempts.run(order, known, (entry, old) -> {
             JsonObject asked = change.apply(old);
             checkVersion(order, entry, asked);
             JsonObject next = next(order, old, asked);
