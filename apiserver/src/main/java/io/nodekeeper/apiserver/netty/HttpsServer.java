@@ -56,7 +56,8 @@ public final class HttpsServer {
         boolean epoll = Epoll.isAvailable();
         IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
         acceptors = new MultiThreadIoEventLoopGroup(1, io);
-        workers = new MultiThreadIoEventLoopGroup(io);
+        // One a processor: more only take turns, and wake each other (measured).
+        workers = new MultiThreadIoEventLoopGroup(Runtime.getRuntime().availableProcessors(), io);
         channel = new ServerBootstrap()
                 .group(acceptors, workers)
                 .channel(epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
