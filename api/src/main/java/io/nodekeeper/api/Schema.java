@@ -44,7 +44,12 @@ public sealed interface Schema {
     }
 
     /** An array; {@code mergeKey} is the field that identifies an item, empty for a list that is replaced whole. */
-    record ListOf(Schema item, String mergeKey, boolean set) implements Schema {}
+    record ListOf(Schema item, String mergeKey, boolean set) implements Schema {
+        /** Whether its items are told apart, by a key or by their value; else it is one value. */
+        public boolean isMerged() {
+            return set || !mergeKey.isEmpty();
+        }
+    }
 
     /** An object whose field names are data, as labels are. */
     record MapOf(Schema value) implements Schema {}

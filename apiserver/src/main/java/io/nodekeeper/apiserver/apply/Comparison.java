@@ -34,7 +34,7 @@ public record Comparison(FieldSet written, FieldSet removed) {
         if (before instanceof JsonArray old
                 && after instanceof JsonArray next
                 && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
-                && (list.set() || !list.mergeKey().isEmpty())) {
+                && list.isMerged()) {
             // The order of such a list's items says nothing.
             return children(parts(old, list), parts(next, list), element -> Optional.of(list.item()));
         }
@@ -82,8 +82,7 @@ public record Comparison(FieldSet written, FieldSet removed) {
     private static Map<String, JsonValue> parts(JsonArray array, Schema.ListOf list) {
         Map<String, JsonValue> parts = new LinkedHashMap<>();
         for (JsonValue item : array.items()) {
-            Optional<String> keyed = list.set() ? Optional.empty() : PathElement.item(item, list);
-            parts.put(keyed.orElseGet(() -> PathElement.value(item)), item);
+            parts.put(PathElement.of(item, list), item);
         }
         return parts;
     }

@@ -57,14 +57,14 @@ public final class FieldSet {
             }
             case JsonArray array
             when schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
-                    && (list.set() || !list.mergeKey().isEmpty()) -> {
+                    && list.isMerged() -> {
                 SortedMap<String, FieldSet> children = new TreeMap<>();
                 for (JsonValue item : array.items()) {
-                    Optional<String> keyed = list.set() ? Optional.empty() : PathElement.item(item, list);
-                    FieldSet content = keyed.isPresent()
+                    String element = PathElement.of(item, list);
+                    FieldSet content = element.startsWith("k:")
                             ? of(item, Optional.of(list.item())).withSelf()
                             : HERE;
-                    children.merge(keyed.orElse(PathElement.value(item)), content, FieldSet::union);
+                    children.merge(element, content, FieldSet::union);
                 }
                 yield children.isEmpty() ? HERE : new FieldSet(false, children);
             }
