@@ -8,10 +8,12 @@ import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Schema;
 import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Applies what a manager wants an object to be, in three steps: the wanted fields are merged into the object; what the
@@ -112,7 +114,7 @@ public final class ServerSideApply {
                             check(path + "." + name, field, schema.flatMap(known -> known.field(name))));
         }
         if (value instanceof JsonArray array && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list) {
-            List<String> seen = new ArrayList<>();
+            Set<String> seen = new HashSet<>();
             for (JsonValue item : array.items()) {
                 check(path + "[]", item, Optional.of(list.item()));
                 if (!list.isMerged()) {
@@ -124,10 +126,9 @@ public final class ServerSideApply {
                                 .orElseThrow(() ->
                                         ApiException.badRequest(path + ": an item of this list must have its key \""
                                                 + list.mergeKey() + "\", got " + item));
-                if (seen.contains(element)) {
+                if (!seen.add(element)) {
                     throw ApiException.badRequest(path + ": duplicate entries for key " + PathElement.show(element));
                 }
-                seen.add(element);
             }
         }
     }
