@@ -54,7 +54,7 @@ class CertificateReloadTest {
     private final IndexedStore store = new IndexedStore(loop, Journal.NONE);
     private final Issuer issuer =
             new Issuer(Issuer.authority(Issuer.newKey(), Instant.now(), Randoms.secure()), Randoms.secure());
-    private IdentityFiles files = new IdentityFiles(data, data);
+    private IdentityFiles files;
     private HttpsServer https;
     private SSLContext client;
     private int renewals;
