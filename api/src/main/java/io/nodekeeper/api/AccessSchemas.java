@@ -12,12 +12,6 @@ import static io.nodekeeper.api.Schema.object;
 public final class AccessSchemas {
     private AccessSchemas() {}
 
-    private static final Schema LABEL_SELECTOR = object(
-            "matchLabels",
-            map(STRING),
-            "matchExpressions",
-            list(object("key", STRING, "operator", STRING, "values", list(STRING))));
-
     private static final Schema RULES = list(object(
             "verbs", list(STRING),
             "apiGroups", list(STRING),
@@ -26,30 +20,14 @@ public final class AccessSchemas {
             "nonResourceURLs", list(STRING)));
 
     /** Role of rbac.authorization.k8s.io/v1. */
-    public static final Schema ROLE =
-            object("apiVersion", STRING, "kind", STRING, "metadata", Schemas.METADATA, "rules", RULES);
+    public static final Schema ROLE = Schemas.plain("rules", RULES);
 
     /** ClusterRole of rbac.authorization.k8s.io/v1. */
-    public static final Schema CLUSTER_ROLE = object(
-            "apiVersion",
-            STRING,
-            "kind",
-            STRING,
-            "metadata",
-            Schemas.METADATA,
-            "rules",
-            RULES,
-            "aggregationRule",
-            object("clusterRoleSelectors", list(LABEL_SELECTOR)));
+    public static final Schema CLUSTER_ROLE = Schemas.plain(
+            "rules", RULES, "aggregationRule", object("clusterRoleSelectors", list(Schemas.LABEL_SELECTOR)));
 
     /** RoleBinding and ClusterRoleBinding of rbac.authorization.k8s.io/v1. */
-    public static final Schema BINDING = object(
-            "apiVersion",
-            STRING,
-            "kind",
-            STRING,
-            "metadata",
-            Schemas.METADATA,
+    public static final Schema BINDING = Schemas.plain(
             "subjects",
             list(object("kind", STRING, "apiGroup", STRING, "name", STRING, "namespace", STRING)),
             "roleRef",
@@ -59,15 +37,15 @@ public final class AccessSchemas {
             object("username", STRING, "uid", STRING, "groups", list(STRING), "extra", map(list(STRING)));
 
     /** TokenReview of authentication.k8s.io/v1. */
-    public static final Schema TOKEN_REVIEW = review(
+    public static final Schema TOKEN_REVIEW = Schemas.kind(
             object("token", STRING, "audiences", list(STRING)),
             object("authenticated", BOOLEAN, "user", USER, "audiences", list(STRING), "error", STRING));
 
     /** SelfSubjectReview of authentication.k8s.io/v1. */
-    public static final Schema SELF_SUBJECT_REVIEW = review(object(), object("userInfo", USER));
+    public static final Schema SELF_SUBJECT_REVIEW = Schemas.kind(object(), object("userInfo", USER));
 
     /** TokenRequest of authentication.k8s.io/v1. */
-    public static final Schema TOKEN_REQUEST = review(
+    public static final Schema TOKEN_REQUEST = Schemas.kind(
             object(
                     "audiences",
                     list(STRING),
@@ -98,7 +76,7 @@ public final class AccessSchemas {
             object("allowed", BOOLEAN, "denied", BOOLEAN, "reason", STRING, "evaluationError", STRING);
 
     /** SubjectAccessReview and LocalSubjectAccessReview of authorization.k8s.io/v1. */
-    public static final Schema SUBJECT_ACCESS_REVIEW = review(
+    public static final Schema SUBJECT_ACCESS_REVIEW = Schemas.kind(
             object(
                     "resourceAttributes",
                     RESOURCE_ATTRIBUTES,
@@ -115,7 +93,7 @@ public final class AccessSchemas {
             ACCESS_STATUS);
 
     /** SelfSubjectAccessReview of authorization.k8s.io/v1. */
-    public static final Schema SELF_SUBJECT_ACCESS_REVIEW = review(
+    public static final Schema SELF_SUBJECT_ACCESS_REVIEW = Schemas.kind(
             object(
                     "resourceAttributes",
                     RESOURCE_ATTRIBUTES,
@@ -124,7 +102,7 @@ public final class AccessSchemas {
             ACCESS_STATUS);
 
     /** SelfSubjectRulesReview of authorization.k8s.io/v1. */
-    public static final Schema SELF_SUBJECT_RULES_REVIEW = review(
+    public static final Schema SELF_SUBJECT_RULES_REVIEW = Schemas.kind(
             object("namespace", STRING),
             object(
                     "resourceRules",
@@ -135,9 +113,4 @@ public final class AccessSchemas {
                     BOOLEAN,
                     "evaluationError",
                     STRING));
-
-    private static Schema review(Schema spec, Schema status) {
-        return object(
-                "apiVersion", STRING, "kind", STRING, "metadata", Schemas.METADATA, "spec", spec, "status", status);
-    }
 }

@@ -26,26 +26,23 @@ public final class ClusterSchemas {
             "reason", STRING,
             "message", STRING);
 
-    private static final Schema LABEL_SELECTOR = object(
-            "matchLabels", map(STRING),
-            "matchExpressions", list(object("key", STRING, "operator", STRING, "values", list(STRING))));
-
     private static final Schema POD_TEMPLATE = object("metadata", Schemas.METADATA, "spec", Schemas.POD_SPEC);
 
     private ClusterSchemas() {}
 
     /** ServiceAccount of core/v1. */
-    public static final Schema SERVICE_ACCOUNT = plain(
+    public static final Schema SERVICE_ACCOUNT = Schemas.plain(
             "secrets", listBy("name", Schemas.OBJECT_REFERENCE),
             "imagePullSecrets", list(object("name", STRING)),
             "automountServiceAccountToken", BOOLEAN);
 
     /** Secret of core/v1. */
     public static final Schema SECRET =
-            plain("immutable", BOOLEAN, "data", map(BYTES), "stringData", map(STRING), "type", STRING);
+            Schemas.plain("immutable", BOOLEAN, "data", map(BYTES), "stringData", map(STRING), "type", STRING);
 
     /** ConfigMap of core/v1. */
-    public static final Schema CONFIG_MAP = plain("immutable", BOOLEAN, "data", map(STRING), "binaryData", map(BYTES));
+    public static final Schema CONFIG_MAP =
+            Schemas.plain("immutable", BOOLEAN, "data", map(STRING), "binaryData", map(BYTES));
 
     /** Service of core/v1. */
     public static final Schema SERVICE = Schemas.kind(
@@ -81,7 +78,7 @@ public final class ClusterSchemas {
     /** DaemonSet of apps/v1. */
     public static final Schema DAEMON_SET = Schemas.kind(
             object(
-                    "selector", LABEL_SELECTOR,
+                    "selector", Schemas.LABEL_SELECTOR,
                     "template", POD_TEMPLATE,
                     "updateStrategy",
                             object(
@@ -104,7 +101,7 @@ public final class ClusterSchemas {
                     "conditions", listBy("type", CONDITION)));
 
     /** CSINode of storage.k8s.io/v1. */
-    public static final Schema CSI_NODE = plain(
+    public static final Schema CSI_NODE = Schemas.plain(
             "spec",
             object(
                     "drivers",
@@ -121,7 +118,7 @@ public final class ClusterSchemas {
                                     object("count", INTEGER)))));
 
     /** CSIDriver of storage.k8s.io/v1. */
-    public static final Schema CSI_DRIVER = plain(
+    public static final Schema CSI_DRIVER = Schemas.plain(
             "spec",
             object(
                     "attachRequired", BOOLEAN,
@@ -150,7 +147,7 @@ public final class ClusterSchemas {
                     "detachError", object("time", TIME, "message", STRING, "errorCode", INTEGER)));
 
     /** RuntimeClass of node.k8s.io/v1. */
-    public static final Schema RUNTIME_CLASS = plain(
+    public static final Schema RUNTIME_CLASS = Schemas.plain(
             "handler",
             STRING,
             "overhead",
@@ -162,7 +159,7 @@ public final class ClusterSchemas {
     public static final Schema POD_DISRUPTION_BUDGET = Schemas.kind(
             object(
                     "minAvailable", INT_OR_STRING,
-                    "selector", LABEL_SELECTOR,
+                    "selector", Schemas.LABEL_SELECTOR,
                     "maxUnavailable", INT_OR_STRING,
                     "unhealthyPodEvictionPolicy", STRING),
             object(
@@ -175,7 +172,7 @@ public final class ClusterSchemas {
                     "conditions", listBy("type", CONDITION)));
 
     /** Event of events.k8s.io/v1: another form of core/v1's. */
-    public static final Schema EVENT = plain(
+    public static final Schema EVENT = Schemas.plain(
             "eventTime", MICRO_TIME,
             "series", object("count", INTEGER, "lastObservedTime", MICRO_TIME),
             "reportingController", STRING,
@@ -192,7 +189,7 @@ public final class ClusterSchemas {
             "deprecatedCount", INTEGER);
 
     /** Eviction of policy/v1, and of v1beta1. */
-    public static final Schema EVICTION = plain(
+    public static final Schema EVICTION = Schemas.plain(
             "deleteOptions",
             open(
                     "gracePeriodSeconds", INTEGER,
@@ -202,14 +199,5 @@ public final class ClusterSchemas {
                     "dryRun", list(STRING)));
 
     /** Binding of core/v1. */
-    public static final Schema BINDING = plain("target", Schemas.OBJECT_REFERENCE);
-
-    /** A kind without a spec and a status of the usual form. */
-    private static Schema plain(Object... namesAndSchemas) {
-        Object[] all = new Object[namesAndSchemas.length + 6];
-        System.arraycopy(
-                new Object[] {"apiVersion", STRING, "kind", STRING, "metadata", Schemas.METADATA}, 0, all, 0, 6);
-        System.arraycopy(namesAndSchemas, 0, all, 6, namesAndSchemas.length);
-        return object(all);
-    }
+    public static final Schema BINDING = Schemas.plain("target", Schemas.OBJECT_REFERENCE);
 }

@@ -44,7 +44,12 @@ public sealed interface Schema {
     }
 
     /** An array; {@code mergeKey} is the field that identifies an item, empty for a list that is replaced whole. */
-    record ListOf(Schema item, String mergeKey, boolean set) implements Schema {}
+    record ListOf(Schema item, String mergeKey, boolean set) implements Schema {
+        /** Whether its items are told apart, by a key or by their value; else it is one value. */
+        public boolean isMerged() {
+            return set || !mergeKey.isEmpty();
+        }
+    }
 
     /** An object whose field names are data, as labels are. */
     record MapOf(Schema value) implements Schema {}
@@ -113,32 +118,22 @@ public sealed interface Schema {
         return switch (this) {
             case Scalar scalar -> fits(scalar, value) ? null : new Mismatch("", scalar.word, value);
             case ListOf list -> value instanceof JsonArray array ? find(list, array) : new Mismatch("", "array", value);
-            case MapOf map -> {
-                if (!(value instanceof JsonObject object)) {
-                    yield new Mismatch("", "object", value);
-                }
-                for (var field : object.raw().entrySet()) {
-                    Mismatch mismatch = map.value.find(field.getValue());
-                    if (mismatch != null) {
-                        yield mismatch.below(field.getKey());
-                    }
-                }
-                yield null;
-            }
-            case Fields fields -> {
-                if (!(value instanceof JsonObject object)) {
-                    yield new Mismatch("", "object", value);
-                }
-                for (var field : object.raw().entrySet()) {
-                    Schema schema = fields.fields.get(field.getKey());
-                    Mismatch mismatch = schema == null ? null : schema.find(field.getValue());
-                    if (mismatch != null) {
-                        yield mismatch.below(field.getKey());
-                    }
-                }
-                yield null;
-            }
+            case MapOf map -> find(Map.of(), map.value, value);
+            case Fields fields -> find(fields.fields, Scalar.ANY, value);
         };
+    }
+
+    private static @Nullable Mismatch find(Map<String, Schema> fields, Schema others, JsonValue value) {
+        if (!(value instanceof JsonObject object)) {
+            return new Mismatch("", "object", value);
+        }
+        for (var field : object.raw().entrySet()) {
+            Mismatch mismatch = fields.getOrDefault(field.getKey(), others).find(field.getValue());
+            if (mismatch != null) {
+                return mismatch.below(field.getKey());
+            }
+        }
+        return null;
     }
 
     private static @Nullable Mismatch find(ListOf list, JsonArray array) {

@@ -54,6 +54,10 @@ public final class Schemas {
             "resourceVersion", STRING,
             "fieldPath", STRING);
 
+    static final Schema LABEL_SELECTOR = object(
+            "matchLabels", map(STRING),
+            "matchExpressions", list(object("key", STRING, "operator", STRING, "values", list(STRING))));
+
     private static final Schema NODE_CONDITION = object(
             "type", STRING,
             "status", STRING,
@@ -110,10 +114,7 @@ public final class Schemas {
                     "declaredFeatures", list(STRING)));
 
     /** Lease of coordination.k8s.io/v1. */
-    public static final Schema LEASE = object(
-            "apiVersion", STRING,
-            "kind", STRING,
-            "metadata", METADATA,
+    public static final Schema LEASE = plain(
             "spec",
                     object(
                             "holderIdentity", STRING,
@@ -189,10 +190,7 @@ public final class Schemas {
                     "nominatedNodeName", STRING));
 
     /** Event of core/v1. */
-    public static final Schema EVENT = object(
-            "apiVersion", STRING,
-            "kind", STRING,
-            "metadata", METADATA,
+    public static final Schema EVENT = plain(
             "involvedObject", OBJECT_REFERENCE,
             "reason", STRING,
             "message", STRING,
@@ -208,8 +206,17 @@ public final class Schemas {
             "reportingComponent", STRING,
             "reportingInstance", STRING);
 
+    /** A kind of the usual form. */
     static Schema kind(Schema spec, Schema status) {
-        return object("apiVersion", STRING, "kind", STRING, "metadata", METADATA, "spec", spec, "status", status);
+        return plain("spec", spec, "status", status);
+    }
+
+    /** A kind with these fields besides those of every kind. */
+    static Schema plain(Object... namesAndSchemas) {
+        Object[] all = new Object[namesAndSchemas.length + 6];
+        System.arraycopy(new Object[] {"apiVersion", STRING, "kind", STRING, "metadata", METADATA}, 0, all, 0, 6);
+        System.arraycopy(namesAndSchemas, 0, all, 6, namesAndSchemas.length);
+        return object(all);
     }
 
     private static Schema container() {

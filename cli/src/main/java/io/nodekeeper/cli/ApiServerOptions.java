@@ -55,8 +55,8 @@ final class ApiServerOptions implements Checked {
             names = "--tls-cert-file",
             paramLabel = "FILE",
             description =
-                    "The server's certificate (PEM), with --tls-private-key-file. Default: one made below the data"
-                            + " directory.")
+                    "The server's certificate (PEM), with --tls-private-key-file; when it changes, new connections see"
+                            + " the new one. Default: one made below the data directory.")
     Optional<Path> tlsCertFile = Optional.empty();
 
     @Option(names = "--tls-private-key-file", paramLabel = "FILE", description = "The key of --tls-cert-file (PEM).")

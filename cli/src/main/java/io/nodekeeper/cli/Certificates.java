@@ -84,6 +84,11 @@ final class Certificates {
         return fresh;
     }
 
+    /** Where the identity of {@link #server} is kept. */
+    IdentityFiles serverFiles() {
+        return new IdentityFiles(directory.resolve("apiserver.crt"), directory.resolve("apiserver.key"));
+    }
+
     /** A new identity for a client: user {@code commonName} in {@code groups}. */
     Identity client(String commonName, List<String> groups) {
         return issuer.client(commonName, groups, now);

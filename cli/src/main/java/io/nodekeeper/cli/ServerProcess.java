@@ -15,6 +15,7 @@ import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.ThreadPool;
+import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -44,6 +45,9 @@ final class ServerProcess {
     /** How long the end waits for the last group of writes. Chosen. */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
+    /** How long files may take to be read: bounds what a file system that hangs holds up. Chosen. */
+    private static final Duration FILES_TIMEOUT = Duration.ofSeconds(10);
+
     /** Threads for lists, for what had to wait, for compressing and for the beginnings of watches. Chosen. */
     private static final int WORKERS = 4;
 
@@ -57,6 +61,7 @@ final class ServerProcess {
     private final ApiServer core;
     private final HttpsServer https;
     private final Optional<AuditLog> audit;
+    private final Workers files;
 
     private ServerProcess(ApiServerOptions options) throws IOException {
         data = options.data.dir;
@@ -67,9 +72,9 @@ final class ServerProcess {
         CompletableFuture<Store> opening = OpenStore.begin(options, loop);
         Certificates certificates = Certificates.open(data, loop.clock().wallTime(), random);
         Set<String> names = names(options);
-        Identity identity = options.tlsCertFile.isPresent()
-                ? read(options.tlsCertFile.get(), options.tlsPrivateKeyFile.orElseThrow())
-                : certificates.server(names);
+        Optional<IdentityFiles> given = options.tlsCertFile.map(
+                certificate -> new IdentityFiles(certificate, options.tlsPrivateKeyFile.orElseThrow()));
+        Identity identity = given.isPresent() ? read(given.get()) : certificates.server(names);
         List<X509Certificate> clientAuthorities = new ArrayList<>(List.of(certificates.authority()));
         if (options.clientCaFile.isPresent()) {
             clientAuthorities.addAll(Pem.certificates(Files.readString(options.clientCaFile.get())));
@@ -99,6 +104,15 @@ final class ServerProcess {
                 HttpsOptions.of(new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers));
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);
+        files = new Workers("files", 1, loop);
+        IdentityFiles served = given.orElseGet(certificates::serverFiles);
+        new CertificateReload(
+                        loop,
+                        served,
+                        () -> files.call("reading the server's certificate", FILES_TIMEOUT, served::read),
+                        identity,
+                        fresh -> https.renew(new ServerIdentity(fresh.key(), fresh.chain(), clientAuthorities)))
+                .start();
     }
 
     /** Starts a server and writes its kubeconfigs; returns when it answers. */
@@ -152,6 +166,7 @@ final class ServerProcess {
             log.error("the audit log did not close: {}", e.getMessage());
         } finally {
             timer.close();
+            files.close();
         }
     }
 
@@ -194,12 +209,14 @@ final class ServerProcess {
         return address.getHostAddress().contains(":") ? "[" + address.getHostAddress() + "]" : address.getHostAddress();
     }
 
-    private static Identity read(Path certificate, Path key) throws IOException {
+    private static Identity read(IdentityFiles files) throws IOException {
         try {
-            return new Identity(Pem.privateKey(Files.readString(key)), Pem.certificates(Files.readString(certificate)));
+            return files.read();
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "--tls-cert-file " + certificate + ", --tls-private-key-file " + key + ": " + e.getMessage(), e);
+                    "--tls-cert-file " + files.certificate() + ", --tls-private-key-file " + files.key() + ": "
+                            + e.getMessage(),
+                    e);
         }
     }
 }

@@ -62,6 +62,7 @@ class CertificatesTest {
 
         assertThat(second.authority()).isEqualTo(first.authority());
         assertThat(second.server(NAMES)).isEqualTo(server);
+        assertThat(second.serverFiles().read()).isEqualTo(server);
     }
 
     @Test

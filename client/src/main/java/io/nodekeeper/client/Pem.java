@@ -96,26 +96,13 @@ public final class Pem {
         List<PublicKey> keys = new ArrayList<>();
         for (Block block : blocks(pem)) {
             if (block.label.equals("PUBLIC KEY")) {
-                keys.add(fromX509(block.der));
+                keys.add(key("public", factory -> factory.generatePublic(new X509EncodedKeySpec(block.der))));
             }
         }
         if (keys.isEmpty()) {
             throw new IllegalArgumentException("expected a PEM block \"PUBLIC KEY\", found " + labels(pem));
         }
         return keys;
-    }
-
-    private static PublicKey fromX509(byte[] der) {
-        for (String algorithm : ALGORITHMS) {
-            try {
-                return KeyFactory.getInstance(algorithm).generatePublic(new X509EncodedKeySpec(der));
-            } catch (InvalidKeySpecException e) {
-                // Of another algorithm, or broken: if none takes it the error below says so.
-            } catch (GeneralSecurityException e) {
-                throw new IllegalStateException("this Java lacks " + algorithm + " keys", e);
-            }
-        }
-        throw new IllegalArgumentException("the public key is broken or of none of the kinds " + ALGORITHMS);
     }
 
     /** A certificate as PEM. */
@@ -190,16 +177,24 @@ public final class Pem {
     }
 
     private static PrivateKey fromPkcs8(byte[] der) {
+        return key("private", factory -> factory.generatePrivate(new PKCS8EncodedKeySpec(der)));
+    }
+
+    private interface KeyReader<K> {
+        K read(KeyFactory factory) throws InvalidKeySpecException;
+    }
+
+    private static <K> K key(String which, KeyReader<K> reader) {
         for (String algorithm : ALGORITHMS) {
             try {
-                return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(der));
+                return reader.read(KeyFactory.getInstance(algorithm));
             } catch (InvalidKeySpecException e) {
                 // Of another algorithm, or broken: if none takes it the error below says so.
             } catch (GeneralSecurityException e) {
                 throw new IllegalStateException("this Java lacks " + algorithm + " keys", e);
             }
         }
-        throw new IllegalArgumentException("the private key is broken or of none of the kinds " + ALGORITHMS);
+        throw new IllegalArgumentException("the " + which + " key is broken or of none of the kinds " + ALGORITHMS);
     }
 
     private static byte[] pkcs8(byte[] algorithm, byte[] key) {

@@ -172,7 +172,8 @@ public final class BuiltInRoles {
         return Stream.of(rules, more).flatMap(Stream::of).toArray(Rule[]::new);
     }
 
-    private static Rule rule(String group, String resources, String verbs) {
+    /** A rule about resources; words are separated by spaces. */
+    static Rule rule(String group, String resources, String verbs) {
         return new Rule(words(verbs), List.of(group), words(resources), List.of(), List.of());
     }
 

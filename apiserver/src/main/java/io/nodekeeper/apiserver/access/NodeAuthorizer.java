@@ -1,5 +1,7 @@
 package io.nodekeeper.apiserver.access;
 
+import static io.nodekeeper.apiserver.access.BuiltInRoles.rule;
+
 import io.nodekeeper.api.Lease;
 import java.util.List;
 
@@ -38,10 +40,6 @@ public final class NodeAuthorizer {
             rule("storage.k8s.io", "csinodes", "get create update patch delete"),
             rule("storage.k8s.io", "csidrivers", "get list watch"),
             rule("node.k8s.io", "runtimeclasses", "get list watch"));
-
-    private static Rule rule(String group, String resources, String verbs) {
-        return new Rule(List.of(verbs.split(" ")), List.of(group), List.of(resources.split(" ")), List.of(), List.of());
-    }
 
     /** Whether a node may; not known for whoever is none. */
     public Decision decide(Attributes asked) {

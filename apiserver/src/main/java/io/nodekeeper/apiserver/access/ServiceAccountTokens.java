@@ -11,6 +11,8 @@ import com.nimbusds.jose.crypto.ECDSASigner;
 import com.nimbusds.jose.crypto.ECDSAVerifier;
 import com.nimbusds.jose.crypto.RSASSASigner;
 import com.nimbusds.jose.crypto.RSASSAVerifier;
+import com.nimbusds.jose.jwk.ECKey;
+import com.nimbusds.jose.util.Base64URL;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
@@ -25,7 +27,6 @@ import java.security.interfaces.RSAPublicKey;
 import java.text.ParseException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,7 @@ public final class ServiceAccountTokens {
     /** How far another server's clock may be ahead: a token may be used so long before it is valid. Chosen. */
     private static final Duration CLOCK_SKEW = Duration.ofMinutes(1);
 
-    private static final int P256_BYTES = 32;
+    private static final int P256_BITS = 256;
 
     private record Key(PublicKey key, JWSAlgorithm algorithm, JWSVerifier verifier) {}
 
@@ -95,14 +96,11 @@ public final class ServiceAccountTokens {
     /** A key's name: the hash of its public part, as Kubernetes computes it. */
     private static String id(PublicKey key) {
         try {
-            return base64(MessageDigest.getInstance("SHA-256").digest(key.getEncoded()));
+            return Base64URL.encode(MessageDigest.getInstance("SHA-256").digest(key.getEncoded()))
+                    .toString();
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("this Java lacks SHA-256", e);
         }
-    }
-
-    private static String base64(byte[] bytes) {
-        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
     }
 
     /** For whom a token must be that is taken here. */
@@ -162,28 +160,20 @@ public final class ServiceAccountTokens {
             case ECPublicKey ec ->
                 json.put("kty", "EC")
                         .put("crv", "P-256")
-                        .put("x", base64(fixed(ec.getW().getAffineX())))
-                        .put("y", base64(fixed(ec.getW().getAffineY())))
+                        .put("x", coordinate(ec.getW().getAffineX()))
+                        .put("y", coordinate(ec.getW().getAffineY()))
                         .build();
             case RSAPublicKey rsa ->
                 json.put("kty", "RSA")
-                        .put("n", base64(unsigned(rsa.getModulus())))
-                        .put("e", base64(unsigned(rsa.getPublicExponent())))
+                        .put("n", Base64URL.encode(rsa.getModulus()).toString())
+                        .put("e", Base64URL.encode(rsa.getPublicExponent()).toString())
                         .build();
             default -> throw new IllegalStateException("a key of " + key.key.getAlgorithm());
         };
     }
 
-    private static byte[] unsigned(BigInteger number) {
-        byte[] bytes = number.toByteArray();
-        return bytes[0] == 0 && bytes.length > 1 ? java.util.Arrays.copyOfRange(bytes, 1, bytes.length) : bytes;
-    }
-
-    private static byte[] fixed(BigInteger number) {
-        byte[] bytes = unsigned(number);
-        byte[] padded = new byte[P256_BYTES];
-        System.arraycopy(bytes, 0, padded, P256_BYTES - bytes.length, bytes.length);
-        return padded;
+    private static String coordinate(BigInteger number) {
+        return ECKey.encodeCoordinate(P256_BITS, number).toString();
     }
 
     /** How others find {@link #keySet} (OpenID Connect Discovery); {@code keysUrl} is where it is. */

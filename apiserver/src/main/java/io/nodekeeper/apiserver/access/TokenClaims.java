@@ -3,11 +3,9 @@ package io.nodekeeper.apiserver.access;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -95,11 +93,7 @@ public record TokenClaims(
                 kubernetes.text("namespace"),
                 account.text("name"),
                 account.text("uid"),
-                Map.of("pod", "Pod", "secret", "Secret").entrySet().stream()
-                        .filter(kind -> kubernetes.has(kind.getKey()))
-                        .map(kind -> kubernetes.object(kind.getKey()).with("kind", kind.getValue()))
-                        .map(object -> new Bound(object.text("kind"), object.text("name"), object.text("uid")))
-                        .findFirst(),
+                bound(kubernetes, "pod", "Pod").or(() -> bound(kubernetes, "secret", "Secret")),
                 json.get("aud").isPresent() && json.array("aud").isEmpty()
                         ? List.of(json.text("aud"))
                         : json.array("aud").strings().toList(),
@@ -114,11 +108,16 @@ public record TokenClaims(
         return ours ? Optional.of(claims) : Optional.empty();
     }
 
+    private static Optional<Bound> bound(JsonObject kubernetes, String field, String kind) {
+        JsonObject object = kubernetes.object(field);
+        return kubernetes.has(field)
+                ? Optional.of(new Bound(kind, object.text("name"), object.text("uid")))
+                : Optional.empty();
+    }
+
     /** What is missing or out of all bounds ends a token at once. */
     private static Instant instant(JsonObject json, String field) {
-        long second = json.get(field).orElse(JsonNumber.of(0)) instanceof JsonNumber number && number.isLong()
-                ? number.longValue()
-                : 0;
+        long second = json.number(field).orElse(0L);
         return Instant.ofEpochSecond(Math.clamp(second, 0, Instant.MAX.getEpochSecond()));
     }
 }

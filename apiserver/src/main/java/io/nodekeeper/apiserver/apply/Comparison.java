@@ -7,6 +7,8 @@ import io.nodekeeper.api.Schema;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * How an object differs from another.
@@ -34,7 +36,7 @@ public record Comparison(FieldSet written, FieldSet removed) {
         if (before instanceof JsonArray old
                 && after instanceof JsonArray next
                 && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
-                && (list.set() || !list.mergeKey().isEmpty())) {
+                && list.isMerged()) {
             // The order of such a list's items says nothing.
             return children(parts(old, list), parts(next, list), element -> Optional.of(list.item()));
         }
@@ -45,8 +47,8 @@ public record Comparison(FieldSet written, FieldSet removed) {
             Map<String, JsonValue> before,
             Map<String, JsonValue> after,
             java.util.function.Function<String, Optional<Schema>> schemaOf) {
-        FieldSet written = FieldSet.EMPTY;
-        FieldSet removed = FieldSet.EMPTY;
+        SortedMap<String, FieldSet> written = new TreeMap<>();
+        SortedMap<String, FieldSet> removed = new TreeMap<>();
         for (var part : after.entrySet()) {
             String element = part.getKey();
             Optional<Schema> schema = schemaOf.apply(element);
@@ -54,18 +56,18 @@ public record Comparison(FieldSet written, FieldSet removed) {
             Comparison inner = old == null
                     ? new Comparison(whole(element, part.getValue(), schema), FieldSet.EMPTY)
                     : of(old, part.getValue(), schema);
-            written = written.union(inner.written.below(element));
-            removed = removed.union(inner.removed.below(element));
+            written.put(element, inner.written);
+            removed.put(element, inner.removed);
         }
         for (var part : before.entrySet()) {
             if (!after.containsKey(part.getKey())) {
                 // The place itself too: whoever held only that holds nothing now.
                 FieldSet gone = FieldSet.of(part.getValue(), schemaOf.apply(part.getKey()))
                         .withSelf();
-                removed = removed.union(gone.below(part.getKey()));
+                removed.put(part.getKey(), gone);
             }
         }
-        return new Comparison(written, removed);
+        return new Comparison(FieldSet.above(written), FieldSet.above(removed));
     }
 
     private static FieldSet whole(String element, JsonValue value, Optional<Schema> schema) {
@@ -82,8 +84,7 @@ public record Comparison(FieldSet written, FieldSet removed) {
     private static Map<String, JsonValue> parts(JsonArray array, Schema.ListOf list) {
         Map<String, JsonValue> parts = new LinkedHashMap<>();
         for (JsonValue item : array.items()) {
-            Optional<String> keyed = list.set() ? Optional.empty() : PathElement.item(item, list);
-            parts.put(keyed.orElseGet(() -> PathElement.value(item)), item);
+            parts.put(PathElement.of(item, list), item);
         }
         return parts;
     }

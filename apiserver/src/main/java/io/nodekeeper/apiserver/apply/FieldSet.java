@@ -5,9 +5,7 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Schema;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -57,19 +55,25 @@ public final class FieldSet {
             }
             case JsonArray array
             when schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
-                    && (list.set() || !list.mergeKey().isEmpty()) -> {
+                    && list.isMerged() -> {
                 SortedMap<String, FieldSet> children = new TreeMap<>();
                 for (JsonValue item : array.items()) {
-                    Optional<String> keyed = list.set() ? Optional.empty() : PathElement.item(item, list);
-                    FieldSet content = keyed.isPresent()
+                    String element = PathElement.of(item, list);
+                    FieldSet content = element.startsWith("k:")
                             ? of(item, Optional.of(list.item())).withSelf()
                             : HERE;
-                    children.merge(keyed.orElse(PathElement.value(item)), content, FieldSet::union);
+                    children.merge(element, content, FieldSet::union);
                 }
                 yield children.isEmpty() ? HERE : new FieldSet(false, children);
             }
             default -> HERE;
         };
+    }
+
+    /** The sets of {@code children}, each one step further down: at its element. Takes ownership of the map. */
+    static FieldSet above(SortedMap<String, FieldSet> children) {
+        children.values().removeIf(FieldSet::isEmpty);
+        return new FieldSet(false, children);
     }
 
     /** Reads a {@code fieldsV1}. */
@@ -108,10 +112,6 @@ public final class FieldSet {
         return self;
     }
 
-    Map<String, FieldSet> children() {
-        return Collections.unmodifiableMap(children);
-    }
-
     /** What lies below {@code element}. */
     FieldSet child(String element) {
         return children.getOrDefault(element, EMPTY);
@@ -126,11 +126,6 @@ public final class FieldSet {
 
     FieldSet withSelf() {
         return self ? this : new FieldSet(true, children);
-    }
-
-    /** This set one step further down: at {@code element}. */
-    FieldSet below(String element) {
-        return isEmpty() ? EMPTY : new FieldSet(false, new TreeMap<>(Map.of(element, this)));
     }
 
     /** The fields of either. */

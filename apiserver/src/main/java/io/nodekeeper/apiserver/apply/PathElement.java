@@ -42,6 +42,11 @@ final class PathElement {
         return Optional.of("k:" + Json.write(key.build()));
     }
 
+    /** The step to an item of any list: by its key; by its value if the list has none or the item lacks it. */
+    static String of(JsonValue item, Schema.ListOf list) {
+        return (list.set() ? Optional.<String>empty() : item(item, list)).orElseGet(() -> value(item));
+    }
+
     /** The step as it stands in messages: {@code .labels}, {@code [type="Ready"]}, {@code [="x"]}. */
     static String show(String element) {
         String rest = element.substring(2);

@@ -8,10 +8,12 @@ import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Schema;
 import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Applies what a manager wants an object to be, in three steps: the wanted fields are merged into the object; what the
@@ -112,10 +114,10 @@ public final class ServerSideApply {
                             check(path + "." + name, field, schema.flatMap(known -> known.field(name))));
         }
         if (value instanceof JsonArray array && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list) {
-            List<String> seen = new ArrayList<>();
+            Set<String> seen = new HashSet<>();
             for (JsonValue item : array.items()) {
                 check(path + "[]", item, Optional.of(list.item()));
-                if (list.mergeKey().isEmpty() && !list.set()) {
+                if (!list.isMerged()) {
                     continue;
                 }
                 String element = list.set()
@@ -124,10 +126,9 @@ public final class ServerSideApply {
                                 .orElseThrow(() ->
                                         ApiException.badRequest(path + ": an item of this list must have its key \""
                                                 + list.mergeKey() + "\", got " + item));
-                if (seen.contains(element)) {
+                if (!seen.add(element)) {
                     throw ApiException.badRequest(path + ": duplicate entries for key " + PathElement.show(element));
                 }
-                seen.add(element);
             }
         }
     }
@@ -148,15 +149,15 @@ public final class ServerSideApply {
         if (wanted instanceof JsonArray items
                 && live instanceof JsonArray before
                 && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
-                && (list.set() || !list.mergeKey().isEmpty())) {
+                && list.isMerged()) {
             Map<String, List<JsonValue>> merged = new LinkedHashMap<>();
             before.items()
-                    .forEach(item -> merged.computeIfAbsent(element(item, list), key -> new ArrayList<>())
+                    .forEach(item -> merged.computeIfAbsent(PathElement.of(item, list), key -> new ArrayList<>())
                             .add(item));
             for (JsonValue item : items.items()) {
                 // What stands twice is older than its rules: the first is meant.
-                List<JsonValue> same =
-                        merged.computeIfAbsent(element(item, list), key -> new ArrayList<>(List.of(JsonObject.EMPTY)));
+                List<JsonValue> same = merged.computeIfAbsent(
+                        PathElement.of(item, list), key -> new ArrayList<>(List.of(JsonObject.EMPTY)));
                 same.set(0, merge(same.getFirst(), item, Optional.of(list.item())));
             }
             return new JsonArray(merged.values().stream().flatMap(List::stream).toList());
@@ -181,7 +182,7 @@ public final class ServerSideApply {
         if (value instanceof JsonArray array && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list) {
             List<JsonValue> left = new ArrayList<>();
             for (JsonValue item : array.items()) {
-                kept(item, element(item, list), dropped, owned, Optional.of(list.item()))
+                kept(item, PathElement.of(item, list), dropped, owned, Optional.of(list.item()))
                         .ifPresent(left::add);
             }
             return new JsonArray(left);
@@ -203,10 +204,5 @@ public final class ServerSideApply {
                 && (rest instanceof JsonObject object && object.isEmpty()
                         || rest instanceof JsonArray array && array.isEmpty());
         return emptied ? Optional.empty() : Optional.of(rest);
-    }
-
-    private static String element(JsonValue item, Schema.ListOf list) {
-        return (list.set() ? Optional.<String>empty() : PathElement.item(item, list))
-                .orElseGet(() -> PathElement.value(item));
     }
 }

@@ -18,11 +18,10 @@ final class Gzip {
     private Gzip() {}
 
     /** Whether the answer is to be compressed. */
-    static boolean wanted(ApiRequest request, ApiResponse response) {
-        return response instanceof ApiResponse.Full full
-                && full.body().length > PLAIN
+    static boolean wanted(ApiRequest request, ApiResponse.Full response) {
+        return response.body().length > PLAIN
                 && request.method().equals("GET")
-                && !full.headers().containsKey("content-encoding")
+                && !response.headers().containsKey("content-encoding")
                 && accepted(request.headers().getOrDefault("accept-encoding", ""));
     }
 

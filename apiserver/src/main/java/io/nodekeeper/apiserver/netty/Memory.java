@@ -23,8 +23,4 @@ final class Memory {
     void giveBack(long bytes) {
         held.addAndGet(-bytes);
     }
-
-    long held() {
-        return held.get();
-    }
 }

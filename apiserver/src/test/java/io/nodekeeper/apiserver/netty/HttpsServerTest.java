@@ -3,12 +3,6 @@ package io.nodekeeper.apiserver.netty;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.Authenticator;
-import io.nodekeeper.store.IndexedStore;
-import io.nodekeeper.store.Journal;
-import io.nodekeeper.time.Randoms;
-import io.nodekeeper.time.ThreadLoop;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,13 +11,11 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.KeyStore;
-import java.time.Duration;
 import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -36,48 +28,31 @@ import org.junit.jupiter.api.io.TempDir;
 /** Real HTTPS on this machine, byte by byte, in real time; every wait is bounded. */
 @Timeout(60)
 class HttpsServerTest {
-    @TempDir
-    static Path directory;
-
-    private static ServerIdentity identity;
-    private static SSLContext admin;
     private static SSLContext anonymous;
     private static SSLContext stranger;
     private static SSLContext pushyStranger;
 
-    private ThreadLoop loop;
-    private IndexedStore store;
-    private HttpsServer https;
+    private TransportServer server;
+    private SSLContext admin;
 
     @BeforeAll
-    static void makeCertificates() throws Exception {
-        KeyStore server = TestCertificates.make(directory, "server", "CN=server");
-        KeyStore client = TestCertificates.make(directory, "client", "CN=somebody,O=system:masters,O=devs");
+    static void makeCertificates(@TempDir Path directory) throws Exception {
+        KeyStore trusted = TestCertificates.SERVER.get();
         KeyStore unknown = TestCertificates.make(directory, "stranger", "CN=stranger,O=system:masters");
-        identity = TestCertificates.identity(server, client);
-        admin = TestCertificates.context(client, server);
-        anonymous = TestCertificates.context(TestCertificates.empty(), server);
-        stranger = TestCertificates.context(unknown, server);
-        pushyStranger = TestCertificates.pushy(unknown, server);
+        anonymous = TestCertificates.context(TestCertificates.empty(), trusted);
+        stranger = TestCertificates.context(unknown, trusted);
+        pushyStranger = TestCertificates.pushy(unknown, trusted);
     }
 
     @BeforeEach
     void start() throws Exception {
-        loop = new ThreadLoop("store");
-        store = new IndexedStore(loop, Journal.NONE);
-        ApiServer core = new ApiServer(store, loop, Randoms.secure(), new Authenticator(Map.of()), "127.0.0.1:6443");
-        core.start(Duration.ofHours(1)).get(10, TimeUnit.SECONDS);
-        https = HttpsServer.start(core, identity, options(0));
-    }
-
-    private HttpsOptions options(int port) {
-        return HttpsOptions.of(new InetSocketAddress("127.0.0.1", port), loop.clock(), loop);
+        server = new TransportServer(HttpClient.Version.HTTP_1_1);
+        admin = server.admin;
     }
 
     @AfterEach
     void stop() throws Exception {
-        https.close();
-        store.close().get(10, TimeUnit.SECONDS);
+        server.close();
     }
 
     /** One connection, on which the test writes and reads as it likes. */
@@ -87,7 +62,7 @@ class HttpsServerTest {
         private final OutputStream out;
 
         Connection(SSLContext tls) throws IOException {
-            socket = tls.getSocketFactory().createSocket("127.0.0.1", https.port());
+            socket = tls.getSocketFactory().createSocket("127.0.0.1", server.https.port());
             socket.setSoTimeout(20_000);
             in = socket.getInputStream();
             out = socket.getOutputStream();
@@ -379,7 +354,7 @@ class HttpsServerTest {
             idle.answer();
             watch.send(get("/api/v1/nodes?watch=true"));
             assertThat(watch.head()).isEqualTo("HTTP/1.1 200 OK");
-            https.close();
+            server.https.close();
             assertThat(watch.line()).isEqualTo("0");
             assertThat(watch.line()).isEmpty();
             assertThat(watch.line()).isEqualTo("<end>");
@@ -389,11 +364,14 @@ class HttpsServerTest {
 
     @Test
     void aPortThatIsTakenIsNamed() {
-        HttpsOptions taken = options(https.port());
-        ApiServer core = new ApiServer(store, loop, Randoms.secure(), new Authenticator(Map.of()), "127.0.0.1:6443");
-        assertThatThrownBy(() -> HttpsServer.start(core, identity, taken))
+        HttpsOptions taken = HttpsOptions.of(
+                new InetSocketAddress("127.0.0.1", server.https.port()), server.loop.clock(), server.workers);
+        assertThatThrownBy(() -> HttpsServer.start(
+                        server.core,
+                        TestCertificates.identity(TestCertificates.SERVER.get(), TestCertificates.CLIENT.get()),
+                        taken))
                 .isInstanceOf(UncheckedIOException.class)
                 .hasMessageContaining("cannot listen on ")
-                .hasMessageContaining(Integer.toString(https.port()));
+                .hasMessageContaining(Integer.toString(server.https.port()));
     }
 }
