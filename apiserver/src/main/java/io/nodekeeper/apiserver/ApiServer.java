@@ -9,6 +9,7 @@ import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -158,6 +159,14 @@ public final class ApiServer {
     /** A connection failed before its first request. */
     public void handshakeFailed() {
         metrics.handshakeFailed();
+    }
+
+    /**
+     * A connection showed a client certificate that ends at {@code end}. Told once a connection, not for each request as
+     * kube-apiserver counts it: requests have better things to do.
+     */
+    public void certificateShown(Instant end) {
+        metrics.certificateShown(Duration.between(clock.wallTime(), end).toMillis() / 1e3);
     }
 
     /** Answers {@code request}; the result never fails. */

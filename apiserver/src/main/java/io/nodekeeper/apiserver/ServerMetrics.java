@@ -68,6 +68,15 @@ final class ServerMetrics {
             .name("apiserver_tls_handshake_errors_total")
             .help("Connections that failed before their first request.")
             .register(registry);
+    /** Buckets are kube-apiserver's. */
+    private final Histogram certificates = Histogram.builder()
+            .name("apiserver_client_certificate_expiration_seconds")
+            .help("How long the client certificates that connections show are good for; once for each connection.")
+            .classicOnly()
+            .classicUpperBounds(
+                    0, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000,
+                    15_552_000, 31_104_000)
+            .register(registry);
     private static final ResourceType NOTHING = new ResourceType("", "", "", "", false);
 
     private final GaugeDataPoint reading = inflight.labelValues("readOnly");
@@ -210,6 +219,10 @@ final class ServerMetrics {
 
     void handshakeFailed() {
         handshakes.inc();
+    }
+
+    void certificateShown(double secondsLeft) {
+        certificates.observe(secondsLeft);
     }
 
     byte[] expose() {

@@ -19,6 +19,7 @@ import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.nodekeeper.apiserver.User;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -46,7 +47,10 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
     @Override
     protected void configurePipeline(ChannelHandlerContext context, String protocol) {
         ChannelPipeline pipeline = context.pipeline();
-        Optional<User> certificate = Peer.user(pipeline.get(SslHandler.class));
+        Optional<X509Certificate> shown = Peer.certificate(pipeline.get(SslHandler.class));
+        shown.ifPresent(proof ->
+                shared.server.certificateShown(proof.getNotAfter().toInstant()));
+        Optional<User> certificate = shown.flatMap(Peer::user);
         if (protocol.equals(ApplicationProtocolNames.HTTP_2)) {
             streams(pipeline, certificate);
         } else {

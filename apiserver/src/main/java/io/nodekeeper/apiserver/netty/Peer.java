@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.netty;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
 import io.nodekeeper.apiserver.User;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,10 +21,20 @@ final class Peer {
 
     private Peer() {}
 
-    /** The user whom the client's certificate names: CN is the name, each O a group. Empty if none was shown. */
-    static Optional<User> user(SslHandler tls) {
+    /** The certificate that the client showed, if any; the handshake has seen that an authority vouches for it. */
+    static Optional<X509Certificate> certificate(SslHandler tls) {
         try {
-            X500Principal subject = (X500Principal) tls.engine().getSession().getPeerPrincipal();
+            return Optional.of((X509Certificate) tls.engine().getSession().getPeerCertificates()[0]);
+        } catch (SSLPeerUnverifiedException e) {
+            // None was shown, which is allowed.
+            return Optional.empty();
+        }
+    }
+
+    /** The user whom a certificate names: CN is the name, each O a group. */
+    static Optional<User> user(X509Certificate certificate) {
+        try {
+            X500Principal subject = certificate.getSubjectX500Principal();
             String name = "";
             List<String> groups = new ArrayList<>();
             for (Rdn part : new LdapName(subject.getName()).getRdns()) {
@@ -34,9 +45,6 @@ final class Peer {
                 }
             }
             return name.isEmpty() ? Optional.empty() : Optional.of(User.authenticated(name, groups));
-        } catch (SSLPeerUnverifiedException e) {
-            // No certificate was shown, which is allowed.
-            return Optional.empty();
         } catch (InvalidNameException e) {
             log.warn("a client certificate's subject cannot be read: {}", e.getMessage());
             return Optional.empty();

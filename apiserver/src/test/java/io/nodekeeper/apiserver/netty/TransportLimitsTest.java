@@ -214,6 +214,25 @@ class TransportLimitsTest {
     }
 
     @Test
+    void howLongAClientsCertificateIsGoodForIsCountedOnceAConnection() throws Exception {
+        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
+        for (int i = 0; i < 3; i++) {
+            assertThat(server.get("/healthz").body()).isEqualTo("ok");
+        }
+        try (HttpClient anonymous = HttpClient.newBuilder()
+                .sslContext(TestCertificates.context(TestCertificates.empty(), TestCertificates.SERVER.get()))
+                .build()) {
+            anonymous.send(server.request("/healthz").build(), HttpResponse.BodyHandlers.ofString());
+        }
+        // It was made for 90 days, a moment ago.
+        String name = "apiserver_client_certificate_expiration_seconds_";
+        assertThat(server.get("/metrics").body())
+                .contains(name + "bucket{le=\"2592000.0\"} 0\n")
+                .contains(name + "bucket{le=\"7776000.0\"} 1\n")
+                .contains(name + "count 1\n");
+    }
+
+    @Test
     void aNewCertificateIsShownFromTheNextConnectionOn() throws Exception {
         start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
         assertThat(server.get("/healthz").body()).isEqualTo("ok");
