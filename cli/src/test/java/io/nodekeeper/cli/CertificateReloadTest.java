@@ -13,6 +13,7 @@ import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
+import io.nodekeeper.client.Tls;
 import io.nodekeeper.store.IndexedStore;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.time.Randoms;
@@ -69,7 +70,7 @@ class CertificateReloadTest {
                 new ApiServer(store, loop, Randoms.secure(), new Authenticator(Map.of()), "127.0.0.1:6443"),
                 identity(first),
                 HttpsOptions.of(new InetSocketAddress("127.0.0.1", 0), loop.clock(), loop));
-        client = ClientTls.context(Optional.empty(), Optional.of(List.of(issuer.certificate())));
+        client = Tls.context(Optional.empty(), List.of(issuer.certificate()));
         new CertificateReload(time.loop("reload"), files, this::read, first, this::show).start();
     }
 
