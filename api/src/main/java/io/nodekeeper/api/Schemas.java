@@ -116,14 +116,14 @@ public final class Schemas {
     /** Lease of coordination.k8s.io/v1. */
     public static final Schema LEASE = plain(
             "spec",
-                    object(
-                            "holderIdentity", STRING,
-                            "leaseDurationSeconds", INTEGER,
-                            "acquireTime", MICRO_TIME,
-                            "renewTime", MICRO_TIME,
-                            "leaseTransitions", INTEGER,
-                            "strategy", STRING,
-                            "preferredHolder", STRING));
+            object(
+                    "holderIdentity", STRING,
+                    "leaseDurationSeconds", INTEGER,
+                    "acquireTime", MICRO_TIME,
+                    "renewTime", MICRO_TIME,
+                    "leaseTransitions", INTEGER,
+                    "strategy", STRING,
+                    "preferredHolder", STRING));
 
     /** Namespace of core/v1. */
     public static final Schema NAMESPACE = kind(

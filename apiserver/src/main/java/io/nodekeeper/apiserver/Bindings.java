@@ -35,8 +35,7 @@ final class Bindings implements Action {
         MetadataRules.checkPlace(binding, target.namespace(), target.name());
         String name = target.name().isEmpty() ? binding.object("metadata").text("name") : target.name();
         check(name, binding);
-        RequestInfo.Target pod =
-                RequestInfo.Target.of(Resources.PODS.type(), target.namespace(), name, "binding");
+        RequestInfo.Target pod = RequestInfo.Target.of(Resources.PODS.type(), target.namespace(), name, "binding");
         Order order = mutations.order(user, Resources.PODS, pod, Mutations.dryRun(request));
         return attempts.run(order, (entry, old) -> {
                     JsonObject bound = bound(old, binding);

@@ -92,8 +92,7 @@ final class ClusterResources {
             .strategy(new DisruptionBudgetStrategy())
             .table(ClusterTables.POD_DISRUPTION_BUDGETS);
 
-    private static final ResourceType NEW_EVENT =
-            new ResourceType("events.k8s.io", "v1", "events", "Event", true);
+    private static final ResourceType NEW_EVENT = new ResourceType("events.k8s.io", "v1", "events", "Event", true);
 
     /** The events of {@link Resources#EVENTS} in their newer form. */
     static final Resource NEW_EVENTS = Resource.stored(NEW_EVENT, ClusterSchemas.EVENT, "events")

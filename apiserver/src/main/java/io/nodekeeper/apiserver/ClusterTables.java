@@ -30,8 +30,11 @@ final class ClusterTables {
     static final Table SERVICES = new Table(List.of(
             Tables.name(),
             Tables.column("Type", service -> service.object("spec").text("type")),
-            Tables.column("Cluster-IP", service -> Tables.orNone(service.object("spec").text("clusterIP"))),
-            Tables.column("External-IP", service -> joined(service.object("spec").array("externalIPs"))),
+            Tables.column(
+                    "Cluster-IP",
+                    service -> Tables.orNone(service.object("spec").text("clusterIP"))),
+            Tables.column(
+                    "External-IP", service -> joined(service.object("spec").array("externalIPs"))),
             Tables.column("Port(s)", ClusterTables::ports),
             Tables.age(),
             Tables.wide("Selector", service -> labels(service.object("spec").object("selector")))));
@@ -47,7 +50,9 @@ final class ClusterTables {
             Tables.age(),
             Tables.wide("Containers", set -> containers(set, "name")),
             Tables.wide("Images", set -> containers(set, "image")),
-            Tables.wide("Selector", set -> labels(set.object("spec").object("selector").object("matchLabels")))));
+            Tables.wide(
+                    "Selector",
+                    set -> labels(set.object("spec").object("selector").object("matchLabels")))));
 
     static final Table CSI_NODES = new Table(List.of(
             Tables.name(),
@@ -67,7 +72,9 @@ final class ClusterTables {
     static final Table VOLUME_ATTACHMENTS = new Table(List.of(
             Tables.name(),
             Tables.column("Attacher", attachment -> attachment.object("spec").text("attacher")),
-            Tables.column("PV", attachment -> attachment.object("spec").object("source").text("persistentVolumeName")),
+            Tables.column(
+                    "PV",
+                    attachment -> attachment.object("spec").object("source").text("persistentVolumeName")),
             Tables.column("Node", attachment -> attachment.object("spec").text("nodeName")),
             Tables.column(
                     "Attached",
@@ -96,7 +103,8 @@ final class ClusterTables {
     private ClusterTables() {}
 
     private static Table.Column status(String name, String field) {
-        return Tables.count(name, object -> object.object("status").number(field).orElse(0L));
+        return Tables.count(
+                name, object -> object.object("status").number(field).orElse(0L));
     }
 
     private static String flag(JsonObject driver, String field) {

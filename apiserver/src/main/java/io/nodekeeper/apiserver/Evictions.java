@@ -93,7 +93,8 @@ final class Evictions implements Action {
                     "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
         }
         String name = budgets.getFirst().object("metadata").text("name");
-        RequestInfo.Target target = RequestInfo.Target.of(kind.type(), order.target().namespace(), name, "status");
+        RequestInfo.Target target =
+                RequestInfo.Target.of(kind.type(), order.target().namespace(), name, "status");
         Order taking = new Order(kind, target, order.dryRun(), (old, next) -> {});
         return attempts.run(taking, (entry, budget) -> {
             JsonObject taken = taken(budget, pod);

@@ -88,7 +88,8 @@ final class OpenApiPaths {
         paths.put(collection, many.build(type.namespaced() ? List.of("namespace") : List.of()));
         List<String> place = type.namespaced() ? List.of("name", "namespace") : List.of("name");
         if (resource.isStored()) {
-            JsonObject one = one(resource, schemas.of(resource), resource.verbs()).build(place);
+            JsonObject one =
+                    one(resource, schemas.of(resource), resource.verbs()).build(place);
             paths.put(collection + "/{name}", one);
         }
         for (Subresource subresource : resource.subresources()) {

@@ -3,7 +3,6 @@ package io.nodekeeper.apiserver;
 import io.nodekeeper.api.ApiException;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** Finds what a request about objects means, by the catalogue, and has it done. Thread-safe. */
@@ -64,9 +63,7 @@ final class Router {
         boolean knownGroup = Resources.ALL.stream()
                 .anyMatch(resource -> resource.type().group().equals(target.group())
                         && resource.type().version().equals(target.version()));
-        return knownGroup
-                ? ApiResponse.refusal(notServed())
-                : ApiResponse.text(404, "404 page not found\n");
+        return knownGroup ? ApiResponse.refusal(notServed()) : ApiResponse.text(404, "404 page not found\n");
     }
 
     private static void checkTarget(Resource resource, RequestInfo.Target target, String verb) {

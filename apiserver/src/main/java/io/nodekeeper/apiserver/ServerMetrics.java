@@ -74,9 +74,22 @@ final class ServerMetrics {
             .help("How long the client certificates that connections show are good for; once for each connection.")
             .classicOnly()
             .classicUpperBounds(
-                    0, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000,
-                    15_552_000, 31_104_000)
+                    0,
+                    1_800,
+                    3_600,
+                    7_200,
+                    21_600,
+                    43_200,
+                    86_400,
+                    172_800,
+                    345_600,
+                    604_800,
+                    2_592_000,
+                    7_776_000,
+                    15_552_000,
+                    31_104_000)
             .register(registry);
+
     private static final ResourceType NOTHING = new ResourceType("", "", "", "", false);
 
     private final GaugeDataPoint reading = inflight.labelValues("readOnly");

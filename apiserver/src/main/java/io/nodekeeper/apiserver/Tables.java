@@ -30,11 +30,13 @@ final class Tables {
             name(),
             column("Ready", Tables::podReady),
             column("Status", PodColumns::status),
-            count("Restarts", pod -> pod.object("status")
-                    .array("containerStatuses")
-                    .objects()
-                    .mapToLong(status -> status.number("restartCount").orElse(0L))
-                    .sum()),
+            count(
+                    "Restarts",
+                    pod -> pod.object("status")
+                            .array("containerStatuses")
+                            .objects()
+                            .mapToLong(status -> status.number("restartCount").orElse(0L))
+                            .sum()),
             age(),
             wide("IP", pod -> orNone(pod.object("status").text("podIP"))),
             wide("Node", pod -> orNone(pod.object("spec").text("nodeName"))),
@@ -50,8 +52,11 @@ final class Tables {
             wide("Source", Tables::eventSource),
             column("Message", event -> event.text("message").strip()),
             at("First Seen", true, (event, now) -> since(firstSeen(event), now)),
-            new Table.Column("Count", "integer", true, (event, now) ->
-                    Long.toString(event.number("count").orElse(1L))),
+            new Table.Column(
+                    "Count",
+                    "integer",
+                    true,
+                    (event, now) -> Long.toString(event.number("count").orElse(1L))),
             new Table.Column(
                     "Name",
                     "string",

@@ -187,8 +187,7 @@ final class Writes {
     }
 
     /** Has {@code change} say what is asked for, given the object as it stands; a version in it is insisted on. */
-    private CompletableFuture<Result> change(
-            Order order, Optional<Entry> known, UnaryOperator<JsonObject> change) {
+    private CompletableFuture<Result> change(Order order, Optional<Entry> known, UnaryOperator<JsonObject> change) {
         return attempts.run(order, known, (entry, old) -> {
             JsonObject asked = change.apply(old);
             checkVersion(order, entry, asked);

@@ -54,12 +54,14 @@ final class CertificateReload {
     }
 
     private void look() {
-        read.get().thenAcceptAsync(this::take, loop).whenCompleteAsync(
-                (done, error) -> {
-                    tell(error == null ? "" : Failures.cause(error).toString());
-                    start();
-                },
-                loop);
+        read.get()
+                .thenAcceptAsync(this::take, loop)
+                .whenCompleteAsync(
+                        (done, error) -> {
+                            tell(error == null ? "" : Failures.cause(error).toString());
+                            start();
+                        },
+                        loop);
     }
 
     private void take(Identity found) {

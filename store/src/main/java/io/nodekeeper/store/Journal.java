@@ -42,8 +42,7 @@ public interface Journal extends AutoCloseable {
      * @param forgotten for each resource that has lost some of its history the latest change that was lost
      * @param floor the revision at which history began: of what was before nothing is known but the objects; 0 usually
      */
-    record Recovered(
-            long revision, List<Entry> entries, List<Event> history, Map<String, Long> forgotten, long floor) {
+    record Recovered(long revision, List<Entry> entries, List<Event> history, Map<String, Long> forgotten, long floor) {
         /** What a journal knows that has forgotten nothing. */
         public Recovered(long revision, List<Entry> entries, List<Event> history) {
             this(revision, entries, history, Map.of(), 0);

@@ -47,9 +47,12 @@ public final class RocksJournal implements Journal {
     /** More changes than the logs of two write buffers can hold, at 60 bytes each at the least. */
     static final long JUMP = 2_000_000;
 
+    /** Shorter values are not worth a place of their own. Chosen. */
+    private static final int VALUE = 128;
+
     /** The first level is what was just written, the second the window of a busy store. */
-    private static final List<CompressionType> NEW_AND_OLD = List.of(
-            CompressionType.NO_COMPRESSION, CompressionType.NO_COMPRESSION, CompressionType.LZ4_COMPRESSION);
+    private static final List<CompressionType> NEW_AND_OLD =
+            List.of(CompressionType.NO_COMPRESSION, CompressionType.NO_COMPRESSION, CompressionType.LZ4_COMPRESSION);
 
     /** Chosen: the files of a store change every few minutes. */
     private static final int READ_ATTEMPTS = 5;
@@ -178,8 +181,14 @@ public final class RocksJournal implements Journal {
                 .setWalRecoveryMode(recovery)
                 // What is new goes soon: only what stays is worth the processor's time.
                 .setCompressionPerLevel(NEW_AND_OLD)
+                // Values stay where they are first written until all around them are gone; compaction moves keys.
+                .setEnableBlobFiles(true)
+                .setMinBlobSize(VALUE)
+                .setEnableBlobGarbageCollection(true)
                 // Everything is read once, at the start: caches would only cost memory.
-                .setWriteBufferSize(32 << 20)
+                .setWriteBufferSize(16 << 20)
+                // New files hold mostly what is gone by the time that there are eight of them.
+                .setLevel0FileNumCompactionTrigger(8)
                 .setMaxWriteBufferNumber(2)
                 .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
                 .setKeepLogFileNum(2);
@@ -263,7 +272,8 @@ public final class RocksJournal implements Journal {
                 for (rows.seek(new byte[] {CHANGE}); rows.isValid() && rows.key()[0] == CHANGE; rows.next()) {
                     byte[] value = rows.value();
                     Event event = event(rows.key(), value, live);
-                    event.after().ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
+                    event.after()
+                            .ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
                     if (event.revision() > Math.max(floor, windows.getOrDefault(Window.resource(event.key()), 0L))) {
                         checkBefore(event, ByteBuffer.wrap(value).getLong(1 + Long.BYTES));
                         history.add(event);
@@ -366,8 +376,7 @@ public final class RocksJournal implements Journal {
             windows.merge(resource, event.revision(), Math::max);
         }
         for (String resource : resources) {
-            batch.put(
-                    ("w" + resource).getBytes(StandardCharsets.UTF_8), eight(windows.getOrDefault(resource, 0L)));
+            batch.put(("w" + resource).getBytes(StandardCharsets.UTF_8), eight(windows.getOrDefault(resource, 0L)));
         }
     }
 

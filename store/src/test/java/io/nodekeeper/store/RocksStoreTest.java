@@ -91,8 +91,18 @@ class RocksStoreTest extends JournaledContract {
         int before = rows();
         try (RocksDB db = RocksDB.open(directory.toString())) {
             byte[] name = N1.getBytes(StandardCharsets.UTF_8);
-            ByteBuffer change = ByteBuffer.allocate(19).put((byte) 1).putLong(1).putLong(4).put("v4".getBytes(StandardCharsets.UTF_8));
-            db.put(ByteBuffer.allocate(9 + name.length).put((byte) 'c').putLong(5).put(name).array(), change.array());
+            ByteBuffer change = ByteBuffer.allocate(19)
+                    .put((byte) 1)
+                    .putLong(1)
+                    .putLong(4)
+                    .put("v4".getBytes(StandardCharsets.UTF_8));
+            db.put(
+                    ByteBuffer.allocate(9 + name.length)
+                            .put((byte) 'c')
+                            .putLong(5)
+                            .put(name)
+                            .array(),
+                    change.array());
         }
         store = begin();
         assertThat(list(0)).containsExactly("n1=v19@1/20");

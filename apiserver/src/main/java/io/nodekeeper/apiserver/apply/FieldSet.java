@@ -54,8 +54,7 @@ public final class FieldSet {
                 yield new FieldSet(false, children);
             }
             case JsonArray array
-            when schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
-                    && list.isMerged() -> {
+            when schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list && list.isMerged() -> {
                 SortedMap<String, FieldSet> children = new TreeMap<>();
                 for (JsonValue item : array.items()) {
                     String element = PathElement.of(item, list);

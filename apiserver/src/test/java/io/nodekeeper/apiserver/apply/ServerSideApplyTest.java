@@ -11,6 +11,7 @@ import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
 import io.nodekeeper.apiserver.apply.ServerSideApply.Applied;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -192,7 +193,8 @@ class ServerSideApplyTest {
                 boolean empty = field.getValue() instanceof JsonObject inner && inner.isEmpty()
                         || field.getValue() instanceof JsonArray array && array.isEmpty();
                 FieldSet inner = empty ? FieldSet.HERE : empties(field.getValue());
-                empties = empties.union(inner.below(PathElement.field(field.getKey())));
+                empties =
+                        empties.union(FieldSet.above(new TreeMap<>(Map.of(PathElement.field(field.getKey()), inner))));
             }
         }
         return empties;
