@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A journal on a disk without room. The disk is a small tmpfs, which takes root to mount. */
+/**
+ * A journal on a disk without room. The disk is a small tmpfs, which takes root to mount; it can hold a write buffer's log
+ * and what that becomes when the journal is opened anew.
+ */
 class FullDiskTest {
     private static final String KEY = "/registry/minions/n1";
 
@@ -34,7 +37,7 @@ class FullDiskTest {
 
     @BeforeEach
     void mount() throws Exception {
-        run("mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", directory.toString());
+        run("mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", directory.toString());
     }
 
     @AfterEach
@@ -84,7 +87,7 @@ class FullDiskTest {
                 return last;
             }
         }
-        throw new AssertionError("64 MB were written to a disk of 32 MB that was full");
+        throw new AssertionError("64 MB were written to a disk of 48 MB that was full");
     }
 
     @Test
