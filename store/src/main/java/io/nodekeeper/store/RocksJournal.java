@@ -236,11 +236,7 @@ public final class RocksJournal implements Journal {
                         : "no whole change was in what was cut off, of logs of " + lost.bytes() + " bytes",
                 seen + JUMP);
         try (WriteBatch batch = new WriteBatch()) {
-            for (Event event : load().history()) {
-                for (byte[] row : leftBehind(event)) {
-                    batch.delete(row);
-                }
-            }
+            forget(load().history(), batch);
             db.write(durable, batch);
         }
         jump(seen + JUMP);
@@ -348,11 +344,6 @@ public final class RocksJournal implements Journal {
                 batch.put(row(event.revision(), event.key()), change(event));
             }
             batch.put(REVISION_KEY, eight(events.getLast().revision()));
-            for (Event event : forgotten) {
-                for (byte[] row : leftBehind(event)) {
-                    batch.delete(row);
-                }
-            }
             forget(forgotten, batch);
             written = true;
             db.write(durable, batch);
@@ -367,10 +358,13 @@ public final class RocksJournal implements Journal {
         }
     }
 
-    /** Notes how far the history of each resource is forgotten. What may be forgotten already stays so. */
+    /** Removes what only these changes needed, and notes how far each resource's history is forgotten: what is, stays so. */
     private void forget(List<Event> forgotten, WriteBatch batch) throws RocksDBException {
         Set<String> resources = new HashSet<>();
         for (Event event : forgotten) {
+            for (byte[] row : leftBehind(event)) {
+                batch.delete(row);
+            }
             String resource = Window.resource(event.key());
             resources.add(resource);
             windows.merge(resource, event.revision(), Math::max);
