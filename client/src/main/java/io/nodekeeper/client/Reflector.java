@@ -81,6 +81,8 @@ public final class Reflector {
     private long heardAt;
     private Transport.@Nullable Stream stream;
     private Loop.@Nullable Timer watchdog;
+    /** The wait for the next try. */
+    private Loop.@Nullable Timer waiting;
 
     /** A reflector at rest; a {@link RawHandler} gets raw events first. */
     public Reflector(KubeClient client, Selection selection, RandomGenerator random, Handler handler) {
@@ -105,10 +107,10 @@ public final class Reflector {
         });
     }
 
-    /** Gives up the watch under way, if there is one, and goes on with another from the last revision seen. */
+    /** Gives up the watch under way, or the wait for the next try, and goes on at once from the last revision seen. */
     public void reopen() {
         loop.execute(() -> {
-            if (stream != null) {
+            if (stream != null || waiting != null) {
                 log.info("watch of {}: opened anew", selection);
                 abandon();
                 next();
@@ -117,6 +119,7 @@ public final class Reflector {
     }
 
     private void next() {
+        waiting = null;
         if (stopped) {
             return;
         }
@@ -311,9 +314,13 @@ public final class Reflector {
         retry("watch", why);
     }
 
-    /** Leaves the current watch, if there is one. */
+    /** Leaves the current watch, or the wait for the next one, if there is one. */
     private void abandon() {
         generation++;
+        if (waiting != null) {
+            waiting.cancel();
+        }
+        waiting = null;
         if (watchdog != null) {
             watchdog.cancel();
         }
@@ -330,6 +337,6 @@ public final class Reflector {
         } else {
             log.info("{} of {}: {}; try {} in {}", what, selection, why, failures, GoDuration.format(wait));
         }
-        loop.schedule(wait, this::next);
+        waiting = loop.schedule(wait, this::next);
     }
 }

@@ -275,15 +275,31 @@ class ReflectorTest {
         assertThat(transport.watches()).isEmpty();
 
         startAndList();
-        watch(0).breakOff();
-        reflector.reopen();
-        time.advance(Duration.ofSeconds(5));
-        assertThat(transport.watches()).as("by the retry alone").hasSize(2);
-
         reflector.stop();
         reflector.reopen();
         time.advance(Duration.ofSeconds(5));
-        assertThat(transport.watches()).hasSize(2);
+        assertThat(transport.watches()).hasSize(1);
+    }
+
+    @Test
+    void doesNotWaitForTheNextTryWhenAskedToOpenAnew() {
+        startAndList();
+        for (int failed = 0; failed < 10; failed++) {
+            watch(failed).breakOff();
+            time.advance(Duration.ofSeconds(5));
+        }
+        watch(10).breakOff();
+        settle();
+        assertThat(transport.watches()).as("the next try is seconds away").hasSize(11);
+
+        reflector.reopen();
+        settle();
+
+        assertThat(transport.watches()).hasSize(12);
+        time.advance(Duration.ofSeconds(5));
+        assertThat(transport.watches())
+                .as("and the one that was waited for is not made besides")
+                .hasSize(12);
     }
 
     @Test

@@ -10,6 +10,8 @@ import io.nodekeeper.store.etcd.EtcdCluster;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -186,13 +188,22 @@ final class BlindCluster implements AutoCloseable {
                 == STEADY + (mortalLive ? MORTAL : 0);
     }
 
-    /** The hops that the controller named as the ones where it lost sight: those of its events about the canary. */
-    Set<String> hopsNamed() throws Exception {
+    /** Verdicts are counted anew from here. */
+    void forgetMarks() {
+        fleet.nodes().values().forEach(seen -> seen.marked = 0);
+    }
+
+    /** The hops that the controller named since {@code begin} as the ones where it lost sight, by its events. */
+    Set<String> hopsNamed(Instant begin) throws Exception {
         Set<String> hops = new TreeSet<>();
         for (JsonObject event : Fleet.await(fleet.client().list(ResourceType.EVENTS, Lease.NODE_NAMESPACE, ""))
                 .array("items")
                 .objects()
                 .toList()) {
+            // Told in whole seconds.
+            if (Instant.parse(event.text("lastTimestamp")).isBefore(begin.truncatedTo(ChronoUnit.SECONDS))) {
+                continue;
+            }
             Matcher hop = HOP.matcher(event.text("message"));
             if (event.text("reason").equals("ObserverBlind") && hop.find()) {
                 hops.add(hop.group());
