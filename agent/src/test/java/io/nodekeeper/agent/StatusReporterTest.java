@@ -4,42 +4,25 @@ import static io.nodekeeper.agent.FakeCluster.NODE;
 import static io.nodekeeper.agent.FakeCluster.STATUS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.client.LogLines;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 class StatusReporterTest {
     private static final String PATCH = "PATCH " + STATUS;
     private static final String GET = "GET " + NODE;
 
     private final FakeCluster cluster = new FakeCluster();
-    private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
-    private final Logger logger = (Logger) LoggerFactory.getLogger(StatusReporter.class);
+    private final LogLines log = LogLines.of(StatusReporter.class);
     private HostFacts facts = Fixtures.facts();
     private Set<Pressure> pressures = Set.of();
-
-    @BeforeEach
-    void listen() {
-        logged.start();
-        logger.addAppender(logged);
-    }
-
-    @AfterEach
-    void stopListening() {
-        logger.detachAppender(logged);
-    }
 
     private StatusReporter reporter() {
         AgentPorts ports = cluster.ports();
@@ -72,10 +55,6 @@ class StatusReporterTest {
     private void sync(StatusReporter reporter) {
         cluster.loop.execute(reporter::sync);
         cluster.advance(Duration.ofSeconds(5));
-    }
-
-    private List<String> messages() {
-        return logged.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
     }
 
     @Test
@@ -118,7 +97,7 @@ class StatusReporterTest {
 
         assertThat(cluster.log()).containsExactly(PATCH, GET, PATCH, GET, PATCH, GET, PATCH, GET, PATCH);
         assertThat(cluster.repeatedFailures).isEqualTo(4);
-        assertThat(messages()).contains("Unable to update node status: n1: update node status exceeds retry count");
+        assertThat(log.lines()).contains("Unable to update node status: n1: update node status exceeds retry count");
 
         cluster.refusals.clear();
         cluster.transport.clear();
@@ -151,7 +130,7 @@ class StatusReporterTest {
 
         assertThat(cluster.timed)
                 .containsExactly("0.0 " + PATCH, "10.0 " + GET, "20.0 " + GET, "30.0 " + GET, "40.0 " + GET);
-        assertThat(messages()).contains("Unable to update node status: n1: update node status exceeds retry count");
+        assertThat(log.lines()).contains("Unable to update node status: n1: update node status exceeds retry count");
     }
 
     @Test
@@ -244,7 +223,7 @@ class StatusReporterTest {
         cluster.advance(Duration.ofSeconds(7));
 
         assertThat(cluster.timed).containsExactly("3.1 " + PATCH);
-        assertThat(messages()).contains("Fast updating node status as it just became ready: n1");
+        assertThat(log.lines()).contains("Fast updating node status as it just became ready: n1");
     }
 
     @Test
@@ -266,10 +245,10 @@ class StatusReporterTest {
 
         reporter().startFastPath();
         cluster.advance(Duration.ofMillis(119_950));
-        assertThat(messages()).isEmpty();
+        assertThat(log.lines()).isEmpty();
         cluster.advance(Duration.ofSeconds(1));
 
-        assertThat(messages()).containsExactly("Node not becoming ready in time after startup: n1");
+        assertThat(log.lines()).containsExactly("Node not becoming ready in time after startup: n1");
         assertThat(cluster.log()).isEmpty();
     }
 
@@ -295,7 +274,7 @@ class StatusReporterTest {
 
         sync(reporter());
 
-        assertThat(messages().getFirst())
+        assertThat(log.lines().getFirst())
                 .startsWith("Error updating node status, will retry: failed to patch status \"{\"metadata\":")
                 .endsWith("for node \"n1\": told to refuse")
                 .hasSizeLessThan(700);

@@ -116,7 +116,8 @@ public final class ApiEventRecorder implements EventRecorder {
     private void send(Send send, int attempt) {
         write(send)
                 .whenComplete((done, error) -> loop.execute(() -> {
-                    if (error == null) {
+                    if (error == null || attempt > 1 && Failures.isReason(error, 409, "AlreadyExists")) {
+                        // The name is ours alone: an earlier try was written, only its answer did not come.
                         sendNext();
                     } else if (attempt < TRIES && Failures.mayPass(error)) {
                         log.debug("event {} not written, trying again: {}", send.write.name(), Failures.text(error));

@@ -165,6 +165,33 @@ class ApiEventRecorderTest {
     }
 
     @Test
+    void doesNotCallAnEventLostThatWasWrittenWithoutAnAnswer() {
+        LogLines log = LogLines.of(ApiEventRecorder.class);
+        transport.answer(call -> Optional.empty());
+        recorder.record(NODE, EventRecorder.NORMAL, "R", "m");
+        settle();
+        transport.answer(
+                call -> Optional.of(FakeTransport.refusal(new ApiException(409, "AlreadyExists", "already exists"))));
+
+        time.advance(Duration.ofHours(1));
+
+        assertThat(methods()).containsExactly("POST", "POST");
+        assertThat(log.lines()).noneMatch(line -> line.contains("lost"));
+    }
+
+    @Test
+    void callsAnEventLostWhoseNameIsSomebodyElses() {
+        LogLines log = LogLines.of(ApiEventRecorder.class);
+        transport.answer(
+                call -> Optional.of(FakeTransport.refusal(new ApiException(409, "AlreadyExists", "already exists"))));
+
+        recorder.record(NODE, EventRecorder.NORMAL, "R", "m");
+        settle();
+
+        assertThat(log.lines()).anyMatch(line -> line.endsWith("(R) of n1 is lost: already exists"));
+    }
+
+    @Test
     void givesAnEventUpAfterTwelveTries() {
         transport.answer(call -> Optional.empty());
 

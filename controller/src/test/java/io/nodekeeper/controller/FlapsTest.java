@@ -7,6 +7,7 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.client.LogLines;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.client.LogLines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

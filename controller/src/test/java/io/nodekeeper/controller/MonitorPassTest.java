@@ -6,6 +6,7 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.client.LogLines;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.IntStream;

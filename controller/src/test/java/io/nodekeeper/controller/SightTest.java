@@ -9,6 +9,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.LogLines;
 import io.nodekeeper.client.TransportException;
 import java.time.Duration;
 import java.util.Optional;

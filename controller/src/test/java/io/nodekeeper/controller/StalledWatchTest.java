@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.LogLines;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -41,7 +41,7 @@ final class BlindCluster implements AutoCloseable {
     private static final Duration SETTLED = Duration.ofSeconds(12);
 
     private static final ReentrantLock STARTING = new ReentrantLock();
-    private static final Pattern HOP = Pattern.compile("\\b(store|API server|watch|controller)\\b");
+    private static final Pattern HOP = Pattern.compile("\\((store|API server|watch|controller)\\)");
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
     private final Optional<LoopDisk> disk;
@@ -206,7 +206,7 @@ final class BlindCluster implements AutoCloseable {
             }
             Matcher hop = HOP.matcher(event.text("message"));
             if (event.text("reason").equals("ObserverBlind") && hop.find()) {
-                hops.add(hop.group());
+                hops.add(hop.group(1));
             }
         }
         return hops;

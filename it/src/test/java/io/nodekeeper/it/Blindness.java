@@ -123,7 +123,7 @@ enum Blindness {
         return text;
     }
 
-    /** The hop that a controller should name; empty if there are several. */
+    /** The hop that a controller has to name; empty if there are several, or none. */
     String hop() {
         return hop;
     }

@@ -37,9 +37,6 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Isolated("It measures.")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BlindnessIT {
-    /** Whether the hop that the controller names has to be the right one, or is only written down. */
-    private static final boolean HOPS_COUNT = Boolean.getBoolean("blindness.hops");
-
     /** Whether every case has its objects in etcd, where the store's own disk has no part. */
     private static final boolean ON_ETCD = Boolean.getBoolean("blindness.etcd");
 
@@ -89,11 +86,11 @@ class BlindnessIT {
         }
 
         boolean good() {
-            return falselyBlamed.isEmpty() && onTime(MARGIN) && recovered && (!HOPS_COUNT || namesHop());
+            return falselyBlamed.isEmpty() && onTime(MARGIN) && recovered && namesHop();
         }
 
         boolean namesHop() {
-            return blindness.hop().isEmpty() ? !hops.isEmpty() : hops.contains(blindness.hop());
+            return reference || blindness.hop().isEmpty() || hops.contains(blindness.hop());
         }
 
         String cells() {
@@ -149,11 +146,9 @@ class BlindnessIT {
         assertThat(row.onTime(MARGIN + NOISE))
                 .as("crashes found in time: %s", row)
                 .isTrue();
-        if (HOPS_COUNT) {
-            assertThat(row.namesHop())
-                    .as("hop named: expected %s, got %s", row.blindness().hop(), row.hops())
-                    .isTrue();
-        }
+        assertThat(row.namesHop())
+                .as("hop named: expected %s, got %s", row.blindness().hop(), row.hops())
+                .isTrue();
     }
 
     private static Blindness.Storage storage(Blindness blindness) {

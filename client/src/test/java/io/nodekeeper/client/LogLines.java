@@ -1,4 +1,4 @@
-package io.nodekeeper.controller;
+package io.nodekeeper.client;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -8,19 +8,21 @@ import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /** What a class logs at info and above from now on. */
-final class LogLines {
+public final class LogLines {
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
 
     private LogLines() {}
 
-    static LogLines of(Class<?> type) {
+    /** Begins to listen to {@code type}. */
+    public static LogLines of(Class<?> type) {
         LogLines lines = new LogLines();
         lines.appender.start();
         ((Logger) LoggerFactory.getLogger(type)).addAppender(lines.appender);
         return lines;
     }
 
-    List<String> lines() {
+    /** What was logged so far. */
+    public List<String> lines() {
         return appender.list.stream()
                 .filter(event -> event.getLevel().isGreaterOrEqual(Level.INFO))
                 .map(ILoggingEvent::getFormattedMessage)
