@@ -5,7 +5,6 @@ import io.nodekeeper.client.Pem;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -141,9 +140,7 @@ final class Certificates {
             return Optional.empty();
         }
         try {
-            return Optional.of(new Identity(
-                    Pem.privateKey(Files.readString(key, StandardCharsets.US_ASCII)),
-                    Pem.certificates(Files.readString(certificate, StandardCharsets.US_ASCII))));
+            return Optional.of(new IdentityFiles(certificate, key).read());
         } catch (IOException | IllegalArgumentException e) {
             throw new IOException(
                     certificate + " and " + key + " must hold a certificate and its key: " + e.getMessage()

@@ -1,17 +1,15 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.client.Identity;
-import io.nodekeeper.client.Pem;
 import io.nodekeeper.client.Tls;
 import io.nodekeeper.store.etcd.EtcdOptions;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import javax.net.ssl.SSLContext;
 import picocli.CommandLine.Option;
 
 /** Where the etcd of {@code --store etcd} is, as a kube-apiserver is told. */
@@ -67,13 +65,16 @@ final class EtcdFlags implements Checked {
 
     /** What the store is to know. */
     EtcdOptions options() throws IOException {
+        boolean secure = servers.stream().anyMatch(server -> server.getScheme().equals("https"));
+        return EtcdOptions.of(servers, secure ? Optional.of(tls()) : Optional.empty(), prefix);
+    }
+
+    private SSLContext tls() throws IOException {
         Optional<Identity> identity = certFile.isPresent()
-                ? Optional.of(new Identity(
-                        Pem.privateKey(Files.readString(keyFile.orElseThrow())),
-                        Pem.certificates(Files.readString(certFile.get()))))
+                ? Optional.of(new IdentityFiles(certFile.get(), keyFile.orElseThrow())
+                        .read("--etcd-certfile", "--etcd-keyfile"))
                 : Optional.empty();
-        List<X509Certificate> authorities =
-                caFile.isPresent() ? Pem.certificates(Files.readString(caFile.get())) : List.of();
-        return EtcdOptions.of(servers, Optional.of(Tls.context(identity, authorities)), prefix);
+        return Tls.context(
+                identity, caFile.isPresent() ? IdentityFiles.authorities("--etcd-cafile", caFile.get()) : List.of());
     }
 }

@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.Signature;
+import java.security.cert.X509Certificate;
+import java.util.List;
 
 /**
  * The two PEM files that hold an identity.
@@ -15,6 +17,30 @@ import java.security.Signature;
  * @param key the private key
  */
 record IdentityFiles(Path certificate, Path key) {
+    /** Reads both, of which these flags tell. */
+    Identity read(String certificateFlag, String keyFlag) throws IOException {
+        try {
+            return read();
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    certificateFlag + " " + certificate + ", " + keyFlag + " " + key + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * The certificates in {@code file}, of which {@code flag} tells.
+     *
+     * @throws IOException if it cannot be read
+     * @throws IllegalArgumentException if there are none
+     */
+    static List<X509Certificate> authorities(String flag, Path file) throws IOException {
+        try {
+            return Pem.certificates(Files.readString(file));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(flag + " " + file + ": " + e.getMessage(), e);
+        }
+    }
+
     /**
      * Reads both.
      *

@@ -9,7 +9,6 @@ import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.Identity;
-import io.nodekeeper.client.Pem;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Randoms;
@@ -74,10 +73,12 @@ final class ServerProcess {
         Set<String> names = names(options);
         Optional<IdentityFiles> given = options.tlsCertFile.map(
                 certificate -> new IdentityFiles(certificate, options.tlsPrivateKeyFile.orElseThrow()));
-        Identity identity = given.isPresent() ? read(given.get()) : certificates.server(names);
+        Identity identity = given.isPresent()
+                ? given.get().read("--tls-cert-file", "--tls-private-key-file")
+                : certificates.server(names);
         List<X509Certificate> clientAuthorities = new ArrayList<>(List.of(certificates.authority()));
         if (options.clientCaFile.isPresent()) {
-            clientAuthorities.addAll(Pem.certificates(Files.readString(options.clientCaFile.get())));
+            clientAuthorities.addAll(IdentityFiles.authorities("--client-ca-file", options.clientCaFile.get()));
         }
         Map<String, User> tokens = options.tokenAuthFile.isPresent()
                 ? Authenticator.readTokens(Files.readAllLines(options.tokenAuthFile.get(), StandardCharsets.UTF_8))
@@ -207,16 +208,5 @@ final class ServerProcess {
             return "127.0.0.1";
         }
         return address.getHostAddress().contains(":") ? "[" + address.getHostAddress() + "]" : address.getHostAddress();
-    }
-
-    private static Identity read(IdentityFiles files) throws IOException {
-        try {
-            return files.read();
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    "--tls-cert-file " + files.certificate() + ", --tls-private-key-file " + files.key() + ": "
-                            + e.getMessage(),
-                    e);
-        }
     }
 }
