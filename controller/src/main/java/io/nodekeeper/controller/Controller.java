@@ -87,7 +87,7 @@ public final class Controller {
         boolean watchDriven = config.gates().has(FeatureGate.WATCH_DRIVEN_DEADLINES);
         // The reference's pass is guarded by its live look alone: it has no deadlines for which sight could be proved.
         this.guard = watchDriven && config.gates().has(FeatureGate.OBSERVER_GUARD)
-                ? ObserverGuard.watching(config.canaryPeriod(), config.canaryTolerance(), now())
+                ? ObserverGuard.watching(config.canaryPeriod(), config.canaryTolerance())
                 : ObserverGuard.off();
         this.proofs = new Proofs(guard);
         this.explanations = new Explanations(config.gates(), ports.history(), loop.clock());

@@ -78,6 +78,8 @@ final class ObserverGuard {
     private final long period;
     private final long tolerance;
 
+    /** Whether canaries are sent. Until then everything is still being listed: the clock just runs, and nothing is proven. */
+    private boolean begun;
     /** When the newest canary that was seen had been sent. */
     private long provenAt;
     /** All that was taken out of the nodes' clock. */
@@ -92,22 +94,20 @@ final class ObserverGuard {
     private long ackedAt = NEVER;
     private long aliveAt = NEVER;
 
-    private ObserverGuard(boolean on, Duration period, Duration tolerance, long now) {
+    private ObserverGuard(boolean on, Duration period, Duration tolerance) {
         this.on = on;
         this.period = period.toNanos();
         this.tolerance = tolerance.toNanos();
-        this.provenAt = now;
-        this.tickedAt = now;
     }
 
-    /** A guard that sees at {@code now} and is blind after {@code tolerance} without a proof. */
-    static ObserverGuard watching(Duration period, Duration tolerance, long now) {
-        return new ObserverGuard(true, period, tolerance, now);
+    /** A guard that is blind after {@code tolerance} without a proof, once it {@linkplain #begin has begun}. */
+    static ObserverGuard watching(Duration period, Duration tolerance) {
+        return new ObserverGuard(true, period, tolerance);
     }
 
     /** No guard: everything is believed, as by the reference. */
     static ObserverGuard off() {
-        return new ObserverGuard(false, Duration.ofDays(1), Duration.ofDays(1), 0);
+        return new ObserverGuard(false, Duration.ofDays(1), Duration.ofDays(1));
     }
 
     boolean isOn() {
@@ -116,13 +116,14 @@ final class ObserverGuard {
 
     /** Observation begins now: what was before is neither proven nor blind. */
     void begin(long now) {
+        begun = true;
         provenAt = now;
         tickedAt = now;
     }
 
     /** The time on the nodes' clock. */
     long nodeTime(long now) {
-        return on ? Math.min(now, provenAt + tolerance) - lost : now;
+        return begun ? Math.min(now, provenAt + tolerance) - lost : now;
     }
 
     /** When the nodes' clock shows {@code nodeTime}, if nothing more is lost until then. */
@@ -132,17 +133,17 @@ final class ObserverGuard {
 
     /** Whether all is seen that was stored before the nodes' clock showed {@code nodeTime}. */
     boolean proves(long nodeTime) {
-        return !on || provenAt - lost > nodeTime;
+        return !on || begun && provenAt - lost > nodeTime;
     }
 
     /** Whether nothing was proven for longer than is tolerated. */
     boolean isBlind(long now) {
-        return on && now - provenAt > tolerance;
+        return begun && now - provenAt > tolerance;
     }
 
     /** Since when nothing is proven. */
     long canaryAge(long now) {
-        return on ? now - provenAt : 0;
+        return begun ? now - provenAt : 0;
     }
 
     /** All that the nodes were given back so far. */

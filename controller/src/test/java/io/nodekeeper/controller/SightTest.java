@@ -22,6 +22,22 @@ class SightTest {
     private final TestCluster cluster = new TestCluster();
 
     @Test
+    @Tag("L26")
+    void controllerThatCouldSeeNothingForAMinuteGivesEveryNodeItsWholeGrace() {
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.down = true;
+        cluster.start();
+        cluster.advanceTo("60S");
+
+        cluster.down = false;
+
+        cluster.advanceTo("109S");
+        assertThat(cluster.ready("n1")).isEqualTo("True");
+        cluster.advanceTo("115S");
+        assertThat(cluster.ready("n1")).as("listed after 4 s at the latest").isEqualTo("Unknown");
+    }
+
+    @Test
     @Tag("L19")
     void heartbeatThatArrivesDuringTheWriteRescuesTheNode() {
         cluster.addNode("n1", K, ready("True", B));
