@@ -233,8 +233,7 @@ public final class ApiServer {
     }
 
     private static boolean isWatch(ApiRequest request) {
-        String watch = request.parameter("watch");
-        return request.method().equals("GET") && (watch.equals("true") || watch.equals("1"));
+        return request.method().equals("GET") && ListOptions.flag(request, "watch");
     }
 
     private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {

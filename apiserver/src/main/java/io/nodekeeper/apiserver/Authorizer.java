@@ -57,7 +57,8 @@ final class Authorizer {
                 info.verb(),
                 about.group(),
                 about.qualified(),
-                about.namespace(),
+                // A namespace is in itself: a role in it is enough to look at it.
+                about.isNamespace() ? about.name() : about.namespace(),
                 about.name().isEmpty() ? selectedName(info.verb(), request) : about.name());
     }
 

@@ -134,7 +134,7 @@ final class Mutations {
         return writes.apply(
                         order(user, resource, target, request, true),
                         wanted,
-                        request.parameter("force").equals("true"),
+                        ListOptions.flag(request, "force"),
                         object -> defaultTolerations.admit(resource, target, object))
                 .thenApply(result -> shown(result, warnings));
     }

@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.apiserver.access.NodeGraph;
@@ -35,10 +36,16 @@ final class NodeRestriction {
      */
     void check(User user, Resource resource, RequestInfo.Target target, JsonObject old, JsonObject next) {
         String self = NodeIdentity.node(user.name(), user.groups());
-        if (self.isEmpty()) {
+        if (self.isEmpty() && !NodeIdentity.isNameless(user.name(), user.groups())) {
             return;
         }
         String name = target.name().isEmpty() ? next.object("metadata").text("name") : target.name();
+        if (self.isEmpty()) {
+            throw forbidden(
+                    resource.type().qualifiedName(),
+                    name,
+                    "could not determine node from user \"" + user.name() + "\"");
+        }
         switch (resource.type().qualifiedName()) {
             case "nodes" -> checkNode(self, name, old, next);
             case "leases.coordination.k8s.io" -> {
@@ -104,6 +111,14 @@ final class NodeRestriction {
                         .equals(next.object("spec").array("taints"))) {
             throw forbidden("nodes", name, "node \"" + self + "\" is not allowed to modify taints");
         }
+        // A node that some other object owns is deleted with it, and registers anew with taints of its choice.
+        if (!old.isEmpty() && !owners(old).equals(owners(next))) {
+            throw forbidden("nodes", name, "node \"" + self + "\" is not allowed to modify ownerReferences");
+        }
+    }
+
+    private static JsonArray owners(JsonObject object) {
+        return object.object("metadata").array("ownerReferences");
     }
 
     private static void checkPod(String self, String name, String subresource, JsonObject old, JsonObject next) {
@@ -135,16 +150,17 @@ final class NodeRestriction {
     /** A node tells of the pods that it runs by itself; they must not give it anything that belongs to others. */
     private static void checkMirror(String self, String name, JsonObject pod) {
         String node = "node \"" + self + "\" ";
-        if (!pod.object("metadata").object("annotations").has("kubernetes.io/config.mirror")) {
+        if (!pod.object("metadata").object("annotations").has(NodeGraph.CONFIG_MIRROR)) {
             throw forbidden(
                     "pods",
                     name,
-                    "pod does not have \"kubernetes.io/config.mirror\" annotation, " + node
+                    "pod does not have \"" + NodeGraph.CONFIG_MIRROR + "\" annotation, " + node
                             + "can only create mirror pods");
         }
         if (!isOn(self, pod)) {
             throw forbidden("pods", name, node + "can only create pods with spec.nodeName set to itself");
         }
+        checkOwner(self, name, owners(pod).objects().toList());
         JsonObject spec = pod.object("spec");
         if (!spec.text("serviceAccountName").isEmpty()) {
             throw forbidden("pods", name, node + "can not create pods that reference a service account");
@@ -154,6 +170,28 @@ final class NodeRestriction {
         }
         if (!NodeGraph.configMaps(spec).isEmpty()) {
             throw forbidden("pods", name, node + "can not create pods that reference configmaps");
+        }
+    }
+
+    /** Whoever controls a pod is asked for its replacement, and what owns it takes it along. */
+    private static void checkOwner(String self, String name, List<JsonObject> owners) {
+        String node = "node \"" + self + "\" ";
+        String itself = node + "can only create pods with an owner reference set to itself";
+        if (owners.size() > 1) {
+            throw forbidden("pods", name, node + "can only create pods with a single owner reference set to itself");
+        }
+        if (owners.isEmpty()
+                || !owners.getFirst().text("apiVersion").equals("v1")
+                || !owners.getFirst().text("kind").equals("Node")
+                || !owners.getFirst().text("name").equals(self)) {
+            throw forbidden("pods", name, itself);
+        }
+        if (!owners.getFirst().bool("controller")) {
+            throw forbidden(
+                    "pods", name, node + "can only create pods with a controller owner reference set to itself");
+        }
+        if (owners.getFirst().bool("blockOwnerDeletion")) {
+            throw forbidden("pods", name, node + "must not set blockOwnerDeletion on an owner reference");
         }
     }
 

@@ -99,7 +99,8 @@ final class NodeStrategy implements Strategy {
     private static JsonObject mirrorPodCidr(JsonObject node) {
         JsonObject spec = node.object("spec");
         String first = spec.array("podCIDRs").strings().findFirst().orElse("");
-        if (first.isEmpty() && spec.has("podCIDR")) {
+        // Who knows only the older field changes only that.
+        if (!spec.text("podCIDR").isEmpty() && !spec.text("podCIDR").equals(first)) {
             JsonArray list = JsonArray.of(new JsonString(spec.text("podCIDR")));
             return node.update("spec", old -> old.with("podCIDRs", list));
         }

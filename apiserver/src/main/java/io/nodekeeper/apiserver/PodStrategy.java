@@ -7,6 +7,7 @@ import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.apiserver.access.NodeGraph;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -116,23 +117,41 @@ final class PodStrategy implements Strategy {
 
     @Override
     public List<FieldError> validateUpdate(JsonObject pod, JsonObject old) {
+        List<FieldError> errors = new ArrayList<>();
+        mirrorFault(pod, old)
+                .ifPresent(fault -> errors.add(
+                        FieldError.forbidden("metadata.annotations[" + NodeGraph.CONFIG_MIRROR + "]", fault)));
         JsonObject spec = pod.object("spec");
         JsonObject before = completedSpec(old.object("spec"));
         if (spec.equals(before)) {
-            return List.of();
+            return errors;
         }
         List<JsonValue> tolerations = spec.array("tolerations").items();
         boolean only = fixed(spec).equals(fixed(before))
                 && tolerations.containsAll(before.array("tolerations").items())
                 && spec.get("terminationGracePeriodSeconds").equals(before.get("terminationGracePeriodSeconds"));
-        return only
-                ? List.of()
-                : List.of(FieldError.forbidden(
-                        "spec",
-                        "pod updates may not change fields other than `spec.containers[*].image`,"
-                                + "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations`"
-                                + " (only additions to existing tolerations),`spec.terminationGracePeriodSeconds`"
-                                + " (allow it to be set to 1 if it was previously negative)"));
+        if (!only) {
+            errors.add(FieldError.forbidden(
+                    "spec",
+                    "pod updates may not change fields other than `spec.containers[*].image`,"
+                            + "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations`"
+                            + " (only additions to existing tolerations),`spec.terminationGracePeriodSeconds`"
+                            + " (allow it to be set to 1 if it was previously negative)"));
+        }
+        return errors;
+    }
+
+    /** A pod that a node made up must stay known as one: it may have less than others. */
+    private static Optional<String> mirrorFault(JsonObject pod, JsonObject old) {
+        JsonObject was = old.object("metadata").object("annotations");
+        JsonObject is = pod.object("metadata").object("annotations");
+        if (was.get(NodeGraph.CONFIG_MIRROR).equals(is.get(NodeGraph.CONFIG_MIRROR))) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                was.has(NodeGraph.CONFIG_MIRROR)
+                        ? "may not remove or update mirror pod annotation"
+                        : "may not add mirror pod annotation");
     }
 
     /** That of a spec which never changes. */

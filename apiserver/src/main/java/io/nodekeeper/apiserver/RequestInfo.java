@@ -33,6 +33,11 @@ record RequestInfo(String verb, String path, Optional<Target> resource, Optional
             return new Target(type.group(), type.version(), type.plural(), namespace, name, subresource);
         }
 
+        /** Whether it is a namespace, or what is below one. */
+        boolean isNamespace() {
+            return group.isEmpty() && plural.equals("namespaces");
+        }
+
         String qualified() {
             return subresource.isEmpty() ? plural : plural + "/" + subresource;
         }

@@ -49,7 +49,7 @@ final class Watches {
 
     CompletableFuture<ApiResponse> open(Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
         ListOptions options = ListOptions.of(resource, request);
-        boolean initialEvents = request.parameter("sendInitialEvents").equals("true");
+        boolean initialEvents = ListOptions.flag(request, "sendInitialEvents");
         if (initialEvents && !options.match().equals("NotOlderThan")) {
             throw ListOptions.invalid(
                     "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to"
@@ -64,7 +64,7 @@ final class Watches {
                 .filter(asked -> asked > 0)
                 .map(asked -> Math.min(asked, LONGEST_SECONDS))
                 .orElseGet(() -> (long) DEFAULT_SECONDS + random.nextInt(DEFAULT_SECONDS));
-        boolean bookmarks = request.parameter("allowWatchBookmarks").equals("true");
+        boolean bookmarks = ListOptions.flag(request, "allowWatchBookmarks");
         ApiResponse.Streamed response = new ApiResponse.Streamed(
                 200,
                 Map.of("content-type", ApiResponse.JSON),
@@ -134,6 +134,8 @@ final class Watches {
         private final boolean plain;
         private boolean columnsSent;
         private long floor;
+        /** What was there when the watch began: the reader asked for it, however much it is. */
+        private long asked;
 
         private Stream(
                 Resource resource, RequestInfo.Target target, ListOptions options, Media media, StreamSink sink) {
@@ -170,6 +172,7 @@ final class Watches {
                 }
             }
             floor = version;
+            asked = store.revision();
             Store.Watch watch = store.watch(key().orElseGet(() -> resource.prefix(target.namespace())), version, this);
             Loop.Timer end = loop.schedule(timeout, sink::end);
             Ticker ticker = new Ticker(bookmarks);
@@ -183,7 +186,7 @@ final class Watches {
         @Override
         public void onEvent(Event event) {
             if (plain && media.whole()) {
-                sink.write(render(event, codec, false).line);
+                tell(event, render(event, codec, false).line);
                 return;
             }
             Rendered rendered = render(event, codec, true);
@@ -191,13 +194,21 @@ final class Watches {
             boolean is = rendered.after.isPresent() && options.matches(resource, rendered.after.get());
             if (is) {
                 if (was == event.before().isPresent() && media.whole()) {
-                    sink.write(rendered.line);
+                    tell(event, rendered.line);
                 } else {
-                    sink.write(line(was ? "MODIFIED" : "ADDED", event.after().orElseThrow(), event.revision()));
+                    tell(event, line(was ? "MODIFIED" : "ADDED", event.after().orElseThrow(), event.revision()));
                 }
             } else if (was) {
                 // It left the selection or is gone: its last selected content, at the revision of its leaving.
-                sink.write(line("DELETED", event.before().orElseThrow(), event.revision()));
+                tell(event, line("DELETED", event.before().orElseThrow(), event.revision()));
+            }
+        }
+
+        private void tell(Event event, byte[] line) {
+            if (event.revision() <= asked) {
+                sink.writeFirst(line);
+            } else {
+                sink.write(line);
             }
         }
 

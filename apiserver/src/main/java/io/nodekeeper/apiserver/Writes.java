@@ -236,6 +236,11 @@ final class Writes {
                 || (subresource.isEmpty() && resource.subresource("finalize").isPresent())) {
             merged = withField(merged, old, "spec");
         }
+        if (subresource.equals("status") && resource.type().equals(ResourceType.PODS)) {
+            // Who reports how a pod fares does not decide whose it is (as Kubernetes).
+            merged = merged.update(
+                    "metadata", metadata -> withField(metadata, old.object("metadata"), "ownerReferences"));
+        }
         JsonObject kept = MetadataRules.forUpdate(
                 merged.with("kind", resource.type().kind())
                         .with("apiVersion", resource.type().apiVersion())

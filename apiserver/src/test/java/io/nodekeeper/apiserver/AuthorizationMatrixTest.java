@@ -287,8 +287,9 @@ class AuthorizationMatrixTest {
         return switch (row.path()) {
             case "pods" ->
                 "{\"metadata\":{" + name
-                        + ",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"}},\"spec\":{\"nodeName\":\"n"
-                        + number
+                        + ",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"},\"ownerReferences\":[{\"apiVersion\":\"v1\","
+                        + "\"kind\":\"Node\",\"name\":\"n" + number + "\",\"uid\":\"u" + number
+                        + "\",\"controller\":true}]},\"spec\":{\"nodeName\":\"n" + number
                         + "\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}";
             case "serviceaccounts/token" -> {
                 Answer pod = server.get("/api/v1/namespaces/default/pods/p" + number);

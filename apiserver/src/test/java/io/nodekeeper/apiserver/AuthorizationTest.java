@@ -170,6 +170,73 @@ class AuthorizationTest {
     }
 
     @Test
+    @Tag("W79")
+    void aPodThatANodeTellsOfBelongsToThatNodeAndStaysKnownAsSuch() {
+        String owner = "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n1\",\"uid\":\"u\",\"controller\":true}";
+        assertThat(refusal(TestServer.N1, "POST", PODS, mirror("")))
+                .isEqualTo(
+                        "pods \"static\" is forbidden: node \"n1\" can only create pods with an owner reference set to itself");
+        assertThat(refusal(TestServer.N1, "POST", PODS, mirror(owner.replace("n1", "n2"))))
+                .endsWith("can only create pods with an owner reference set to itself");
+        assertThat(refusal(TestServer.N1, "POST", PODS, mirror(owner + "," + owner.replace("\"u\"", "\"v\""))))
+                .endsWith("can only create pods with a single owner reference set to itself");
+        assertThat(refusal(TestServer.N1, "POST", PODS, mirror(owner.replace(",\"controller\":true", ""))))
+                .endsWith("can only create pods with a controller owner reference set to itself");
+        assertThat(refusal(
+                        TestServer.N1, "POST", PODS, mirror(owner.replace("true", "true,\"blockOwnerDeletion\":true"))))
+                .endsWith("must not set blockOwnerDeletion on an owner reference");
+        assertThat(as(TestServer.N1, "POST", PODS, mirror(owner)).status()).isEqualTo(201);
+
+        Answer stripped = as(
+                TestServer.N1,
+                "PATCH",
+                PODS + "/static/status",
+                "{\"metadata\":{\"annotations\":{\"kubernetes.io/config.mirror\":null}}}");
+        assertThat(stripped.status()).isEqualTo(422);
+        assertThat(stripped.json().text("message"))
+                .endsWith(
+                        "metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not remove or update mirror pod annotation");
+        server.post(PODS, TestServer.pod("usual", "n1"));
+        assertThat(as(
+                                TestServer.N1,
+                                "PATCH",
+                                PODS + "/usual/status",
+                                "{\"metadata\":{\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"}}}")
+                        .json()
+                        .text("message"))
+                .endsWith("Forbidden: may not add mirror pod annotation");
+    }
+
+    @Test
+    @Tag("W79")
+    void whoReportsHowSomethingFaresDoesNotDecideWhoseItIs() {
+        String owned =
+                "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"c\",\"uid\":\"u\"}]}}";
+        server.node("n1");
+        server.post(PODS, TestServer.pod("mine", "n1"));
+
+        assertThat(as(TestServer.N1, "PATCH", PODS + "/mine/status", owned).status())
+                .isEqualTo(200);
+        assertThat(server.get(PODS + "/mine").json().object("metadata").has("ownerReferences"))
+                .isFalse();
+        assertThat(refusal(TestServer.N1, "PATCH", "/api/v1/nodes/n1", owned))
+                .isEqualTo("nodes \"n1\" is forbidden: node \"n1\" is not allowed to modify ownerReferences");
+    }
+
+    @Test
+    void aNodeWithoutANameIsNone() {
+        User nameless = User.authenticated("system:node:", List.of("system:nodes"));
+
+        assertThat(refusal(nameless, "PATCH", "/api/v1/nodes/n1", "{\"spec\":{\"taints\":[]}}"))
+                .endsWith("at the cluster scope: unknown node for user \"system:node:\"");
+    }
+
+    private static String mirror(String owners) {
+        return "{\"metadata\":{\"name\":\"static\",\"annotations\":{\"kubernetes.io/config.mirror\":\"x\"},\"ownerReferences\":["
+                + owners + "]},\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}";
+    }
+
+    @Test
     @Tag("W81")
     void refusalsNameTheUserTheVerbAndThePlace() {
         User bob = User.authenticated("bob", List.of());

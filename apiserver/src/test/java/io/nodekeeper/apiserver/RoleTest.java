@@ -106,6 +106,19 @@ class RoleTest {
     }
 
     @Test
+    void aRoleInANamespaceIsEnoughToLookAtIt() {
+        created(ROLES, role("looker", rule("", "namespaces", "get")));
+        created(BINDINGS, binding("alice-looks", "Role", "looker", "alice"));
+
+        assertThat(as(TestServer.ALICE, "GET", "/api/v1/namespaces/default", "").status())
+                .isEqualTo(200);
+        assertThat(as(TestServer.ALICE, "GET", "/api/v1/namespaces/kube-system", "")
+                        .message())
+                .isEqualTo(
+                        "namespaces \"kube-system\" is forbidden: User \"alice\" cannot get resource \"namespaces\" in API group \"\" in the namespace \"kube-system\"");
+    }
+
+    @Test
     void aRightToOneNameIsEnoughForAListOfThatName() {
         created(
                 CLUSTER_ROLES,

@@ -271,6 +271,11 @@ class WriteTest {
                         .message())
                 .isEqualTo(
                         "Node \"n1\" is invalid: spec.podCIDRs: Forbidden: node updates may not change podCIDR except from \"\" to valid");
+        assertThat(server.patch(TestServer.MERGE, NODES + "/n1", "{\"spec\":{\"podCIDR\":\"10.0.1.0/24\"}}")
+                        .message())
+                .as("by one who knows only the older field")
+                .isEqualTo(
+                        "Node \"n1\" is invalid: spec.podCIDRs: Forbidden: node updates may not change podCIDR except from \"\" to valid");
         assertThat(server.patch(TestServer.MERGE, NODES + "/n1", "{\"spec\":{\"providerID\":\"p://2\"}}")
                         .message())
                 .isEqualTo(

@@ -157,6 +157,8 @@ public final class BuiltInRoles {
                 rule("", "serviceaccounts", "impersonate"),
                 rule("", "pods configmaps secrets serviceaccounts services", WRITE),
                 rule("", "pods/eviction serviceaccounts/token", "create"),
+                rule("", "events", WRITE),
+                rule("coordination.k8s.io", "leases", READ + " " + WRITE),
                 rule("apps", "daemonsets", WRITE),
                 rule("policy", "poddisruptionbudgets", WRITE));
     }

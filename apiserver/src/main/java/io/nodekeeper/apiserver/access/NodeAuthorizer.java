@@ -46,7 +46,7 @@ public final class NodeAuthorizer {
         if (!asked.groups().contains(NodeIdentity.GROUP) || !asked.isResource()) {
             return Decision.NOT_KNOWN;
         }
-        if (!asked.user().startsWith(NodeIdentity.PREFIX)) {
+        if (NodeIdentity.node(asked.user(), asked.groups()).isEmpty()) {
             return Decision.because("unknown node for user \"" + asked.user() + "\"");
         }
         return switch (asked.group()) {

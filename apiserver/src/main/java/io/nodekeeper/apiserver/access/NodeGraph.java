@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * attachments. One thread changes it, any may read.
  */
 public final class NodeGraph {
+    /** The annotation of a pod that a node tells of because it runs it by itself. */
+    public static final String CONFIG_MIRROR = "kubernetes.io/config.mirror";
+
     private enum Kind {
         SECRET,
         CONFIG_MAP,
@@ -38,7 +41,7 @@ public final class NodeGraph {
     /** A pod is at {@code key} of the store. */
     public void pod(String key, JsonObject pod) {
         String node = pod.object("spec").text("nodeName");
-        boolean mirror = pod.object("metadata").object("annotations").has("kubernetes.io/config.mirror");
+        boolean mirror = pod.object("metadata").object("annotations").has(CONFIG_MIRROR);
         // A mirror pod is what a node says itself: nothing may follow from it.
         if (node.isEmpty()) {
             remove(key);

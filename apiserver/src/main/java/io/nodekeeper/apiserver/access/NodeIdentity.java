@@ -11,6 +11,11 @@ public final class NodeIdentity {
 
     private NodeIdentity() {}
 
+    /** Whether this user has a node's group and prefix, and no name of a node behind it. */
+    public static boolean isNameless(String user, List<String> groups) {
+        return user.equals(PREFIX) && groups.contains(GROUP);
+    }
+
     /** The node whose agent this user is; empty if it is none. */
     public static String node(String user, List<String> groups) {
         return user.startsWith(PREFIX) && groups.contains(GROUP) ? user.substring(PREFIX.length()) : "";

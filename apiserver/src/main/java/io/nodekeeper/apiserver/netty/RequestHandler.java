@@ -87,7 +87,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-        if (!busy && ahead.isEmpty()) {
+        // A new request waits while its answer could not be sent; the rest of one that has begun does not.
+        if (!busy && ahead.isEmpty() && (head != null || context.channel().isWritable())) {
             take(context, message);
         } else if (ahead.size() < AHEAD) {
             ahead.add(message);
@@ -104,6 +105,11 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
+        expectBody(context);
+        context.fireChannelReadComplete();
+    }
+
+    private void expectBody(ChannelHandlerContext context) {
         if (head != null && !busy && bodyTimer == null) {
             bodyTimer = context.executor()
                     .schedule(
@@ -111,7 +117,6 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                             BODY_SECONDS,
                             TimeUnit.SECONDS);
         }
-        context.fireChannelReadComplete();
     }
 
     private void take(ChannelHandlerContext context, Object message) {
@@ -286,6 +291,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             take(context, ahead.remove());
         }
         proceeding = false;
+        expectBody(context);
         if (!busy && ahead.isEmpty() && !context.channel().config().isAutoRead()) {
             context.channel().config().setAutoRead(true);
         }
