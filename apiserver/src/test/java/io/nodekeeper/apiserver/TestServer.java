@@ -199,10 +199,14 @@ final class TestServer {
     static final class Lines implements StreamSink {
         final List<JsonObject> events = new ArrayList<>();
         private final List<Runnable> onClose = new ArrayList<>();
+        /** How many of them are what the reader asked for, and no news. */
+        int first;
+
         boolean ended;
 
         @Override
         public void writeFirst(byte[] bytes) {
+            first++;
             write(bytes);
         }
 

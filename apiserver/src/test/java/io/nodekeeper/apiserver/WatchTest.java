@@ -56,6 +56,30 @@ class WatchTest {
     }
 
     @Test
+    @Tag("W71")
+    void whatAResumedWatchMissedIsNotHeldAgainstItsReader() {
+        server.node("n1");
+        server.node("n2");
+        Lines watch = server.watch(NODES + "&resourceVersion=4");
+        server.node("n3");
+
+        assertThat(watch.brief()).containsExactly("ADDED n1@5", "ADDED n2@6", "ADDED n3@7");
+        assertThat(watch.first).as("lines that are no news").isEqualTo(2);
+    }
+
+    @Test
+    void saysYesInAnyOfTheWordsThatClientsHaveForIt() {
+        server.node("n1");
+        for (String yes : List.of("true", "True", "1", "yes")) {
+            assertThat(server.watch("/api/v1/nodes?watch=" + yes).brief()).containsExactly("ADDED n1@5");
+        }
+        for (String no : List.of("false", "False", "0", "")) {
+            assertThat(server.get("/api/v1/nodes?watch=" + no).json().text("kind"))
+                    .isEqualTo("NodeList");
+        }
+    }
+
+    @Test
     @Tag("W63")
     void aVersionThatIsGoneIsToldOnTheStream() {
         server.node("n1");
