@@ -44,6 +44,12 @@ public record ApiRequest(
         return values == null || values.isEmpty() ? "" : values.getFirst();
     }
 
+    /** Whether a query parameter says yes: anything but nothing, {@code 0} and {@code false} does, as in Kubernetes. */
+    boolean flag(String name) {
+        String value = parameter(name);
+        return !value.isEmpty() && !value.equals("0") && !value.equalsIgnoreCase("false");
+    }
+
     /** A header; empty if it is absent. */
     String header(String name) {
         return headers.getOrDefault(name, "");

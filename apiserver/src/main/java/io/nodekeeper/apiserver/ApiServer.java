@@ -233,7 +233,7 @@ public final class ApiServer {
     }
 
     private static boolean isWatch(ApiRequest request) {
-        return request.method().equals("GET") && ListOptions.flag(request, "watch");
+        return request.method().equals("GET") && request.flag("watch");
     }
 
     private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {

@@ -60,19 +60,13 @@ record ListOptions(
         }
     }
 
-    /** Whether a parameter says yes: anything but nothing, {@code 0} and {@code false} does, as in Kubernetes. */
-    static boolean flag(ApiRequest request, String name) {
-        String value = request.parameter(name);
-        return !value.isEmpty() && !value.equals("0") && !value.equalsIgnoreCase("false");
-    }
-
     static ListOptions of(Resource resource, ApiRequest request) {
         FieldSelector fields = FieldSelector.parse(request.parameter("fieldSelector"));
         resource.checkFields(fields);
         String token = request.parameter("continue");
         Optional<Long> version = number("resourceVersion", request.parameter("resourceVersion"));
         String match = request.parameter("resourceVersionMatch");
-        boolean initialEvents = flag(request, "sendInitialEvents");
+        boolean initialEvents = request.flag("sendInitialEvents");
         if (!match.isEmpty() && !match.equals("Exact") && !match.equals("NotOlderThan")) {
             throw invalid("resourceVersionMatch: Unsupported value: \"" + match
                     + "\": supported values: \"Exact\", \"NotOlderThan\"");

@@ -134,7 +134,7 @@ final class Mutations {
         return writes.apply(
                         order(user, resource, target, request, true),
                         wanted,
-                        ListOptions.flag(request, "force"),
+                        request.flag("force"),
                         object -> defaultTolerations.admit(resource, target, object))
                 .thenApply(result -> shown(result, warnings));
     }

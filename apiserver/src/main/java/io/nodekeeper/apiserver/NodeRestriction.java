@@ -35,16 +35,16 @@ final class NodeRestriction {
      * Refuses what a node may not write; {@code old} is empty for a creation and the same as {@code next} for a deletion.
      */
     void check(User user, Resource resource, RequestInfo.Target target, JsonObject old, JsonObject next) {
-        String self = NodeIdentity.node(user.name(), user.groups());
-        if (self.isEmpty() && !NodeIdentity.isNameless(user.name(), user.groups())) {
-            return;
-        }
         String name = target.name().isEmpty() ? next.object("metadata").text("name") : target.name();
-        if (self.isEmpty()) {
+        if (NodeIdentity.isNameless(user.name(), user.groups())) {
             throw forbidden(
                     resource.type().qualifiedName(),
                     name,
                     "could not determine node from user \"" + user.name() + "\"");
+        }
+        String self = NodeIdentity.node(user.name(), user.groups());
+        if (self.isEmpty()) {
+            return;
         }
         switch (resource.type().qualifiedName()) {
             case "nodes" -> checkNode(self, name, old, next);
@@ -176,21 +176,20 @@ final class NodeRestriction {
     /** Whoever controls a pod is asked for its replacement, and what owns it takes it along. */
     private static void checkOwner(String self, String name, List<JsonObject> owners) {
         String node = "node \"" + self + "\" ";
-        String itself = node + "can only create pods with an owner reference set to itself";
         if (owners.size() > 1) {
             throw forbidden("pods", name, node + "can only create pods with a single owner reference set to itself");
         }
-        if (owners.isEmpty()
-                || !owners.getFirst().text("apiVersion").equals("v1")
-                || !owners.getFirst().text("kind").equals("Node")
-                || !owners.getFirst().text("name").equals(self)) {
-            throw forbidden("pods", name, itself);
+        JsonObject owner = owners.isEmpty() ? JsonObject.EMPTY : owners.getFirst();
+        if (!owner.text("apiVersion").equals("v1")
+                || !owner.text("kind").equals("Node")
+                || !owner.text("name").equals(self)) {
+            throw forbidden("pods", name, node + "can only create pods with an owner reference set to itself");
         }
-        if (!owners.getFirst().bool("controller")) {
+        if (!owner.bool("controller")) {
             throw forbidden(
                     "pods", name, node + "can only create pods with a controller owner reference set to itself");
         }
-        if (owners.getFirst().bool("blockOwnerDeletion")) {
+        if (owner.bool("blockOwnerDeletion")) {
             throw forbidden("pods", name, node + "must not set blockOwnerDeletion on an owner reference");
         }
     }

@@ -99,9 +99,10 @@ final class NodeStrategy implements Strategy {
     private static JsonObject mirrorPodCidr(JsonObject node) {
         JsonObject spec = node.object("spec");
         String first = spec.array("podCIDRs").strings().findFirst().orElse("");
+        String older = spec.text("podCIDR");
         // Who knows only the older field changes only that.
-        if (!spec.text("podCIDR").isEmpty() && !spec.text("podCIDR").equals(first)) {
-            JsonArray list = JsonArray.of(new JsonString(spec.text("podCIDR")));
+        if (!older.isEmpty() && !older.equals(first)) {
+            JsonArray list = JsonArray.of(new JsonString(older));
             return node.update("spec", old -> old.with("podCIDRs", list));
         }
         return first.isEmpty() ? node : node.update("spec", old -> old.with("podCIDR", first));

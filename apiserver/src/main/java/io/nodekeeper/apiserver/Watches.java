@@ -49,7 +49,7 @@ final class Watches {
 
     CompletableFuture<ApiResponse> open(Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
         ListOptions options = ListOptions.of(resource, request);
-        boolean initialEvents = ListOptions.flag(request, "sendInitialEvents");
+        boolean initialEvents = request.flag("sendInitialEvents");
         if (initialEvents && !options.match().equals("NotOlderThan")) {
             throw ListOptions.invalid(
                     "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to"
@@ -64,7 +64,7 @@ final class Watches {
                 .filter(asked -> asked > 0)
                 .map(asked -> Math.min(asked, LONGEST_SECONDS))
                 .orElseGet(() -> (long) DEFAULT_SECONDS + random.nextInt(DEFAULT_SECONDS));
-        boolean bookmarks = ListOptions.flag(request, "allowWatchBookmarks");
+        boolean bookmarks = request.flag("allowWatchBookmarks");
         ApiResponse.Streamed response = new ApiResponse.Streamed(
                 200,
                 Map.of("content-type", ApiResponse.JSON),

@@ -2,16 +2,13 @@ package io.nodekeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.Authenticator;
 import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.Identity;
+import io.nodekeeper.client.LogLines;
 import io.nodekeeper.client.Pem;
 import io.nodekeeper.client.Tls;
 import io.nodekeeper.store.IndexedStore;
@@ -49,8 +46,7 @@ class CertificateReloadTest {
     Path data;
 
     private final VirtualTime time = new VirtualTime(NOW);
-    private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
-    private final Logger logger = (Logger) org.slf4j.LoggerFactory.getLogger(CertificateReload.class);
+    private final LogLines log = LogLines.of(CertificateReload.class);
     private final ThreadLoop loop = new ThreadLoop("store");
     private final IndexedStore store = new IndexedStore(loop, Journal.NONE);
     private final Issuer issuer =
@@ -62,8 +58,6 @@ class CertificateReloadTest {
 
     @BeforeEach
     void start() throws Exception {
-        logged.start();
-        logger.addAppender(logged);
         files = new IdentityFiles(data.resolve("tls.crt"), data.resolve("tls.key"));
         Identity first = put("first");
         https = HttpsServer.start(
@@ -76,7 +70,6 @@ class CertificateReloadTest {
 
     @AfterEach
     void stop() throws Exception {
-        logger.detachAppender(logged);
         https.close();
         store.close().get(10, TimeUnit.SECONDS);
     }
@@ -131,13 +124,6 @@ class CertificateReloadTest {
         assertThat(answer).startsWith("HTTP/1.1 200 OK\r\n");
     }
 
-    private List<String> warnings() {
-        return logged.list.stream()
-                .filter(event -> event.getLevel() == Level.WARN)
-                .map(ILoggingEvent::getFormattedMessage)
-                .toList();
-    }
-
     @Test
     void aChangedCertificateIsShownToWhoConnectsAnewWithinAMinute() throws Exception {
         try (SSLSocket old = connect()) {
@@ -152,7 +138,7 @@ class CertificateReloadTest {
             assertThat(shown()).isEqualTo("CN=second");
             assertHealthy(old);
         }
-        assertThat(warnings()).isEmpty();
+        assertThat(log.warnings()).isEmpty();
     }
 
     @Test
@@ -172,7 +158,7 @@ class CertificateReloadTest {
         // when
         time.advance(Duration.ofMinutes(5));
         // then
-        assertThat(warnings())
+        assertThat(log.warnings())
                 .containsExactly("The server's certificate " + files.certificate() + " and key " + files.key()
                         + " cannot be used, those before stay: java.lang.IllegalArgumentException:"
                         + " the private key is not the one of the certificate CN=second");
@@ -181,7 +167,7 @@ class CertificateReloadTest {
         Files.writeString(files.key(), Pem.encode(second.key()));
         time.advance(Duration.ofMinutes(1));
         assertThat(shown()).isEqualTo("CN=second");
-        assertThat(warnings()).hasSize(1);
+        assertThat(log.warnings()).hasSize(1);
     }
 
     @Test
@@ -190,7 +176,7 @@ class CertificateReloadTest {
         generator.initialize(2048);
         Files.writeString(files.key(), Pem.encode(generator.generateKeyPair().getPrivate()));
         time.advance(Duration.ofMinutes(1));
-        assertThat(warnings())
+        assertThat(log.warnings())
                 .singleElement()
                 .asString()
                 .endsWith("the private key is not the one of the certificate CN=first");
@@ -200,11 +186,11 @@ class CertificateReloadTest {
     void eachTroubleIsToldOfAndTheOldPairStays() throws Exception {
         Files.delete(files.key());
         time.advance(Duration.ofMinutes(5));
-        assertThat(warnings()).singleElement().asString().endsWith("NoSuchFileException: " + files.key());
+        assertThat(log.warnings()).singleElement().asString().endsWith("NoSuchFileException: " + files.key());
         put("second");
         Files.writeString(files.certificate(), "rubbish");
         time.advance(Duration.ofMinutes(5));
-        assertThat(warnings())
+        assertThat(log.warnings())
                 .hasSize(2)
                 .last()
                 .asString()

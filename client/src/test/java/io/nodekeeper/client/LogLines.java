@@ -21,6 +21,14 @@ public final class LogLines {
         return lines;
     }
 
+    /** The warnings so far. */
+    public List<String> warnings() {
+        return appender.list.stream()
+                .filter(event -> event.getLevel() == Level.WARN)
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
+    }
+
     /** What was logged so far. */
     public List<String> lines() {
         return appender.list.stream()

@@ -279,8 +279,8 @@ class BlindnessIT {
 
             A false verdict is a living node that became Unknown from the beginning of the fault until 60 s after its end. A
             crash is found when the API shows it; the time counts from when sight returned, or from the node's last sign of life
-            where that was stored later, a request that had waited; it is negative for what was found before. It should be 45 s at most (the grace and 5 s; the test fails beyond 50 s), and at least the grace
-            after the last sign of life.
+            where that was stored later, a request that had waited; it is negative for what was found before. It should be 45 s
+            at most (the grace and 5 s; the test fails beyond 50 s), and at least the grace after the last sign of life.
             "All at once": disk for 45 s, API server, controller and network (refused) for 60 s, lease watch until 70 s.
 
             | fault | for | living | crashed | false verdicts | crashes found after sight returned | hop named | as it should be |
