@@ -56,6 +56,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The two client libraries of Java, as they are, against a server process; both by client certificate. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Tag("long")
 class ClientLibrariesIT {
     private static final Duration SOON = Duration.ofSeconds(15);
     private static final String NAMESPACE = "default";

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 /** What the API server acknowledged survives kill -9. */
 @Isolated("It keeps both processors busy.")
+@Tag("long")
 class DurabilityIT {
     private static final int KILLS = 20;
     private static final int WRITERS = 16;

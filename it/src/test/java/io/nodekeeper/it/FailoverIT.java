@@ -20,6 +20,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 /** What one controller began another one finishes. */
 @Isolated("It measures.")
+@Tag("long")
 class FailoverIT {
     private static final Duration GRACE = Duration.ofSeconds(15);
     /** Kubernetes' lock: 15 s without a renewal, and then a look each 2 s × (1…2.2). */

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.parallel.Isolated;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Isolated("It measures.")
+@Tag("long")
 class FaultZooIT {
     /** They mostly wait; all take two rounds. */
     private static final int SIDE_BY_SIDE = Integer.getInteger("faults.parallel", 9);
@@ -111,7 +112,7 @@ class FaultZooIT {
     private static final String DOCUMENT = """
             # Faults of the container runtime
 
-            Written by `FaultZooIT`, which `./test` runs; do not edit.
+            Written by `FaultZooIT`, which `./test --all` runs; do not edit.
 
             Each row is a machine of its own: containerd with three real pods, and an agent with default periods; nine machines
             side by side on one computer with 2 cores, all at one API server. Processes are frozen with SIGSTOP, disks are an

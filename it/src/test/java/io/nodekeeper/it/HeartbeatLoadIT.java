@@ -28,6 +28,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 /** The renewals of five thousand nodes, as they come every ten seconds, with twenty watchers. */
 @Isolated("It measures.")
+@Tag("long")
 class HeartbeatLoadIT {
     private static final int NODES = 5_000;
     private static final int WATCHERS = 20;

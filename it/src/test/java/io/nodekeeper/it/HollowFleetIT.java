@@ -8,12 +8,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** A tenth of 2,000 nodes dies at once. */
 @Isolated("It measures.")
+@Tag("long")
 class HollowFleetIT {
     private static final Duration GRACE = Duration.ofSeconds(15);
     private static final int LIVING = 1_800;

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * exit code. Each version has a namespace and node names of its own, so that all run beside each other.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("long")
 class KubectlIT {
     private static final Duration SOON = Duration.ofSeconds(30);
 

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Whatever happens to it, the API server looks like one store that does one thing after the other, and its watches tell
  * every change once and in order.
  */
+@Tag("long")
 class LinearizabilityIT {
     private static final int CLIENTS = 8;
     private static final Duration PROGRESS = Duration.ofSeconds(60);

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Isolated("It measures.")
+@Tag("long")
 class RuntimeIT {
     private static final int PODS = 30;
     private static final Duration SOON = Duration.ofSeconds(10);
