@@ -129,45 +129,4 @@ class FormsTest {
     void refusesOtherLabelValues(String value) {
         assertThat(Names.labelValueFault(value)).isPresent();
     }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '~',
-            value = {
-                "{\"spec\":7} | spec: expected object, got number 7",
-                "{\"spec\":{\"taints\":{}}} | spec.taints: expected array, got object {}",
-                "{\"spec\":{\"taints\":[7]}} | spec.taints[0]: expected object, got number 7",
-                "{\"spec\":{\"unschedulable\":\"true\"}} | spec.unschedulable: expected bool, got string \"true\"",
-                "{\"spec\":{\"podCIDRs\":[null]}} | spec.podCIDRs[0]: expected value, got null null",
-                "{\"metadata\":{\"labels\":{\"a\":1}}} | metadata.labels.a: expected string, got number 1",
-                "{\"metadata\":{\"generation\":1.5}} | metadata.generation: expected int64, got number 1.5",
-                "{\"metadata\":{\"creationTimestamp\":\"now\"}} | metadata.creationTimestamp: expected time, got string \"now\"",
-                "{\"status\":{\"capacity\":{\"cpu\":\"many\"}}} | status.capacity.cpu: expected quantity, got string \"many\"",
-                "{\"status\":{\"capacity\":{\"cpu\":{}}}} | status.capacity.cpu: expected quantity, got object {}"
-            })
-    void namesTheFieldWhoseTypeIsWrong(String node, String fault) {
-        assertThat(Schemas.NODE.mismatch(Json.parseObject(node))).contains(fault);
-    }
-
-    @Test
-    void takesNullForEveryFieldAndNumbersForQuantities() {
-        assertThat(
-                        Schemas.NODE.mismatch(
-                                Json.parseObject(
-                                        "{\"metadata\":{\"creationTimestamp\":null},\"spec\":null,\"status\":{\"capacity\":{\"cpu\":4}}}")))
-                .isEmpty();
-    }
-
-    @Test
-    @Tag("W41")
-    void namesFieldsThatAKindDoesNotHaveButNotThoseOfAPodsSpec() {
-        assertThat(
-                        Schemas.NODE.unknownFields(
-                                Json.parseObject(
-                                        "{\"a\":1,\"spec\":{\"b\":{},\"taints\":[{\"c\":1}]},\"metadata\":{\"labels\":{\"x\":\"y\"}}}")))
-                .containsExactly("a", "spec.b", "spec.taints[0].c");
-        assertThat(Schemas.POD.unknownFields(Json.parseObject("{\"spec\":{\"anything\":1},\"x\":1}")))
-                .containsExactly("x");
-    }
 }

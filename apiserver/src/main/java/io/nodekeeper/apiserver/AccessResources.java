@@ -1,8 +1,6 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.AccessSchemas;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.Schema;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -13,55 +11,46 @@ final class AccessResources {
     private static final String AUTHENTICATION = "authentication.k8s.io";
 
     static final Resource ROLES = Resource.stored(
-                    new ResourceType(RBAC, "v1", "roles", "Role", true), AccessSchemas.ROLE, "roles")
+                    new ResourceType(RBAC, "v1", "roles", "Role", true), "roles")
             .strategy(new RoleStrategy(true))
             .table(Tables.ROLES);
 
     static final Resource ROLE_BINDINGS = Resource.stored(
-                    new ResourceType(RBAC, "v1", "rolebindings", "RoleBinding", true),
-                    AccessSchemas.BINDING,
-                    "rolebindings")
+                    new ResourceType(RBAC, "v1", "rolebindings", "RoleBinding", true), "rolebindings")
             .strategy(new BindingStrategy(true))
             .table(Tables.ROLE_BINDINGS);
 
     static final Resource CLUSTER_ROLES = Resource.stored(
-                    new ResourceType(RBAC, "v1", "clusterroles", "ClusterRole", false),
-                    AccessSchemas.CLUSTER_ROLE,
-                    "clusterroles")
+                    new ResourceType(RBAC, "v1", "clusterroles", "ClusterRole", false), "clusterroles")
             .strategy(new RoleStrategy(false))
             .table(Tables.ROLES);
 
     static final Resource CLUSTER_ROLE_BINDINGS = Resource.stored(
-                    new ResourceType(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", false),
-                    AccessSchemas.BINDING,
-                    "clusterrolebindings")
+                    new ResourceType(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", false), "clusterrolebindings")
             .strategy(new BindingStrategy(false))
             .table(Tables.ROLE_BINDINGS);
 
     static final Resource TOKEN_REVIEWS =
-            asked(AUTHENTICATION, "tokenreviews", "TokenReview", false, AccessSchemas.TOKEN_REVIEW);
+            asked(AUTHENTICATION, "tokenreviews", "TokenReview", false);
     static final Resource SELF_SUBJECT_REVIEWS =
-            asked(AUTHENTICATION, "selfsubjectreviews", "SelfSubjectReview", false, AccessSchemas.SELF_SUBJECT_REVIEW);
+            asked(AUTHENTICATION, "selfsubjectreviews", "SelfSubjectReview", false);
     static final Resource SUBJECT_ACCESS_REVIEWS = asked(
-            AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", false, AccessSchemas.SUBJECT_ACCESS_REVIEW);
+            AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", false);
     static final Resource LOCAL_SUBJECT_ACCESS_REVIEWS = asked(
             AUTHORIZATION,
             "localsubjectaccessreviews",
             "LocalSubjectAccessReview",
-            true,
-            AccessSchemas.SUBJECT_ACCESS_REVIEW);
+            true);
     static final Resource SELF_SUBJECT_ACCESS_REVIEWS = asked(
             AUTHORIZATION,
             "selfsubjectaccessreviews",
             "SelfSubjectAccessReview",
-            false,
-            AccessSchemas.SELF_SUBJECT_ACCESS_REVIEW);
+            false);
     static final Resource SELF_SUBJECT_RULES_REVIEWS = asked(
             AUTHORIZATION,
             "selfsubjectrulesreviews",
             "SelfSubjectRulesReview",
-            false,
-            AccessSchemas.SELF_SUBJECT_RULES_REVIEW);
+            false);
 
     /** Roles and bindings: what authorization goes by. */
     static final List<Resource> STORED = List.of(CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, ROLES, ROLE_BINDINGS);
@@ -79,7 +68,7 @@ final class AccessResources {
 
     private AccessResources() {}
 
-    private static Resource asked(String group, String plural, String kind, boolean namespaced, Schema schema) {
-        return Resource.asked(new ResourceType(group, "v1", plural, kind, namespaced), schema);
+    private static Resource asked(String group, String plural, String kind, boolean namespaced) {
+        return Resource.asked(new ResourceType(group, "v1", plural, kind, namespaced));
     }
 }

@@ -1,7 +1,6 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.ClusterSchemas;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
@@ -31,7 +30,7 @@ final class Bindings implements Action {
             User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         JsonObject body = Bodies.object(request);
         Bodies.check(ClusterResources.BINDINGS, body, 400);
-        JsonObject binding = Codec.normalize(body, ClusterSchemas.BINDING);
+        JsonObject binding = Codec.normalize(body, ClusterResources.BINDINGS.schema());
         MetadataRules.checkPlace(binding, target.namespace(), target.name());
         String name = target.name().isEmpty() ? binding.object("metadata").text("name") : target.name();
         check(name, binding);

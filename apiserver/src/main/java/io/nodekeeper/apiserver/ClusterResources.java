@@ -1,6 +1,5 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.ClusterSchemas;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
 import java.util.List;
@@ -10,29 +9,25 @@ import java.util.function.Function;
 /** What clients of node health also ask for, as kubelets and kube-controller-managers list it at their start: facts of Kubernetes. */
 final class ClusterResources {
     static final Resource SERVICE_ACCOUNTS = Resource.stored(
-                    new ResourceType("", "v1", "serviceaccounts", "ServiceAccount", true),
-                    ClusterSchemas.SERVICE_ACCOUNT,
-                    "serviceaccounts")
+                    new ResourceType("", "v1", "serviceaccounts", "ServiceAccount", true), "serviceaccounts")
             .shortNames("sa")
             .subresources(Subresource.action("token", "authentication.k8s.io", "v1", "TokenRequest"))
             .table(ClusterTables.SERVICE_ACCOUNTS);
 
     static final Resource SECRETS = Resource.stored(
-                    new ResourceType("", "v1", "secrets", "Secret", true), ClusterSchemas.SECRET, "secrets")
+                    new ResourceType("", "v1", "secrets", "Secret", true), "secrets")
             .strategy(new SecretStrategy())
             .fields(Map.of("type", secret -> secret.text("type")))
             .table(ClusterTables.SECRETS);
 
     static final Resource CONFIG_MAPS = Resource.stored(
-                    new ResourceType("", "v1", "configmaps", "ConfigMap", true),
-                    ClusterSchemas.CONFIG_MAP,
-                    "configmaps")
+                    new ResourceType("", "v1", "configmaps", "ConfigMap", true), "configmaps")
             .shortNames("cm")
             .strategy(new ConfigMapStrategy())
             .table(ClusterTables.CONFIG_MAPS);
 
     static final Resource SERVICES = Resource.stored(
-                    new ResourceType("", "v1", "services", "Service", true), ClusterSchemas.SERVICE, "services/specs")
+                    new ResourceType("", "v1", "services", "Service", true), "services/specs")
             .shortNames("svc")
             .categories("all")
             .subresources(Subresource.status("Service"))
@@ -45,9 +40,7 @@ final class ClusterResources {
             .table(ClusterTables.SERVICES);
 
     static final Resource DAEMON_SETS = Resource.stored(
-                    new ResourceType("apps", "v1", "daemonsets", "DaemonSet", true),
-                    ClusterSchemas.DAEMON_SET,
-                    "daemonsets")
+                    new ResourceType("apps", "v1", "daemonsets", "DaemonSet", true), "daemonsets")
             .shortNames("ds")
             .categories("all")
             .subresources(Subresource.status("DaemonSet"))
@@ -55,38 +48,28 @@ final class ClusterResources {
             .table(ClusterTables.DAEMON_SETS);
 
     static final Resource CSI_NODES = Resource.stored(
-                    new ResourceType("storage.k8s.io", "v1", "csinodes", "CSINode", false),
-                    ClusterSchemas.CSI_NODE,
-                    "csinodes")
+                    new ResourceType("storage.k8s.io", "v1", "csinodes", "CSINode", false), "csinodes")
             .strategy(new CsiNodeStrategy())
             .table(ClusterTables.CSI_NODES);
 
     static final Resource CSI_DRIVERS = Resource.stored(
-                    new ResourceType("storage.k8s.io", "v1", "csidrivers", "CSIDriver", false),
-                    ClusterSchemas.CSI_DRIVER,
-                    "csidrivers")
+                    new ResourceType("storage.k8s.io", "v1", "csidrivers", "CSIDriver", false), "csidrivers")
             .strategy(new CsiDriverStrategy())
             .table(ClusterTables.CSI_DRIVERS);
 
     static final Resource VOLUME_ATTACHMENTS = Resource.stored(
-                    new ResourceType("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", false),
-                    ClusterSchemas.VOLUME_ATTACHMENT,
-                    "volumeattachments")
+                    new ResourceType("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", false), "volumeattachments")
             .subresources(Subresource.status("VolumeAttachment"))
             .strategy(new VolumeAttachmentStrategy())
             .table(ClusterTables.VOLUME_ATTACHMENTS);
 
     static final Resource RUNTIME_CLASSES = Resource.stored(
-                    new ResourceType("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false),
-                    ClusterSchemas.RUNTIME_CLASS,
-                    "runtimeclasses")
+                    new ResourceType("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false), "runtimeclasses")
             .strategy(new RuntimeClassStrategy())
             .table(ClusterTables.RUNTIME_CLASSES);
 
     static final Resource POD_DISRUPTION_BUDGETS = Resource.stored(
-                    new ResourceType("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true),
-                    ClusterSchemas.POD_DISRUPTION_BUDGET,
-                    "poddisruptionbudgets")
+                    new ResourceType("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true), "poddisruptionbudgets")
             .shortNames("pdb")
             .subresources(Subresource.status("PodDisruptionBudget"))
             .strategy(new DisruptionBudgetStrategy())
@@ -95,7 +78,7 @@ final class ClusterResources {
     private static final ResourceType NEW_EVENT = new ResourceType("events.k8s.io", "v1", "events", "Event", true);
 
     /** The events of {@link Resources#EVENTS} in their newer form. */
-    static final Resource NEW_EVENTS = Resource.stored(NEW_EVENT, ClusterSchemas.EVENT, "events")
+    static final Resource NEW_EVENTS = Resource.stored(NEW_EVENT, "events")
             .codec(new EventCodec(NEW_EVENT))
             .shortNames("ev")
             .strategy(new NewEventStrategy())
@@ -114,7 +97,7 @@ final class ClusterResources {
 
     /** The older way to bind a pod, which is named in the body. */
     static final Resource BINDINGS =
-            Resource.asked(new ResourceType("", "v1", "bindings", "Binding", true), ClusterSchemas.BINDING);
+            Resource.asked(new ResourceType("", "v1", "bindings", "Binding", true));
 
     static final List<Resource> ALL = List.of(
             BINDINGS,

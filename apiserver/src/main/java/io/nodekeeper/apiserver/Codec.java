@@ -17,8 +17,10 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Objects between the store and the wire. A stored value is JSON that begins with kind, apiVersion and metadata and does
@@ -122,7 +124,10 @@ class Codec {
             String name = field.getKey();
             JsonValue value = field.getValue();
             if (value == JsonNull.NULL) {
-                result.remove(name);
+                // A field that is null is not set; a map's entry is, as its type's zero.
+                Optional<JsonValue> zero =
+                        schema instanceof Schema.MapOf map ? map.value().zero() : Optional.<JsonValue>empty();
+                zero.ifPresentOrElse(empty -> result.put(name, empty), () -> result.remove(name));
                 same = false;
             } else {
                 JsonValue next = normalized(value, schema.field(name).orElse(Schema.Scalar.ANY), depth - 1);
@@ -141,6 +146,7 @@ class Codec {
         boolean same = true;
         for (JsonValue element : array.items()) {
             if (element == JsonNull.NULL) {
+                item.zero().ifPresent(result::add);
                 same = false;
             } else {
                 JsonValue next = normalized(element, item, depth - 1);
@@ -167,11 +173,21 @@ class Codec {
                     yield new JsonString(
                             KubeTime.formatMicro(KubeTime.parse(text).orElseThrow()));
                 }
+                if (schema == Schema.Scalar.BYTES) {
+                    yield canonical(string);
+                }
                 yield string;
             }
             case JsonNumber number -> schema == Schema.Scalar.QUANTITY ? new JsonString(number.literal()) : number;
             default -> value;
         };
+    }
+
+    /** Base64 without line ends and without stray bits, as Go writes what it read. */
+    private static JsonString canonical(JsonString base64) {
+        String text =
+                Base64.getEncoder().encodeToString(Schema.bytes(base64.value()).orElseThrow());
+        return text.equals(base64.value()) ? base64 : new JsonString(text);
     }
 
     private static byte[] version(long revision) {

@@ -3,7 +3,7 @@ package io.nodekeeper.apiserver;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Schema;
-import io.nodekeeper.api.Schema.Scalar;
+import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.util.List;
 import java.util.Optional;
 
@@ -22,14 +22,7 @@ record DeleteOptions(boolean dryRun, Optional<Long> graceSeconds, String uid, St
     /** What becomes of what an object owns. Whichever is asked for: that is a garbage collector's, later. */
     private static final List<String> POLICIES = List.of("", "Background", "Foreground", "Orphan");
 
-    private static final Schema SCHEMA = Schema.open(
-            "kind", Scalar.STRING,
-            "apiVersion", Scalar.STRING,
-            "gracePeriodSeconds", Scalar.INTEGER,
-            "orphanDependents", Scalar.BOOLEAN,
-            "propagationPolicy", Scalar.STRING,
-            "dryRun", Schema.list(Scalar.STRING),
-            "preconditions", Schema.object("uid", Scalar.STRING, "resourceVersion", Scalar.STRING));
+    private static final Schema SCHEMA = KindSchemas.of("v1", "DeleteOptions");
 
     /** Reads the options; whoever sends none, or only some, gets the kind's own way for the rest. */
     static DeleteOptions of(ApiRequest request) {

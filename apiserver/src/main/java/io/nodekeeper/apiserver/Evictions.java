@@ -1,11 +1,12 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.ClusterSchemas;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.Schema;
+import io.nodekeeper.apiserver.schema.KindSchemas;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import java.util.List;
@@ -18,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
  * it, so that many at once do not take more than there is. Thread-safe.
  */
 final class Evictions implements Action {
+    private static final Schema SCHEMA = KindSchemas.of("policy/v1", "Eviction");
     private static final List<String> VERSIONS = List.of("", "policy/v1", "policy/v1beta1");
     private static final String REFUSED = "Cannot evict pod as it would violate the pod's disruption budget.";
     /** How long a client waits for a budget that is not computed yet, in seconds (Kubernetes). */
@@ -57,7 +59,7 @@ final class Evictions implements Action {
 
     private static void check(JsonObject body) {
         String kind = body.text("kind");
-        Optional<String> fault = ClusterSchemas.EVICTION.mismatch(body);
+        Optional<String> fault = SCHEMA.mismatch(body);
         if (!kind.isEmpty() && !kind.equals("Eviction")) {
             fault = Optional.of("the object provided is a " + kind);
         } else if (!VERSIONS.contains(body.text("apiVersion"))) {

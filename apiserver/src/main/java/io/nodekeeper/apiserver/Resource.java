@@ -5,6 +5,7 @@ import io.nodekeeper.api.FieldSelector;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Schema;
+import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,10 +45,10 @@ record Resource(
             List.of("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch");
 
     /** A stored resource with all verbs, no subresources and no rules of its own, shown by name and age. */
-    static Resource stored(ResourceType type, Schema schema, String registry) {
+    static Resource stored(ResourceType type, String registry) {
         return new Resource(
                 type,
-                schema,
+                KindSchemas.of(type),
                 registry,
                 List.of(),
                 List.of(),
@@ -60,8 +61,8 @@ record Resource(
     }
 
     /** A resource that is created only to be answered, as a review is. */
-    static Resource asked(ResourceType type, Schema schema) {
-        return stored(type, schema, "").verbs(List.of("create"));
+    static Resource asked(ResourceType type) {
+        return stored(type, "").verbs(List.of("create"));
     }
 
     /** The same with these names for kubectl. */

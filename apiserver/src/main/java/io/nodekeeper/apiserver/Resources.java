@@ -2,7 +2,6 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.Schemas;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -12,7 +11,7 @@ import java.util.stream.Stream;
 
 /** The catalogue of what the server serves: facts of Kubernetes. */
 final class Resources {
-    static final Resource NODES = Resource.stored(ResourceType.NODES, Schemas.NODE, "minions")
+    static final Resource NODES = Resource.stored(ResourceType.NODES, "minions")
             .shortNames("no")
             .subresources(Subresource.status("Node"))
             .strategy(new NodeStrategy())
@@ -21,7 +20,7 @@ final class Resources {
                     node -> Boolean.toString(node.object("spec").bool("unschedulable"))))
             .table(Tables.NODES);
 
-    static final Resource PODS = Resource.stored(ResourceType.PODS, Schemas.POD, "pods")
+    static final Resource PODS = Resource.stored(ResourceType.PODS, "pods")
             .shortNames("po")
             .categories("all")
             .subresources(
@@ -41,7 +40,7 @@ final class Resources {
                     "status.nominatedNodeName", at("status", "nominatedNodeName")))
             .table(Tables.PODS);
 
-    static final Resource EVENTS = Resource.stored(ResourceType.EVENTS, Schemas.EVENT, "events")
+    static final Resource EVENTS = Resource.stored(ResourceType.EVENTS, "events")
             .shortNames("ev")
             .strategy(new EventStrategy())
             .fields(Map.ofEntries(
@@ -61,7 +60,7 @@ final class Resources {
                     })))
             .table(Tables.EVENTS);
 
-    static final Resource NAMESPACES = Resource.stored(ResourceType.NAMESPACES, Schemas.NAMESPACE, "namespaces")
+    static final Resource NAMESPACES = Resource.stored(ResourceType.NAMESPACES, "namespaces")
             .shortNames("ns")
             .verbs(Resource.VERBS.stream()
                     .filter(verb -> !verb.equals("deletecollection"))
@@ -73,7 +72,7 @@ final class Resources {
             .fields(Map.of("status.phase", at("status", "phase")))
             .table(Tables.NAMESPACES);
 
-    static final Resource LEASES = Resource.stored(ResourceType.LEASES, Schemas.LEASE, "leases")
+    static final Resource LEASES = Resource.stored(ResourceType.LEASES, "leases")
             .strategy(new LeaseStrategy())
             .table(Tables.LEASES);
 

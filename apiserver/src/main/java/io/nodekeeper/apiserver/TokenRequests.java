@@ -1,6 +1,5 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.AccessSchemas;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonArray;
@@ -22,7 +21,7 @@ import java.util.random.RandomGenerator;
 final class TokenRequests implements Action {
     private static final ResourceType TYPE =
             new ResourceType("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", true);
-    private static final Resource REQUESTS = Resource.asked(TYPE, AccessSchemas.TOKEN_REQUEST);
+    private static final Resource REQUESTS = Resource.asked(TYPE);
     /** A token's life if nothing else is asked for, and the least and the most that may be (Kubernetes). */
     private static final long DEFAULT_SECONDS = 3_600;
 

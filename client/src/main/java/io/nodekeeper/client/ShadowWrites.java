@@ -16,9 +16,9 @@ final class ShadowWrites {
     private static final Map<String, Schema> SCHEMAS = Map.of(
             "nodes", Schemas.NODE,
             "pods", Schemas.POD,
-            "leases", Schemas.LEASE,
-            "events", Schemas.EVENT,
-            "namespaces", Schemas.NAMESPACE);
+            "leases", Schemas.PLAIN,
+            "events", Schemas.PLAIN,
+            "namespaces", Schemas.WITH_CONDITIONS);
 
     /**
      * {@code before} after the write; empty if it is gone then.

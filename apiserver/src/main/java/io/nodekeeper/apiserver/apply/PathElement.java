@@ -7,6 +7,7 @@ import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Schema;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * One step of a path into an object, in the form in which Kubernetes writes it: {@code f:NAME} for a field,
@@ -23,11 +24,16 @@ final class PathElement {
         return "v:" + Json.write(value);
     }
 
-    /** The fields that identify an item of a list; a port is one of its protocol, as Kubernetes has it. */
+    /** Fields that identify an item together with the merge key, in the lists whose items have them (listMapKeys). */
+    private static final List<String> SECOND_KEYS = List.of("protocol", "whenUnsatisfiable");
+
+    /** The fields that identify an item of a list. */
     private static List<String> keys(Schema.ListOf list) {
-        return list.item().field("protocol").isPresent()
-                ? List.of(list.mergeKey(), "protocol")
-                : List.of(list.mergeKey());
+        return Stream.concat(
+                        Stream.of(list.mergeKey()),
+                        SECOND_KEYS.stream()
+                                .filter(key -> list.item().field(key).isPresent()))
+                .toList();
     }
 
     /** The step to an item of a list with a merge key; empty if the item lacks it. */
@@ -37,7 +43,8 @@ final class PathElement {
         }
         JsonObject.Builder key = JsonObject.builder();
         for (String name : keys(list)) {
-            key.put(name, object.get(name).orElse(new JsonString("TCP")));
+            JsonValue absent = new JsonString(name.equals("protocol") ? "TCP" : "");
+            key.put(name, object.get(name).orElse(absent));
         }
         return Optional.of("k:" + Json.write(key.build()));
     }

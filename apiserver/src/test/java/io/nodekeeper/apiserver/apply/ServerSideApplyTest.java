@@ -6,7 +6,8 @@ import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
-import io.nodekeeper.api.Schemas;
+import io.nodekeeper.api.Schema;
+import io.nodekeeper.apiserver.schema.KindSchemas;
 import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
 import io.nodekeeper.apiserver.apply.ServerSideApply.Applied;
 import java.util.List;
@@ -23,6 +24,8 @@ import org.junit.jupiter.api.Test;
 
 /** What applying does to an object and to who owns it. */
 class ServerSideApplyTest {
+    private static final Schema NODE = KindSchemas.of("v1", "Node");
+    private static final Schema POD = KindSchemas.of("v1", "Pod");
     private static final Manager ONE = new Manager("one", true, "v1", "");
     private static final Manager TWO = new Manager("two", true, "v1", "");
     private static final String NOW = "2026-11-21T07:00:00Z";
@@ -33,7 +36,7 @@ class ServerSideApplyTest {
 
     private static Applied apply(Manager manager, JsonObject live, JsonObject wanted, ManagedFields owners) {
         return ServerSideApply.apply(
-                live, wanted, FieldSet.of(wanted, Schemas.NODE), owners, manager, false, Schemas.NODE, NOW);
+                live, wanted, FieldSet.of(wanted, NODE), owners, manager, false, NODE, NOW);
     }
 
     @Test
@@ -42,7 +45,7 @@ class ServerSideApplyTest {
         JsonObject node = node("{'metadata':{'labels':{'a':'1'},'finalizers':['x.y/z']},"
                 + "'spec':{'taints':[{'key':'k'}],'unschedulable':true},"
                 + "'status':{'conditions':[{'type':'Ready','status':'True'}]}}");
-        FieldSet fields = FieldSet.of(node, Schemas.NODE);
+        FieldSet fields = FieldSet.of(node, NODE);
         assertThat(fields.toJson())
                 .hasToString(
                         "{\"f:metadata\":{\"f:finalizers\":{\"v:\\\"x.y/z\\\"\":{}},\"f:labels\":{\"f:a\":{}}},\"f:spec\":{\"f:taints\":{},\"f:unschedulable\":{}},\"f:status\":{\"f:conditions\":{\"k:{\\\"type\\\":\\\"Ready\\\"}\":{\".\":{},\"f:status\":{},\"f:type\":{}}}}}");
@@ -63,7 +66,7 @@ class ServerSideApplyTest {
     void portsAreToldApartByTheirProtocolToo() {
         JsonObject pod = node("{'spec':{'containers':[{'name':'c','ports':[{'containerPort':53,'protocol':'UDP'},"
                 + "{'containerPort':53}]}]}}");
-        assertThat(FieldSet.of(pod, Schemas.POD).paths())
+        assertThat(FieldSet.of(pod, POD).paths())
                 .contains(
                         ".spec.containers[name=\"c\"].ports[containerPort=53,protocol=\"UDP\"]",
                         ".spec.containers[name=\"c\"].ports[containerPort=53,protocol=\"TCP\"]");
@@ -115,7 +118,7 @@ class ServerSideApplyTest {
                 ONE, JsonObject.EMPTY, node("{'metadata':{'labels':{'a':'1','b':'2','c':'3'}}}"), ManagedFields.NONE);
         Manager writer = new Manager("kubectl-label", false, "v1", "");
         Comparison change =
-                Comparison.of(one.object(), node("{'metadata':{'labels':{'a':'9','b':'2'}}}"), Schemas.NODE);
+                Comparison.of(one.object(), node("{'metadata':{'labels':{'a':'9','b':'2'}}}"), NODE);
         ManagedFields after = one.owners().written(writer, change, NOW);
         assertThat(after.of(ONE).paths()).containsExactly(".metadata.labels.b");
         assertThat(after.of(writer).paths()).containsExactly(".metadata.labels.a");
@@ -138,12 +141,12 @@ class ServerSideApplyTest {
             @ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject earlier, @ForAll("nodes") JsonObject wanted) {
         Applied before = apply(ONE, live, earlier, ManagedFields.NONE);
         Applied applied = apply(ONE, before.object(), wanted, before.owners());
-        FieldSet asked = FieldSet.of(wanted, Schemas.NODE);
-        assertThat(asked.minus(FieldSet.of(applied.object(), Schemas.NODE))
+        FieldSet asked = FieldSet.of(wanted, NODE);
+        assertThat(asked.minus(FieldSet.of(applied.object(), NODE))
                         .minus(empties(wanted))
                         .paths())
                 .isEmpty();
-        assertThat(Comparison.of(applied.object(), wanted, Schemas.NODE)
+        assertThat(Comparison.of(applied.object(), wanted, NODE)
                         .written()
                         .minus(empties(wanted))
                         .paths())
@@ -171,15 +174,15 @@ class ServerSideApplyTest {
     @Tag("W39")
     void whoeverDropsAllLeavesWhatWasThereBefore(@ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject wanted) {
         ManagedFields before =
-                ManagedFields.NONE.with(new Manager("before", false, "v1", ""), FieldSet.of(live, Schemas.NODE), NOW);
+                ManagedFields.NONE.with(new Manager("before", false, "v1", ""), FieldSet.of(live, NODE), NOW);
         Applied applied = ServerSideApply.apply(
-                live, wanted, FieldSet.of(wanted, Schemas.NODE), before, ONE, true, Schemas.NODE, NOW);
+                live, wanted, FieldSet.of(wanted, NODE), before, ONE, true, NODE, NOW);
         Applied dropped = apply(ONE, applied.object(), JsonObject.EMPTY, applied.owners());
-        FieldSet left = FieldSet.of(dropped.object(), Schemas.NODE);
+        FieldSet left = FieldSet.of(dropped.object(), NODE);
         FieldSet untouched = applied.owners().of(new Manager("before", false, "v1", ""));
         // Exactly what others own is left: nothing of the one who dropped all, nothing less of the others.
         assertThat(untouched.minus(left).minus(empties(live)).paths()).isEmpty();
-        assertThat(left.minus(FieldSet.of(live, Schemas.NODE))
+        assertThat(left.minus(FieldSet.of(live, NODE))
                         .minus(empties(dropped.object()))
                         .paths())
                 .isEmpty();

@@ -1,0 +1,96 @@
+package io.nodekeeper.apiserver.schema;
+
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.Schemas;
+import io.nodekeeper.apiserver.wire.FieldNames;
+import io.nodekeeper.apiserver.wire.MessageTypes;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The schemas of kinds: the fields and types are those of Kubernetes' message types, the merge keys of lists those of
+ * {@link Schemas}. A message's fields are made when an object of it is first checked, so a kind that is not used costs
+ * nothing. Thread-safe.
+ */
+public final class KindSchemas {
+    private KindSchemas() {}
+
+    /** The schema of the objects of {@code type}. */
+    public static Schema of(ResourceType type) {
+        return of(type.apiVersion(), type.kind());
+    }
+
+    /**
+     * The schema of {@code kind}.
+     *
+     * @throws IllegalArgumentException at the first use, if Kubernetes has no message of that kind
+     */
+    public static Schema of(String apiVersion, String kind) {
+        return Schema.struct(kind, () -> {
+            Descriptor message = MessageTypes.descriptor(apiVersion, kind)
+                    .orElseThrow(() -> new IllegalArgumentException("no message type for " + apiVersion + " " + kind));
+            Map<String, Schema> fields = new LinkedHashMap<>();
+            fields.put("apiVersion", Schema.Scalar.STRING);
+            fields.put("kind", Schema.Scalar.STRING);
+            addFields(fields, message, Schemas.of(apiVersion, kind));
+            return fields;
+        });
+    }
+
+    private static void addFields(Map<String, Schema> fields, Descriptor message, Schema merge) {
+        for (FieldDescriptor field : message.getFields()) {
+            if (FieldNames.isInlined(field)) {
+                addFields(fields, field.getMessageType(), merge);
+            } else {
+                String name = FieldNames.json(field);
+                fields.put(name, field(field, merge.field(name).orElse(Schema.Scalar.ANY)));
+            }
+        }
+    }
+
+    private static Schema field(FieldDescriptor field, Schema merge) {
+        if (field.isMapField()) {
+            return Schema.map(value(field.getMessageType().findFieldByNumber(2), Schema.Scalar.ANY));
+        }
+        if (!field.isRepeated()) {
+            return value(field, merge);
+        }
+        return merge instanceof Schema.ListOf list
+                ? new Schema.ListOf(value(field, list.item()), list.mergeKey(), list.set())
+                : Schema.list(value(field, Schema.Scalar.ANY));
+    }
+
+    private static Schema value(FieldDescriptor field, Schema merge) {
+        return switch (field.getType()) {
+            case STRING -> Schema.Scalar.STRING;
+            case BOOL -> Schema.Scalar.BOOLEAN;
+            case INT32 -> Schema.Scalar.INT32;
+            case INT64 -> Schema.Scalar.INT64;
+            case DOUBLE -> Schema.Scalar.DOUBLE;
+            case BYTES -> Schema.Scalar.BYTES;
+            case MESSAGE -> message(field.getMessageType(), merge);
+            default -> throw new IllegalArgumentException(field.getFullName() + ": no rule for " + field.getType());
+        };
+    }
+
+    /** Some messages are plain values in JSON. */
+    private static Schema message(Descriptor message, Schema merge) {
+        return switch (message.getName()) {
+            case "Time", "Timestamp" -> Schema.Scalar.TIME;
+            case "MicroTime" -> Schema.Scalar.MICRO_TIME;
+            case "Quantity" -> Schema.Scalar.QUANTITY;
+            case "IntOrString" -> Schema.Scalar.INT_OR_STRING;
+            case "FieldsV1", "RawExtension" -> Schema.Scalar.ANY;
+            case "ExtraValue" -> Schema.list(Schema.Scalar.STRING);
+            default ->
+                Schema.struct(message.getName(), () -> {
+                    Map<String, Schema> fields = new LinkedHashMap<>();
+                    addFields(fields, message, merge);
+                    return fields;
+                });
+        };
+    }
+}
