@@ -176,8 +176,7 @@ final class OfficialModels {
     /** Whether Gson reads {@code object} as a {@code model}; it is laxer than Go with plain values. */
     static boolean gsonTakes(Class<?> model, JsonObject object) {
         try {
-            GSON.fromJson(object.toString(), model);
-            return true;
+            return GSON.fromJson(object.toString(), model) != null;
         } catch (JsonParseException | IllegalArgumentException | java.time.DateTimeException e) {
             return false;
         }
