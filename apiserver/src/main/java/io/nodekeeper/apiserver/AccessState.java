@@ -8,25 +8,19 @@ import io.nodekeeper.apiserver.access.Policy;
 import io.nodekeeper.apiserver.access.Role;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
-import io.nodekeeper.store.Listing;
 import io.nodekeeper.store.Store;
-import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Loop;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What authorization goes by, kept in step with the store by watches: the policy of all roles and bindings, and what belongs
  * to which node. So a request reads nothing from the store. Reading is thread-safe; changes come on the store's loop.
  */
 final class AccessState {
-    private static final Logger log = LoggerFactory.getLogger(AccessState.class);
-
     /** Pods that are read in one turn of the loop at the start, so that others get theirs. Chosen: some 20 ms. */
     private static final int TURN = 500;
 
@@ -118,24 +112,8 @@ final class AccessState {
                 event -> event.after().ifPresentOrElse(this::takeAttachment, () -> graph.remove(event.key())));
     }
 
-    /** Has {@code begin} take what there is, then {@code change} what comes; from the beginning again if that is lost. */
     private void follow(String prefix, Consumer<List<Entry>> begin, Consumer<Event> change) {
-        loop.execute(() -> {
-            Listing now = store.list(prefix, "", 0, 0);
-            begin.accept(now.entries());
-            store.watch(prefix, now.revision(), new Store.Watcher() {
-                @Override
-                public void onEvent(Event event) {
-                    change.accept(event);
-                }
-
-                @Override
-                public void onCompacted(StoreException.Compacted why) {
-                    log.warn("{} is read again for authorization: {}", prefix, why.getMessage());
-                    follow(prefix, begin, change);
-                }
-            });
-        });
+        Follower.follow(store, loop, prefix, begin, change);
     }
 
     private void take(Resource resource, Entry entry) {

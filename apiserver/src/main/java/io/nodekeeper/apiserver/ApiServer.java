@@ -135,6 +135,7 @@ public final class ApiServer {
         new EventExpiry(store, loop, eventTtl).start();
         new NamespaceReaper(store, loop, mutations).start();
         access.start();
+        new RoleAggregator(store, loop).start();
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
     }
 

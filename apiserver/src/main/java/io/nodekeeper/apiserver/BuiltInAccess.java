@@ -4,6 +4,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.apiserver.access.Aggregation;
 import io.nodekeeper.apiserver.access.BuiltInRoles;
 import io.nodekeeper.apiserver.access.Rule;
 import io.nodekeeper.store.Entry;
@@ -21,6 +22,9 @@ import java.util.stream.Stream;
  * in what is there, unless its annotation says that the server is not to. What was added by others stays.
  */
 final class BuiltInAccess {
+    private static final String AGGREGATION = "aggregationRule";
+    private static final String SELECTORS = "clusterRoleSelectors";
+
     private final Store store;
     private final Mutations mutations;
 
@@ -32,12 +36,32 @@ final class BuiltInAccess {
     /** Begins; the namespaces must be there already. */
     CompletableFuture<Void> ensure() {
         List<CompletableFuture<?>> written = new ArrayList<>();
-        BuiltInRoles.clusterRoles().forEach(role -> ensure(AccessResources.CLUSTER_ROLES, role, written));
+        BuiltInRoles.clusterRoles().forEach(role -> ensure(AccessResources.CLUSTER_ROLES, primed(role), written));
         BuiltInRoles.roles().forEach(role -> ensure(AccessResources.ROLES, role, written));
         BuiltInRoles.clusterRoleBindings()
                 .forEach(binding -> ensure(AccessResources.CLUSTER_ROLE_BINDINGS, binding, written));
         BuiltInRoles.roleBindings().forEach(binding -> ensure(AccessResources.ROLE_BINDINGS, binding, written));
         return CompletableFuture.allOf(written.toArray(CompletableFuture[]::new));
+    }
+
+    /**
+     * The rules that somebody gave to admin, edit or view when these could not yet collect rules go to the new role that
+     * they collect them from (Kubernetes).
+     */
+    private JsonObject primed(JsonObject wanted) {
+        String name = wanted.object("metadata").text("name");
+        return BuiltInRoles.AGGREGATED.entrySet().stream()
+                .filter(pair -> pair.getValue().equals(name) && stored(name).isEmpty())
+                .flatMap(pair -> stored(pair.getKey()).stream())
+                .filter(old -> !Aggregation.isAggregated(old))
+                .findFirst()
+                .map(old -> with(wanted, "rules", missingRules(wanted, old)))
+                .orElse(wanted);
+    }
+
+    private Optional<JsonObject> stored(String clusterRole) {
+        return store.get(AccessResources.CLUSTER_ROLES.key("", clusterRole))
+                .map(AccessResources.CLUSTER_ROLES.codec()::decode);
     }
 
     private void ensure(Resource resource, JsonObject wanted, List<CompletableFuture<?>> written) {
@@ -73,13 +97,41 @@ final class BuiltInAccess {
         if (update.equals("false")) {
             return now;
         }
-        List<JsonValue> rules = Rule.missing(Rule.listOf(now), Rule.listOf(wanted)).stream()
+        JsonObject labelled = now.update("metadata", metadata -> merged(
+                merged(metadata, wanted.object("metadata"), "labels"), wanted.object("metadata"), "annotations"));
+        List<JsonValue> subjects = missing(now, wanted, "subjects");
+        if (Aggregation.isAggregated(wanted)) {
+            List<JsonValue> selectors =
+                    missing(now.object(AGGREGATION), wanted.object(AGGREGATION), SELECTORS);
+            return selectors.isEmpty()
+                    ? labelled
+                    : labelled.update(AGGREGATION, aggregation -> with(aggregation, SELECTORS, selectors));
+        }
+        return with(with(labelled, "rules", missingRules(now, wanted)), "subjects", subjects);
+    }
+
+    private static List<JsonValue> missingRules(JsonObject now, JsonObject wanted) {
+        return Rule.missing(Rule.listOf(now), Rule.listOf(wanted)).stream()
                 .<JsonValue>map(Rule::json)
                 .toList();
-        List<JsonValue> subjects = wanted.array("subjects").items().stream()
-                .filter(subject -> !now.array("subjects").items().contains(subject))
+    }
+
+    private static List<JsonValue> missing(JsonObject now, JsonObject wanted, String field) {
+        return wanted.array(field).items().stream()
+                .filter(item -> !now.array(field).items().contains(item))
                 .toList();
-        return with(with(now, "rules", rules), "subjects", subjects);
+    }
+
+    /** {@code metadata} with the entries of a map that it lacks; values that are there stay. */
+    private static JsonObject merged(JsonObject metadata, JsonObject wanted, String map) {
+        JsonObject.Builder entries = metadata.object(map).toBuilder();
+        wanted.object(map).texts().forEach((key, value) -> {
+            if (!metadata.object(map).has(key)) {
+                entries.put(key, value);
+            }
+        });
+        JsonObject all = entries.build();
+        return all.isEmpty() ? metadata : metadata.with(map, all);
     }
 
     private static JsonObject with(JsonObject object, String field, List<JsonValue> more) {

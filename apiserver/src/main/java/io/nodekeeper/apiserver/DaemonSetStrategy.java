@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.LabelSelectors;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,7 @@ final class DaemonSetStrategy implements Strategy {
         JsonObject selector = spec.object("selector");
         if (selector.isEmpty()) {
             errors.add(FieldError.required("spec.selector", ""));
-        } else if (!Selectors.matches(
+        } else if (!LabelSelectors.matches(
                 selector,
                 spec.object("template").object("metadata").object("labels").texts())) {
             errors.add(FieldError.invalid(

@@ -4,6 +4,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.LabelSelectors;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Schema;
 import io.nodekeeper.apiserver.schema.KindSchemas;
@@ -83,7 +84,7 @@ final class Evictions implements Action {
         List<JsonObject> budgets = store.list(kind.prefix(order.target().namespace()), "", 0, 0).entries().stream()
                 .map(kind.codec()::decode)
                 .filter(budget -> budget.object("spec").has("selector")
-                        && Selectors.matches(budget.object("spec").object("selector"), labels))
+                        && LabelSelectors.matches(budget.object("spec").object("selector"), labels))
                 .toList();
         if (budgets.isEmpty()) {
             return CompletableFuture.completedFuture(pod);

@@ -38,6 +38,13 @@ final class RoleStrategy implements Strategy {
         for (int i = 0; i < rules.size(); i++) {
             rule("rules[" + i + "]", rules.get(i), errors);
         }
+        if (!namespaced
+                && role.has("aggregationRule")
+                && role.object("aggregationRule").array("clusterRoleSelectors").isEmpty()) {
+            errors.add(FieldError.required(
+                    "aggregationRule.clusterRoleSelectors",
+                    "at least one clusterRoleSelector required if aggregationRule is non-nil"));
+        }
         return errors;
     }
 

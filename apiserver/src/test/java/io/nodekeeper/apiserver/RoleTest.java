@@ -2,8 +2,13 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.apiserver.TestServer.Answer;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -199,14 +204,126 @@ class RoleTest {
                         .message())
                 .endsWith("must have cluster-admin privileges to use an aggregationRule");
 
-        // what grants nothing more is no escalation, whatever the role holds
+        // owners and finalizers of any role may be changed, as garbage collection needs
         assertThat(as(
                                 TestServer.ALICE,
                                 "PATCH",
                                 CLUSTER_ROLES + "/cluster-admin",
-                                "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}")
+                                "{\"metadata\":{\"finalizers\":[\"example.com/f\"]}}")
                         .status())
                 .isEqualTo(200);
+    }
+
+    @Test
+    void everyOtherChangeOfARoleOrBindingIsCheckedEvenIfItLeavesTheRules() {
+        // given Alice, who may write roles and bindings and read pods, and a role that deletes nodes
+        created(
+                CLUSTER_ROLES,
+                role(
+                        "role-writer",
+                        rule("rbac.authorization.k8s.io", "clusterroles", "create update patch get") + ","
+                                + rule("rbac.authorization.k8s.io", "clusterrolebindings", "create update patch") + ","
+                                + rule("", "pods", "get")));
+        created(CLUSTER_BINDINGS, binding("alice-writes", "ClusterRole", "role-writer", "alice"));
+        created(CLUSTER_ROLES, role("deleter", rule("", "nodes", "delete")));
+        String label =
+                "{\"metadata\":{\"labels\":{\"rbac.authorization.k8s.io/aggregate-to-view\":\"true\"}}}";
+
+        // when she makes the role a part of view
+        Answer labelled = as(TestServer.ALICE, "PATCH", CLUSTER_ROLES + "/deleter", label);
+
+        // then she is refused, as for a binding of cluster-admin and a role that collects rules
+        assertThat(labelled.message())
+                .isEqualTo("clusterroles.rbac.authorization.k8s.io \"deleter\" is forbidden: user \"alice\""
+                        + " (groups=[\"system:authenticated\"]) is attempting to grant RBAC permissions not currently"
+                        + " held:\n{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"delete\"]}");
+        assertThat(as(TestServer.ALICE, "PATCH", CLUSTER_ROLES + "/view", "{\"aggregationRule\":null}")
+                        .message())
+                .endsWith("must have cluster-admin privileges to use an aggregationRule");
+        assertThat(as(TestServer.ALICE, "PATCH", CLUSTER_BINDINGS + "/cluster-admin", label)
+                        .status())
+                .isEqualTo(403);
+        // and what she has she may label
+        assertThat(as(TestServer.ALICE, "PATCH", CLUSTER_ROLES + "/role-writer", label)
+                        .status())
+                .isEqualTo(200);
+    }
+
+    @Test
+    void aRoleCollectsTheRulesOfAllRolesWithItsLabels() {
+        // given
+        String reader = rule("example.com", "foos", "get list");
+        String label = "{\"metadata\":{\"labels\":{\"rbac.authorization.k8s.io/aggregate-to-view\":\"%s\"}}}";
+        created(CLUSTER_ROLES, role("foo-reader", reader));
+        created(
+                CLUSTER_ROLES,
+                "{\"metadata\":{\"name\":\"mine\"},\"aggregationRule\":{\"clusterRoleSelectors\":[{\"matchExpressions\":"
+                        + "[{\"key\":\"team\",\"operator\":\"In\",\"values\":[\"a\",\"b\"]}]}]}}");
+        assertThat(server.get(CLUSTER_ROLES + "/view").text()).doesNotContain("example.com");
+
+        // when it gets the label of view
+        server.patch(TestServer.MERGE, CLUSTER_ROLES + "/foo-reader", label.formatted("true"));
+
+        // then view, edit and admin have its rule, and the rules that they had
+        for (String name : List.of("view", "edit", "admin")) {
+            assertThat(server.get(CLUSTER_ROLES + "/" + name).text()).contains(reader).contains("poddisruptionbudgets");
+        }
+
+        // when the label goes, or somebody writes rules into view
+        server.patch(TestServer.MERGE, CLUSTER_ROLES + "/foo-reader", label.formatted("false"));
+        server.patch(
+                TestServer.MERGE, CLUSTER_ROLES + "/view", "{\"rules\":[" + rule("example.com", "bars", "get") + "]}");
+        // then the rules go
+        for (String name : List.of("view", "edit", "admin")) {
+            assertThat(server.get(CLUSTER_ROLES + "/" + name).text()).doesNotContain("example.com");
+        }
+
+        // and a role of one's own collects by its own selector, and is in force
+        assertThat(server.get(CLUSTER_ROLES + "/mine").json().array("rules").isEmpty())
+                .isTrue();
+        created(CLUSTER_BINDINGS, binding("mine", "ClusterRole", "mine", "alice"));
+        server.patch(
+                TestServer.MERGE,
+                CLUSTER_ROLES + "/foo-reader",
+                "{\"metadata\":{\"labels\":{\"team\":\"b\"}},\"rules\":[" + rule("", "nodes", "list") + "]}");
+        assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes", "").status()).isEqualTo(200);
+        server.delete(CLUSTER_ROLES + "/foo-reader", "");
+        assertThat(as(TestServer.ALICE, "GET", "/api/v1/nodes", "").status()).isEqualTo(403);
+    }
+
+    @Test
+    void rulesThatAreInPlaceInAnotherOrderAreLeft() {
+        // given view as another controller may have written it
+        JsonObject view = server.get(CLUSTER_ROLES + "/view").json();
+        List<JsonValue> rules =
+                new ArrayList<>(view.array("rules").items());
+        Collections.reverse(rules);
+        Answer written = server.put(
+                CLUSTER_ROLES + "/view",
+                view.with("rules", new JsonArray(rules)).toString());
+        // then the server does not write it again
+        assertThat(server.get(CLUSTER_ROLES + "/view").version()).isEqualTo(written.version());
+    }
+
+    @Test
+    void customRulesOfViewFromBeforeItCollectedRulesAreKept() {
+        // given a store in which view has rules of its own and there is no role that it collects from
+        server.delete(CLUSTER_ROLES + "/system:aggregate-to-view", "");
+        JsonObject view = server.get(CLUSTER_ROLES + "/view").json();
+        server.put(
+                CLUSTER_ROLES + "/view",
+                view.without("aggregationRule")
+                        .with("rules", Json.parse("[" + rule("example.com", "foos", "get") + "]"))
+                        .toString());
+        // when the server starts
+        server.server.start(java.time.Duration.ofHours(1));
+        server.settle();
+        // then they are part of view, edit and admin still
+        for (String name : List.of("system:aggregate-to-view", "view", "edit", "admin")) {
+            assertThat(server.get(CLUSTER_ROLES + "/" + name).text())
+                    .contains("\"foos\"")
+                    .contains("poddisruptionbudgets");
+        }
     }
 
     @Test
@@ -263,20 +380,27 @@ class RoleTest {
     @Test
     void theBuiltInRolesCanBeReadAndComeBackAtTheNextStart() {
         assertThat(server.get(CLUSTER_ROLES).names())
-                .containsExactly(
-                        "admin",
+                .hasSize(64)
+                .contains(
                         "cluster-admin",
-                        "edit",
-                        "system:auth-delegator",
-                        "system:basic-user",
-                        "system:controller:node-controller",
-                        "system:discovery",
-                        "system:kube-controller-manager",
-                        "system:monitoring",
-                        "system:node",
-                        "system:public-info-viewer",
-                        "system:service-account-issuer-discovery",
-                        "view");
+                        "system:aggregate-to-edit",
+                        "system:controller:namespace-controller",
+                        "system:kube-scheduler",
+                        "system:node-bootstrapper",
+                        "system:node-problem-detector",
+                        "system:node-proxier",
+                        "system:volume-scheduler");
+        assertThat(server.get(RBAC + "/namespaces/kube-system/roles").names())
+                .containsExactly(
+                        "extension-apiserver-authentication-reader",
+                        "nodekeeper:controller",
+                        "system::leader-locking-kube-controller-manager",
+                        "system::leader-locking-kube-scheduler",
+                        "system:controller:bootstrap-signer",
+                        "system:controller:cloud-provider",
+                        "system:controller:token-cleaner");
+        assertThat(server.get(RBAC + "/namespaces/kube-public/rolebindings").names())
+                .containsExactly("system:controller:bootstrap-signer");
         JsonObject discovery = server.get(CLUSTER_ROLES + "/system:discovery").json();
         assertThat(discovery.object("metadata").object("labels"))
                 .hasToString("{\"kubernetes.io/bootstrapping\":\"rbac-defaults\"}");
@@ -288,10 +412,10 @@ class RoleTest {
         // touched
         server.delete(CLUSTER_ROLES + "/view", "");
         String own = rule("example.com", "foos", "get");
-        server.patch(TestServer.MERGE, CLUSTER_ROLES + "/edit", "{\"rules\":[" + own + "]}");
+        server.patch(TestServer.MERGE, CLUSTER_ROLES + "/system:aggregate-to-edit", "{\"rules\":[" + own + "]}");
         server.patch(
                 TestServer.MERGE,
-                CLUSTER_ROLES + "/admin",
+                CLUSTER_ROLES + "/system:kube-dns",
                 "{\"metadata\":{\"annotations\":{\"rbac.authorization.kubernetes.io/autoupdate\":\"false\"}},\"rules\":[]}");
         server.patch(TestServer.MERGE, CLUSTER_BINDINGS + "/system:basic-user", "{\"subjects\":[]}");
         // when the server starts again
@@ -300,7 +424,10 @@ class RoleTest {
         // then
         assertThat(server.get(CLUSTER_ROLES + "/view").status()).isEqualTo(200);
         assertThat(server.get(CLUSTER_ROLES + "/edit").text()).contains(own).contains("poddisruptionbudgets");
-        assertThat(server.get(CLUSTER_ROLES + "/admin").json().array("rules").isEmpty())
+        assertThat(server.get(CLUSTER_ROLES + "/system:kube-dns")
+                        .json()
+                        .array("rules")
+                        .isEmpty())
                 .isTrue();
         assertThat(server.get(CLUSTER_BINDINGS + "/system:basic-user").text())
                 .contains(

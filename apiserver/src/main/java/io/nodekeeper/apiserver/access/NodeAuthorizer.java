@@ -1,7 +1,5 @@
 package io.nodekeeper.apiserver.access;
 
-import static io.nodekeeper.apiserver.access.BuiltInRoles.rule;
-
 import io.nodekeeper.api.Lease;
 import java.util.List;
 
@@ -21,25 +19,8 @@ public final class NodeAuthorizer {
         this.graph = graph;
     }
 
-    /** What Kubernetes' role {@code system:node} lists; what is narrower than that stands in the code below. */
-    static final List<Rule> RULES = List.of(
-            rule("authentication.k8s.io", "tokenreviews", "create"),
-            rule("authorization.k8s.io", "subjectaccessreviews localsubjectaccessreviews", "create"),
-            rule("", "services", "get list watch"),
-            rule("", "nodes", "create get list watch update patch"),
-            rule("", "nodes/status", "update patch"),
-            rule("", "events", "create update patch"),
-            rule("events.k8s.io", "events", "create update patch"),
-            rule("", "pods", "get list watch create delete"),
-            rule("", "pods/status", "update patch"),
-            rule("", "pods/eviction", "create"),
-            rule("", "secrets configmaps", "get list watch"),
-            rule("", "serviceaccounts/token", "create"),
-            rule("storage.k8s.io", "volumeattachments", "get"),
-            rule("coordination.k8s.io", "leases", "get create update patch delete"),
-            rule("storage.k8s.io", "csinodes", "get create update patch delete"),
-            rule("storage.k8s.io", "csidrivers", "get list watch"),
-            rule("node.k8s.io", "runtimeclasses", "get list watch"));
+    /** The rules of Kubernetes' role {@code system:node}; the code below narrows them. */
+    private static final List<Rule> RULES = BuiltInRoles.rulesOf("system:node");
 
     /** Whether a node may; not known for whoever is none. */
     public Decision decide(Attributes asked) {

@@ -1,15 +1,17 @@
-package io.nodekeeper.apiserver;
+package io.nodekeeper.api;
 
-import io.nodekeeper.api.JsonObject;
 import java.util.List;
 import java.util.Map;
 
-/** Label selectors as objects have them, in {@code matchLabels} and {@code matchExpressions}. */
-final class Selectors {
-    private Selectors() {}
+/** Label selectors in the form that objects hold: {@code matchLabels} and {@code matchExpressions}. */
+public final class LabelSelectors {
+    private LabelSelectors() {}
 
-    /** Whether {@code labels} are selected; an empty selector selects all. */
-    static boolean matches(JsonObject selector, Map<String, String> labels) {
+    /**
+     * Whether {@code selector} selects {@code labels}. All of its requirements must hold; an empty selector selects
+     * everything, an unknown operator nothing.
+     */
+    public static boolean matches(JsonObject selector, Map<String, String> labels) {
         boolean equal = selector.object("matchLabels").texts().entrySet().stream()
                 .allMatch(wanted -> wanted.getValue().equals(labels.get(wanted.getKey())));
         return equal
