@@ -1,7 +1,9 @@
 package io.nodekeeper.store;
 
+import io.nodekeeper.store.encryption.ValueTransformer;
+import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,13 +13,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.rocksdb.CompressionType;
-import org.rocksdb.InfoLogLevel;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
-import org.rocksdb.RocksIterator;
-import org.rocksdb.Status;
 import org.rocksdb.WALRecoveryMode;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
@@ -27,361 +25,381 @@ import org.slf4j.LoggerFactory;
 /**
  * A journal in RocksDB, synced with every group. Not thread-safe.
  *
- * <p>Rows, all numbers eight bytes big-endian: {@code c REVISION KEY} is a change: its kind, the create revision, the
- * revision of the version before it (0: none) and the value. {@code w RESOURCE} is the latest change of a resource that left
- * the window; {@code m format}, {@code m revision}. A change is one row, written once, at the end of all rows, which is what
- * RocksDB does fastest. It stays while it is in the window, the latest version of its object, or the version before a
- * change in the window: so the objects, the window and what watchers need of the versions before come back whole after a
- * crash. When a change leaves the window, the version before it goes, and the change itself if it was a deletion.
+ * <p>{@link Rows} says what is stored. A change is one row, written once, at the end of all rows, which is what RocksDB does
+ * fastest. It stays while it is in the window, the latest version of its object, or the version before a change in the
+ * window: so the objects, the window and what watchers need of the versions before come back whole after a crash. When a
+ * change leaves the window, the version before it goes, and the change itself if it was a deletion.
  *
- * <p>A log whose end is damaged is cut there, which is reported. What was cut may have been seen: so the revision jumps by
- * more than a log can hold, and history begins anew after that ({@code m floor}); whoever saw what is lost is told that his
- * revision is gone. Damage anywhere else stops the start: half of the objects are worse than none.
+ * <p>A start first looks at the files without changing them ({@link StoreCheck}). A store that lacks an acknowledged change is
+ * refused as it is. A part of a group at the end of the log, which was never acknowledged, is cut off. As a power cut can
+ * leave the mark behind the log, what was cut may still have been seen: so the revision jumps by more than a log can hold,
+ * and the history begins after that ({@code m floor}); a client that saw what is lost gets an error that its revision is gone.
  */
 public final class RocksJournal implements Journal {
     private static final Logger log = LoggerFactory.getLogger(RocksJournal.class);
-    private static final byte[] FORMAT_KEY = "mformat".getBytes(StandardCharsets.US_ASCII);
-    private static final byte[] REVISION_KEY = "mrevision".getBytes(StandardCharsets.US_ASCII);
-    private static final long FORMAT = 2;
-    private static final byte[] FLOOR_KEY = "mfloor".getBytes(StandardCharsets.US_ASCII);
     /** More changes than the logs of two write buffers can hold, at 60 bytes each at the least. */
     static final long JUMP = 2_000_000;
 
-    /** Shorter values are not worth a place of their own. Chosen. */
-    private static final int VALUE = 128;
-
-    /** The first level is what was just written, the second the window of a busy store. */
-    private static final List<CompressionType> NEW_AND_OLD =
-            List.of(CompressionType.NO_COMPRESSION, CompressionType.NO_COMPRESSION, CompressionType.LZ4_COMPRESSION);
-
-    /** Chosen: the files of a store change every few minutes. */
+    /** The files of a store change every few minutes: several changes in a row while it is read are unlikely. */
     private static final int READ_ATTEMPTS = 5;
 
-    private static final byte CHANGE = 'c';
-    private static final byte WINDOW = 'w';
-    private static final byte PUT = 1;
-    private static final byte DELETE = 2;
-    private static final byte[] NOTHING = {};
-    /** Where the key begins in a row of a change. */
-    private static final int KEY = 1 + Long.BYTES;
-
-    /** Kind, create revision and the revision before, ahead of the value. */
-    private static final int HEAD = 1 + 2 * Long.BYTES;
+    /**
+     * A group that was written but not confirmed. RocksDB writes a group as a whole; after an error only the next open shows
+     * whether it is there.
+     *
+     * @param sum the sum as stored with the group
+     * @param put the rows of its changes
+     * @param deleted the rows that it removed
+     * @param windows the rows {@code w} that it wrote
+     */
+    private record Attempt(
+            RowSum sum, long revision, List<byte[]> put, List<byte[]> deleted, Map<String, Long> windows) {}
 
     private final Options options;
     private final WriteOptions durable;
     private final Path directory;
+    private final ValueTransformer transformer;
+    private final Mark mark;
     private RocksDB db;
-    /** Whether the last append failed: RocksDB takes no more then until it is opened anew. */
-    private boolean failed;
-    /** Changes that nobody needs and that may be there: RocksDB cannot say what a recovery brings back of a failed append. */
+    /** All rows in the database, and the revision up to which they go. */
+    private RowSum sum = new RowSum();
+
+    private long revision;
+    private long floor;
+    /** What was read at the start, until it is asked for. */
+    private Optional<Contents> fresh;
+    /** The group that failed last: RocksDB takes no more then until it is opened again. */
+    private Optional<Attempt> failed = Optional.empty();
+    /** Rows that are in the database but not needed: the next group removes them. */
     private final List<byte[]> unwanted = new ArrayList<>();
-    /** The rows {@code w} as last written, or as they were tried to be. */
+    /** Rows that a failed group removed nevertheless. Bounded by the window, which will forget them again. */
+    private final Set<ByteBuffer> gone = new HashSet<>();
+    /** The rows {@code w}. */
     private final Map<String, Long> windows = new HashMap<>();
 
-    private RocksJournal(Path directory, Options options, RocksDB db) {
+    private RocksJournal(
+            Path directory, Options options, RocksDB db, Mark mark, ValueTransformer transformer, Contents contents) {
         this.directory = directory;
         this.options = options;
         this.db = db;
+        this.mark = mark;
+        this.transformer = transformer;
         this.durable = new WriteOptions().setSync(true);
+        this.fresh = Optional.of(contents);
+        take(contents);
     }
 
     /**
-     * Opens the journal in {@code directory}, which is created if need be.
+     * Opens the journal in {@code directory}, which is created if need be, with values stored as they are.
      *
-     * @throws StoreException if it cannot be read or was written by a newer version
+     * @throws StoreException if it cannot be read, is damaged, is in use, or was written by a newer version; then nothing in
+     *     the directory was changed
      */
     public static RocksJournal open(Path directory) {
+        return open(directory, ValueTransformer.IDENTITY);
+    }
+
+    /** As {@link #open(Path)}, with values stored as {@code transformer} says. */
+    public static RocksJournal open(Path directory, ValueTransformer transformer) {
+        return open(directory, Database.DEFAULT, transformer);
+    }
+
+    static RocksJournal open(Path directory, Database database, ValueTransformer transformer) {
         RocksDB.loadLibrary();
-        Options strict = options(WALRecoveryMode.AbsoluteConsistency);
-        Options options = options(WALRecoveryMode.PointInTimeRecovery);
+        StoreRepair.complete(directory);
+        // Held first: a store that another process writes would look damaged.
+        Optional<Mark> held = Mark.lock(directory);
         try {
-            Optional<LogTail> damaged = Optional.empty();
-            RocksDB db;
-            try {
-                db = RocksDB.open(strict, directory.toString());
-            } catch (RocksDBException e) {
-                if (!isDamage(e)) {
-                    throw e;
-                }
-                damaged = Optional.of(LogTail.of(directory));
-                db = RocksDB.open(options, directory.toString());
-                log.warn("the end of the log in {} is damaged and is cut off: {}", directory, e.getMessage());
-            }
-            RocksJournal journal = new RocksJournal(directory, options, db);
-            try {
-                journal.checkFormat();
-                if (db.get(FORMAT_KEY) == null) {
-                    db.put(FORMAT_KEY, eight(FORMAT));
-                }
-                if (damaged.isPresent()) {
-                    journal.beginAnew(damaged.get());
-                }
-            } catch (RuntimeException | RocksDBException e) {
-                db.close();
-                throw e;
-            }
+            StoreCheck check = StoreCheck.of(directory, database, transformer);
+            return switch (check.state()) {
+                case DAMAGED -> throw check.refusal();
+                case EMPTY -> create(directory, database, transformer, held);
+                case WHOLE, TORN -> open(directory, database, transformer, held, check);
+            };
+        } catch (RuntimeException e) {
+            held.ifPresent(Mark::close);
+            throw e;
+        }
+    }
+
+    private static RocksJournal create(
+            Path directory, Database database, ValueTransformer transformer, Optional<Mark> held) {
+        Mark mark = held.orElse(null);
+        try {
+            Files.createDirectories(directory);
+            mark = held.orElseGet(() -> Mark.create(directory));
+            Options options = database.options(WALRecoveryMode.PointInTimeRecovery);
+            RocksDB db = RocksDB.open(options.setCreateIfMissing(true), directory.toString());
+            RocksJournal journal = new RocksJournal(
+                    directory,
+                    options,
+                    db,
+                    mark,
+                    transformer,
+                    new Contents(new Recovered(0, List.of(), List.of()), 0, new RowSum(), Map.of(), List.of()));
+            journal.begin();
             return journal;
-        } catch (RocksDBException e) {
+        } catch (RocksDBException | IOException e) {
+            if (mark != null) {
+                mark.close();
+            }
+            throw cannot("create", directory, e);
+        }
+    }
+
+    private static RocksJournal open(
+            Path directory, Database database, ValueTransformer transformer, Optional<Mark> held, StoreCheck check) {
+        // A group that fails may leave a torn end, which must not stop the next open.
+        Options options = database.options(WALRecoveryMode.PointInTimeRecovery);
+        Mark mark = held.orElseGet(() -> Mark.create(directory));
+        Optional<RocksDB> db = Optional.empty();
+        try {
+            db = Optional.of(RocksDB.open(options, directory.toString()));
+            RocksJournal journal = new RocksJournal(
+                    directory,
+                    options,
+                    db.get(),
+                    mark,
+                    transformer,
+                    check.contents().orElseThrow());
+            if (check.state() == StoreCheck.State.TORN) {
+                journal.restart(check);
+            }
+            journal.begin();
+            return journal;
+        } catch (RocksDBException | RuntimeException e) {
+            db.ifPresent(RocksDB::close);
             options.close();
-            throw cannot("open", directory, e);
-        } finally {
-            strict.close();
+            mark.close();
+            throw e instanceof RuntimeException known ? known : cannot("open", directory, e);
         }
     }
 
     /**
-     * What is kept in {@code directory} by a server that may be running: at the least all that was acknowledged before this
-     * was called. Nothing is changed there.
+     * Reads what is in {@code directory}, where a server may be running: at the least all that was acknowledged before this
+     * was called. Nothing is changed there. Encrypted values stay encrypted.
      *
      * @throws StoreException if it cannot be read
      */
     public static Recovered read(Path directory) {
-        RocksDB.loadLibrary();
         for (int attempt = 1; ; attempt++) {
-            try (Options options = options(WALRecoveryMode.PointInTimeRecovery).setCreateIfMissing(false)) {
-                RocksDB db = RocksDB.openReadOnly(options, directory.toString());
-                try (RocksJournal journal = new RocksJournal(directory, new Options(), db)) {
-                    journal.checkFormat();
-                    return journal.load();
-                }
-            } catch (RocksDBException e) {
-                // The server may have put files together while their list was being read.
-                if (attempt == READ_ATTEMPTS) {
-                    throw cannot("read", directory, e);
-                }
+            StoreCheck check = StoreCheck.of(directory);
+            switch (check.state()) {
+                case EMPTY:
+                    return new Recovered(0, List.of(), List.of());
+                case WHOLE:
+                case TORN:
+                    return check.contents().orElseThrow().recovered();
+                case DAMAGED:
+                default:
+                    // The server may have replaced files while they were being read.
+                    if (attempt == READ_ATTEMPTS) {
+                        throw check.refusal();
+                    }
             }
         }
     }
 
     /**
-     * Makes a journal in {@code directory}, which must not have one, that holds {@code entries}. Its revision goes on well
-     * beyond {@code revision}, so that clients who saw later ones than these begin anew.
+     * Makes a journal in {@code directory}, which must not have one, that holds {@code entries} with their stored bytes as they
+     * are. Its revision goes on well beyond {@code revision}, so that clients that saw later ones than these list again.
      *
      * @throws StoreException if it cannot be written
      */
     public static void create(Path directory, long revision, List<Entry> entries) {
-        try (RocksJournal journal = open(directory)) {
-            if (journal.db.get(REVISION_KEY) != null) {
+        try (RocksJournal journal = open(directory, ValueTransformer.RAW)) {
+            if (journal.revision != 0) {
                 throw new StoreException(directory + " holds a store already", null);
             }
             for (Entry entry : entries) {
                 Event created = new Event(entry.modRevision(), entry.key(), Optional.empty(), Optional.of(entry));
-                journal.db.put(row(created.revision(), created.key()), change(created));
+                journal.db.put(Rows.row(created), Rows.change(created, ValueTransformer.RAW));
+                journal.sum.add(Rows.row(created));
             }
-            journal.jump(revision + JUMP);
+            try (WriteBatch batch = new WriteBatch()) {
+                journal.jump(revision + JUMP, batch, journal.sum);
+            }
         } catch (RocksDBException e) {
             throw cannot("write", directory, e);
         }
     }
 
-    private static Options options(WALRecoveryMode recovery) {
-        return new Options()
-                .setCreateIfMissing(true)
-                .setWalRecoveryMode(recovery)
-                // What is new goes soon: only what stays is worth the processor's time.
-                .setCompressionPerLevel(NEW_AND_OLD)
-                // Values stay where they are first written until all around them are gone; compaction moves keys.
-                .setEnableBlobFiles(true)
-                .setMinBlobSize(VALUE)
-                .setEnableBlobGarbageCollection(true)
-                // Everything is read once, at the start: caches would only cost memory.
-                .setWriteBufferSize(16 << 20)
-                // New files hold mostly what is gone by the time that there are eight of them.
-                .setLevel0FileNumCompactionTrigger(8)
-                .setMaxWriteBufferNumber(2)
-                .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
-                .setKeepLogFileNum(2);
+    private static StoreException cannot(String what, Path directory, Exception why) {
+        return new StoreException("cannot " + what + " the journal in " + directory + ": " + why.getMessage(), why);
     }
 
-    private static StoreException cannot(String what, Path directory, RocksDBException why) {
-        return new StoreException(
-                "cannot " + what + " the journal in " + directory + ": " + why.getMessage()
-                        + (isDamage(why)
-                                ? "; it is damaged: move it away, and bring back a snapshot with \"nodekeeper apiserver"
-                                        + " restore\""
-                                : ""),
-                why);
+    private void take(Contents contents) {
+        sum = contents.sum();
+        revision = contents.recovered().revision();
+        floor = contents.recovered().floor();
+        windows.clear();
+        windows.putAll(contents.windows());
+        unwanted.clear();
+        unwanted.addAll(contents.unwanted());
+        gone.clear();
     }
 
-    private static boolean isDamage(RocksDBException why) {
-        return why.getStatus() != null && why.getStatus().getCode() == Status.Code.Corruption;
-    }
-
-    private void checkFormat() throws RocksDBException {
-        byte[] format = db.get(FORMAT_KEY);
-        if (format == null) {
-            if (db.get(REVISION_KEY) != null) {
-                throw new StoreException(directory + " lacks the format of its journal", null);
-            }
-            return;
-        }
-        long found = ByteBuffer.wrap(format).getLong();
-        if (found != FORMAT) {
-            throw new StoreException(
-                    directory + " is in journal format " + found + "; this version reads format " + FORMAT, null);
+    /** Writes the mark, and the rows that every journal of this format has. The mark comes first: the format promises it. */
+    private void begin() throws RocksDBException {
+        mark.begin(revision);
+        try (WriteBatch batch = new WriteBatch()) {
+            batch.put(Rows.FORMAT, Rows.number(Contents.FORMAT));
+            batch.put(Rows.SUM, sum.encode(revision));
+            db.write(durable, batch);
         }
     }
 
-    /** After a loss: objects stay as they are known, the rest of the past goes, and the revision jumps. */
-    private void beginAnew(LogTail lost) throws RocksDBException {
-        long revision = number(REVISION_KEY);
-        long seen = Math.max(revision, lost.revision());
+    /** After a torn end: objects stay as they are known, the history goes, and the revision jumps. */
+    private void restart(StoreCheck check) throws RocksDBException {
+        long seen = check.known();
         log.warn(
-                "the journal in {} goes back to revision {}; {}; revisions go on from {}",
+                "The end of the log in {} was torn and is cut off: {}. The journal goes back to revision {}{}; revisions go"
+                        + " on from {}",
                 directory,
+                check.problem(),
                 revision,
                 seen > revision
-                        ? "changes up to revision " + seen + " are lost"
-                        : "no whole change was in what was cut off, of logs of " + lost.bytes() + " bytes",
+                        ? "; revisions up to " + seen + ", which were never acknowledged, are cut: " + check.lost()
+                        : ", and no whole change was behind it",
                 seen + JUMP);
         try (WriteBatch batch = new WriteBatch()) {
-            forget(load().history(), batch);
-            db.write(durable, batch);
+            RowSum next = sum.copy();
+            forget(load().history(), batch, next);
+            jump(seen + JUMP, batch, next);
         }
-        jump(seen + JUMP);
+        fresh = Optional.of(Contents.read(db, directory, transformer));
+        take(fresh.get());
     }
 
-    private void jump(long revision) throws RocksDBException {
-        try (WriteBatch batch = new WriteBatch()) {
-            batch.put(REVISION_KEY, eight(revision));
-            batch.put(FLOOR_KEY, eight(revision));
-            db.write(durable, batch);
+    /** Writes {@code batch}, and with it that history begins at {@code to}. */
+    private void jump(long to, WriteBatch batch, RowSum next) throws RocksDBException {
+        if (floor != 0) {
+            next.remove(Rows.FLOOR, Rows.number(floor));
         }
-    }
-
-    private long number(byte[] key) throws RocksDBException {
-        byte[] value = db.get(key);
-        return value == null ? 0 : ByteBuffer.wrap(value).getLong();
+        next.add(Rows.FLOOR, Rows.number(to));
+        batch.put(Rows.REVISION, Rows.number(to));
+        batch.put(Rows.FLOOR, Rows.number(to));
+        batch.put(Rows.SUM, next.encode(to));
+        db.write(durable, batch);
+        sum = next;
+        floor = to;
+        revision = to;
+        mark.advance(to);
     }
 
     @Override
     public Recovered load() {
         try {
-            long floor = number(FLOOR_KEY);
-            windows.clear();
-            windows.putAll(windows());
-            unwanted.clear();
-            Map<String, Entry> live = new HashMap<>();
-            List<Event> history = new ArrayList<>();
-            try (RocksIterator rows = db.newIterator()) {
-                for (rows.seek(new byte[] {CHANGE}); rows.isValid() && rows.key()[0] == CHANGE; rows.next()) {
-                    byte[] value = rows.value();
-                    Event event = event(rows.key(), value, live);
-                    event.after()
-                            .ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
-                    if (event.revision() > Math.max(floor, windows.getOrDefault(Window.resource(event.key()), 0L))) {
-                        checkBefore(event, ByteBuffer.wrap(value).getLong(1 + Long.BYTES));
-                        history.add(event);
-                    } else {
-                        // Gone already, unless the append that was to remove it failed.
-                        unwanted.addAll(leftBehind(event));
-                    }
-                }
-                rows.status();
-            }
-            return new Recovered(number(REVISION_KEY), List.copyOf(live.values()), history, Map.copyOf(windows), floor);
+            Contents contents = fresh.isPresent() ? fresh.get() : Contents.read(db, directory, transformer);
+            // Once: what was read at the start is not to stay in memory.
+            fresh = Optional.empty();
+            take(contents);
+            return contents.recovered();
         } catch (RocksDBException e) {
             throw cannot("read", directory, e);
         }
     }
 
-    /** The change of a row, {@code live} being what is known of the objects before it. */
-    private Event event(byte[] row, byte[] value, Map<String, Entry> live) {
-        ByteBuffer head = ByteBuffer.wrap(value);
-        byte kind = head.get();
-        long created = head.getLong();
-        long revision = ByteBuffer.wrap(row).getLong(1);
-        String name = new String(row, KEY, row.length - KEY, StandardCharsets.UTF_8);
-        Optional<Entry> before = Optional.ofNullable(live.get(name));
-        String key = before.map(Entry::key).orElse(name);
-        return new Event(
-                revision,
-                key,
-                before,
-                kind == DELETE
-                        ? Optional.empty()
-                        : Optional.of(
-                                new Entry(key, Arrays.copyOfRange(value, HEAD, value.length), created, revision)));
-    }
-
-    /** The version that a change in the window replaced must be there, too. */
-    private void checkBefore(Event event, long revision) {
-        if (event.before().map(Entry::modRevision).orElse(0L) != revision) {
-            throw new StoreException(
-                    "the journal in " + directory + " lacks the object of revision " + revision + ", which revision "
-                            + event.revision() + " changed",
-                    null);
-        }
-    }
-
-    private Map<String, Long> windows() throws RocksDBException {
-        Map<String, Long> windows = new HashMap<>();
-        try (RocksIterator rows = db.newIterator()) {
-            for (rows.seek(new byte[] {WINDOW}); rows.isValid() && rows.key()[0] == WINDOW; rows.next()) {
-                String resource = new String(rows.key(), 1, rows.key().length - 1, StandardCharsets.UTF_8);
-                windows.put(resource, ByteBuffer.wrap(rows.value()).getLong());
-            }
-            rows.status();
-        }
-        return windows;
-    }
-
     @Override
     public void append(List<Event> events, List<Event> forgotten) {
-        boolean written = false;
+        Optional<Attempt> attempt = Optional.empty();
         try (WriteBatch batch = new WriteBatch()) {
-            if (failed) {
-                db.close();
-                db = RocksDB.open(options, directory.toString());
+            if (failed.isPresent()) {
+                reopen(failed.get());
             }
-            // First: the revisions of a failed append are given again.
+            RowSum next = sum.copy();
+            // First: the revisions of a failed group are given again.
             for (byte[] row : unwanted) {
                 batch.delete(row);
+                next.remove(row);
             }
             // New rows together, and those that go: RocksDB finds the place of a row fastest beside the last one's.
+            List<byte[]> put = new ArrayList<>(events.size());
             for (Event event : events) {
-                batch.put(row(event.revision(), event.key()), change(event));
+                byte[] row = Rows.row(event);
+                batch.put(row, Rows.change(event, transformer));
+                next.add(row);
+                put.add(row);
             }
-            batch.put(REVISION_KEY, eight(events.getLast().revision()));
-            forget(forgotten, batch);
-            written = true;
+            long last = events.getLast().revision();
+            batch.put(Rows.REVISION, Rows.number(last));
+            List<byte[]> deleted = forget(forgotten, batch, next);
+            batch.put(Rows.SUM, next.encode(last));
+            attempt = Optional.of(new Attempt(next, last, put, deleted, latest(forgotten)));
             db.write(durable, batch);
-            failed = false;
+            written(attempt.get());
             unwanted.clear();
+            deleted.forEach(row -> gone.remove(ByteBuffer.wrap(row)));
+            mark.advance(last);
         } catch (RocksDBException e) {
-            if (written) {
-                failed = true;
-                events.forEach(event -> unwanted.add(row(event.revision(), event.key())));
-            }
+            failed = attempt.or(() -> failed);
             throw cannot("write", directory, e);
         }
     }
 
-    /** Removes what only these changes needed, and notes how far each resource's history is forgotten: what is, stays so. */
-    private void forget(List<Event> forgotten, WriteBatch batch) throws RocksDBException {
-        Set<String> resources = new HashSet<>();
-        for (Event event : forgotten) {
-            for (byte[] row : leftBehind(event)) {
-                batch.delete(row);
-            }
-            String resource = Window.resource(event.key());
-            resources.add(resource);
-            windows.merge(resource, event.revision(), Math::max);
-        }
-        for (String resource : resources) {
-            batch.put(("w" + resource).getBytes(StandardCharsets.UTF_8), eight(windows.getOrDefault(resource, 0L)));
+    private void written(Attempt attempt) {
+        sum = attempt.sum;
+        revision = attempt.revision;
+        windows.putAll(attempt.windows);
+        failed = Optional.empty();
+    }
+
+    /** Opens the database again after {@code attempt} failed, which may have become durable nevertheless. */
+    private void reopen(Attempt attempt) throws RocksDBException {
+        db.close();
+        db = RocksDB.open(options, directory.toString());
+        byte[] stored = db.get(Rows.SUM);
+        if (Arrays.equals(stored, attempt.sum.encode(attempt.revision))) {
+            written(attempt);
+            unwanted.clear();
+            unwanted.addAll(attempt.put);
+            attempt.deleted.forEach(row -> gone.add(ByteBuffer.wrap(row)));
+        } else if (Arrays.equals(stored, sum.encode(revision))) {
+            failed = Optional.empty();
+        } else {
+            throw new StoreException.Damaged(
+                    "the journal in " + directory + " came back neither as of revision " + revision + " nor as of revision "
+                            + attempt.revision + " after a failed write; no more is written",
+                    null);
         }
     }
 
-    /** The rows that nobody needs once {@code event} has left the window. */
-    private static List<byte[]> leftBehind(Event event) {
-        List<byte[]> rows = new ArrayList<>(1);
-        event.before().ifPresent(before -> rows.add(row(before.modRevision(), before.key())));
-        if (event.after().isEmpty()) {
-            rows.add(row(event.revision(), event.key()));
+    /**
+     * Removes the rows that only these changes needed, and notes how far each resource's history is forgotten, so that it stays
+     * forgotten. Returns the rows.
+     */
+    private List<byte[]> forget(List<Event> forgotten, WriteBatch batch, RowSum next) throws RocksDBException {
+        List<byte[]> deleted = new ArrayList<>();
+        for (Event event : forgotten) {
+            for (byte[] row : Rows.leftBehind(event)) {
+                if (!gone.contains(ByteBuffer.wrap(row))) {
+                    batch.delete(row);
+                    next.remove(row);
+                }
+                deleted.add(row);
+            }
         }
-        return rows;
+        for (Map.Entry<String, Long> latest : latest(forgotten).entrySet()) {
+            byte[] row = Rows.window(latest.getKey());
+            Long before = windows.get(latest.getKey());
+            if (before != null) {
+                next.remove(row, Rows.number(before));
+            }
+            next.add(row, Rows.number(latest.getValue()));
+            batch.put(row, Rows.number(latest.getValue()));
+        }
+        return deleted;
+    }
+
+    /** How far the history of each resource is forgotten after {@code forgotten} left the window. */
+    private Map<String, Long> latest(List<Event> forgotten) {
+        Map<String, Long> latest = new HashMap<>();
+        for (Event event : forgotten) {
+            String resource = Window.resource(event.key());
+            latest.merge(
+                    resource, Math.max(event.revision(), windows.getOrDefault(resource, 0L)), Math::max);
+        }
+        return latest;
     }
 
     @Override
@@ -389,28 +407,6 @@ public final class RocksJournal implements Journal {
         db.close();
         durable.close();
         options.close();
-    }
-
-    private static byte[] row(long revision, String key) {
-        byte[] name = key.getBytes(StandardCharsets.UTF_8);
-        return ByteBuffer.allocate(KEY + name.length)
-                .put(CHANGE)
-                .putLong(revision)
-                .put(name)
-                .array();
-    }
-
-    private static byte[] change(Event event) {
-        byte[] value = event.after().map(Entry::value).orElse(NOTHING);
-        return ByteBuffer.allocate(HEAD + value.length)
-                .put(event.after().isPresent() ? PUT : DELETE)
-                .putLong(event.after().map(Entry::createRevision).orElse(0L))
-                .putLong(event.before().map(Entry::modRevision).orElse(0L))
-                .put(value)
-                .array();
-    }
-
-    private static byte[] eight(long value) {
-        return ByteBuffer.allocate(Long.BYTES).putLong(value).array();
+        mark.close();
     }
 }

@@ -44,4 +44,13 @@ public class StoreException extends RuntimeException {
             return oldest;
         }
     }
+
+    /** The files of a store are damaged, or some are missing. The message says what is known of it. */
+    public static final class Damaged extends StoreException {
+
+        /** {@code message} says what is damaged and what is lost. */
+        public Damaged(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
 }

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -98,7 +99,7 @@ class DamageTest {
     @Test
     @Tag("W71")
     @Tag("W85")
-    void cutsADamagedTailAndRevisionsJump() throws Exception {
+    void anAcknowledgedChangeThatIsDamagedStopsTheStartUntilItIsRepaired() throws Exception {
         // given three acknowledged changes, the second of which is damaged in the log
         Store store = open();
         put(store, "n1", 0);
@@ -106,15 +107,26 @@ class DamageTest {
         put(store, "n3", 0);
         close(store);
         damage(file(".log"), "value of n2");
-        // when it is opened again
+        // when it is opened again, then the start is refused and says what is lost
+        assertThatThrownBy(this::open)
+                .isInstanceOf(StoreException.Damaged.class)
+                .hasMessageStartingWith("the store in " + directory + " is damaged and was not changed: ")
+                .hasMessageContaining("the changes of revisions 2 to 3 are lost (/registry/minions/n2,"
+                        + " /registry/minions/n3); all up to revision 1 can be read; objects: 1");
+        // when it is repaired
+        StoreRepair.Report report = StoreRepair.repair(directory);
+        // then the damaged files are kept
+        assertThat(report.losses())
+                .endsWith("revision 2 of /registry/minions/n2", "revision 3 of /registry/minions/n3");
+        assertThat(report.aside().orElseThrow()).isDirectoryContaining("glob:**.log");
+        // and what came before is there, the damaged change and what follows is not
         store = open();
-        // then what came before is there, the damaged change and what follows is not
         assertThat(names(store)).containsExactly("n1");
         assertThat(store.get(NODES + "n1").orElseThrow().modRevision()).isEqualTo(1);
         // and the next change has a revision beyond those that were lost
         assertThat(store.revision()).isEqualTo(3 + RocksJournal.JUMP);
         assertThat(put(store, "n4", 0).modRevision()).isEqualTo(4 + RocksJournal.JUMP);
-        // and who saw any of them is told that his revision is gone
+        // and a client that saw any of them gets an error that its revision is gone
         assertThat(watch(store, 1)).containsExactly("gone");
         assertThat(watch(store, 3)).containsExactly("gone");
         assertThat(watch(store, 3 + RocksJournal.JUMP)).containsExactly("n4");
@@ -125,25 +137,116 @@ class DamageTest {
         store = open();
         assertThat(names(store)).containsExactly("n1", "n4");
         assertThat(watch(store, 3)).containsExactly("gone");
-        assertThat(watch(store, 3 + RocksJournal.JUMP)).containsExactly("n4");
         close(store);
     }
 
     @Test
     @Tag("W71")
-    void aTailThatIsCutOffInTheMiddleOfAChangeIsNotServed() throws Exception {
+    void anUnacknowledgedGroupIsCutOffWhereverItEndsAndRevisionsJump() throws Exception {
+        // given a store with two acknowledged changes, and its log after a third one, which nobody was told of
         Store store = open();
         put(store, "n1", 0);
         put(store, "n2", 0);
+        Path before = copy(directory, directory.resolveSibling(directory.getFileName() + "-before"));
+        put(store, "n3", 0);
+        byte[] log = Files.readAllBytes(file(".log"));
         close(store);
-        Path log = file(".log");
-        try (RandomAccessFile bytes = new RandomAccessFile(log.toFile(), "rw")) {
-            bytes.setLength(bytes.length() - 7);
+        Path at = directory.resolveSibling(directory.getFileName() + "-torn");
+        long start = Files.size(before.resolve(file(".log").getFileName()));
+        for (int length = (int) start; length <= log.length; length++) {
+            // when the crash left so much of it
+            copy(before, at);
+            Files.write(at.resolve(file(".log").getFileName()), Arrays.copyOf(log, length));
+            StoreCheck.State state = StoreCheck.of(at).state();
+            Store torn = new IndexedStore(time.loop("store"), RocksJournal.open(at));
+            // then what was acknowledged is there; and the third change is there as a whole or not at all
+            if (length == start) {
+                assertThat(state).isEqualTo(StoreCheck.State.WHOLE);
+                assertThat(torn.revision()).isEqualTo(2);
+            } else if (length == log.length) {
+                assertThat(state).isEqualTo(StoreCheck.State.WHOLE);
+                assertThat(torn.revision()).isEqualTo(3);
+            } else {
+                assertThat(state).isEqualTo(StoreCheck.State.TORN);
+                assertThat(names(torn)).containsExactly("n1", "n2");
+                // and its revision, which the raw log may show, is not given to another change
+                assertThat(torn.revision()).isBetween(2 + RocksJournal.JUMP, 3 + RocksJournal.JUMP);
+                assertThat(watch(torn, 2)).containsExactly("gone");
+            }
+            close(torn);
+            Salvage.delete(at);
+        }
+        Salvage.delete(before);
+    }
+
+    @Test
+    @Tag("W85")
+    void aLatestLogThatIsMissingStopsTheStart() throws Exception {
+        // given objects in a table, and a later one in the log
+        Store store = open();
+        put(store, "n1", 0);
+        close(store);
+        RocksDB.loadLibrary();
+        try (RocksDB db = RocksDB.open(directory.toString());
+                FlushOptions flush = new FlushOptions()) {
+            db.flush(flush);
         }
         store = open();
-        assertThat(names(store)).containsExactly("n1");
-        assertThat(store.revision()).isEqualTo(1 + RocksJournal.JUMP);
+        put(store, "n2", 0);
         close(store);
+        // when the log is gone
+        Files.delete(file(".log"));
+        // then the start is refused
+        assertThatThrownBy(this::open)
+                .isInstanceOf(StoreException.Damaged.class)
+                .hasMessageContaining("the latest log, or another file, is missing or cut; the change of revision 2 is"
+                        + " lost; all up to revision 1 can be read; objects: 1");
+    }
+
+    @Test
+    void withoutCurrentNothingIsRemoved() throws Exception {
+        Store store = open();
+        put(store, "n1", 0);
+        close(store);
+        Files.delete(directory.resolve("CURRENT"));
+        List<String> files = names();
+        assertThatThrownBy(this::open).hasMessageContaining(directory.resolve("CURRENT") + " is missing");
+        assertThat(names()).isEqualTo(files);
+        // and the list of files is found again by a repair
+        StoreRepair.Report report = StoreRepair.repair(directory);
+        assertThat(report.objects()).isEqualTo(1);
+        store = open();
+        assertThat(names(store)).containsExactly("n1");
+        close(store);
+    }
+
+    @Test
+    void aFirstStartThatWasInterruptedIsBegunAgain() throws Exception {
+        Files.writeString(directory.resolve("MANIFEST-000001"), "half");
+        Files.createFile(directory.resolve("acknowledged"));
+        Store store = open();
+        assertThat(put(store, "n1", 0).modRevision()).isEqualTo(1);
+        close(store);
+    }
+
+    @Test
+    void aRepairThatWasInterruptedBetweenItsRenamesIsEnded() throws Exception {
+        Path data = directory.resolve("store");
+        RocksJournal.create(directory.resolve("store.repaired"), 7, List.of(new Entry(NODES + "n1", new byte[] {1}, 3, 7)));
+        Store store = new IndexedStore(time.loop("store"), RocksJournal.open(data));
+        assertThat(names(store)).containsExactly("n1");
+        close(store);
+        assertThat(directory.resolve("store.repaired")).doesNotExist();
+    }
+
+    private static Path copy(Path from, Path to) throws IOException {
+        Files.createDirectory(to);
+        try (Stream<Path> files = Files.list(from)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, to.resolve(file.getFileName()));
+            }
+        }
+        return to;
     }
 
     @Test
@@ -171,9 +274,9 @@ class DamageTest {
         damage(file(".sst"), "value of n1");
         assertThatThrownBy(this::open)
                 .isInstanceOf(StoreException.class)
-                .hasMessageContaining("the journal in " + directory + ": ")
-                .hasMessageEndingWith("; it is damaged: move it away, and bring back a snapshot with"
-                        + " \"nodekeeper apiserver restore\"");
+                .hasMessageStartingWith("the store in " + directory + " is damaged and was not changed: block checksum")
+                .hasMessageEndingWith("\"nodekeeper apiserver check\" tells more; bring a snapshot back with \"nodekeeper"
+                        + " apiserver restore\", or go on with what can be read with \"nodekeeper apiserver repair\"");
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -76,19 +77,21 @@ class RocksStoreTest extends JournaledContract {
         delete(N1, 20);
         store.close();
         settle();
-        // Four changes, the version before them, the format, the revision and how far the nodes' history is forgotten.
-        assertThat(rows()).isEqualTo(8);
+        // Four changes, the version before them, the format, the revision, the sum and how far the nodes' history is
+        // forgotten.
+        assertThat(rows()).isEqualTo(9);
         store = begin();
     }
 
     @Test
-    void removesWhatAFailedRemovalLeft() throws Exception {
+    void refusesARowThatWasRemovedBefore() throws Exception {
+        // given a journal that forgot the changes before the last four
         for (int i = 0; i < 20; i++) {
             put(N1, "v" + i, i);
         }
         store.close();
         settle();
-        int before = rows();
+        // when one of them comes back
         try (RocksDB db = RocksDB.open(directory.toString())) {
             byte[] name = N1.getBytes(StandardCharsets.UTF_8);
             ByteBuffer change = ByteBuffer.allocate(19)
@@ -104,15 +107,36 @@ class RocksStoreTest extends JournaledContract {
                             .array(),
                     change.array());
         }
-        store = begin();
-        assertThat(list(0)).containsExactly("n1=v19@1/20");
-        assertThat(watch(NODES, 16).heard).hasSize(4);
+        // then the rows do not add up
+        assertThatThrownBy(this::begin)
+                .isInstanceOf(StoreException.Damaged.class)
+                .hasMessageContaining("its rows do not add up: expected 6 rows as of revision 20, found 7");
+        store = new IndexedStore(time.loop("store"), Journal.NONE);
+    }
 
-        put(N1, "v20", 20);
-
+    @Test
+    void readsTheFormatWithoutASumAndAddsIt() throws Exception {
+        put(N1, "a", 0);
         store.close();
         settle();
-        assertThat(rows()).isEqualTo(before);
+        // given a journal of format 2: without a sum and a mark
+        try (RocksDB db = RocksDB.open(directory.toString())) {
+            db.delete("msum".getBytes(StandardCharsets.US_ASCII));
+            db.put(
+                    "mformat".getBytes(StandardCharsets.US_ASCII),
+                    ByteBuffer.allocate(Long.BYTES).putLong(2).array());
+        }
+        Files.delete(directory.resolve("acknowledged"));
+        // when it is opened and written
+        store = begin();
+        put(N2, "b", 0);
+        reopen();
+        // then it is of the current format, with all its objects
+        assertThat(list(0)).containsExactly("n1=a@1/1", "n2=b@2/2");
+        store.close();
+        settle();
+        // Two changes, the format, the revision and the sum.
+        assertThat(rows()).isEqualTo(5);
         store = begin();
     }
 
@@ -132,7 +156,8 @@ class RocksStoreTest extends JournaledContract {
     void refusesADirectoryThatIsInUse() {
         assertThatThrownBy(() -> RocksJournal.open(directory))
                 .isInstanceOf(StoreException.class)
-                .hasMessageStartingWith("cannot open the journal in " + directory + ": ");
+                .hasMessage("the store in " + directory + " is in use by this process; stop that, or use another"
+                        + " --data-dir");
     }
 
     @Test
@@ -145,11 +170,11 @@ class RocksStoreTest extends JournaledContract {
                     ByteBuffer.allocate(Long.BYTES).putLong(7).array());
         }
         assertThatThrownBy(() -> RocksJournal.open(directory))
-                .hasMessage(directory + " is in journal format 7; this version reads format 2");
+                .hasMessage(directory + " is in journal format 7; this version reads format 3");
         try (RocksDB db = RocksDB.open(directory.toString())) {
             db.put(
                     "mformat".getBytes(StandardCharsets.US_ASCII),
-                    ByteBuffer.allocate(Long.BYTES).putLong(2).array());
+                    ByteBuffer.allocate(Long.BYTES).putLong(3).array());
         }
         store = begin();
     }

@@ -1,0 +1,128 @@
+package io.nodekeeper.store;
+
+import io.nodekeeper.store.encryption.ValueTransformer;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The rows of a journal in RocksDB; all numbers are eight bytes, big-endian.
+ *
+ * <ul>
+ *   <li>{@code c REVISION KEY}: a change. Its value has the kind, the create revision, the revision of the version before (0:
+ *       none) and the stored form of the object.
+ *   <li>{@code w RESOURCE}: the latest change of a resource that left the window.
+ *   <li>{@code m format}, {@code m revision}, {@code m floor}: see {@link RocksJournal}.
+ *   <li>{@code m sum}: the {@link RowSum} of all {@code c} and {@code w} rows and {@code m floor}.
+ * </ul>
+ */
+final class Rows {
+    static final byte[] FORMAT = "mformat".getBytes(StandardCharsets.US_ASCII);
+    static final byte[] REVISION = "mrevision".getBytes(StandardCharsets.US_ASCII);
+    static final byte[] FLOOR = "mfloor".getBytes(StandardCharsets.US_ASCII);
+    static final byte[] SUM = "msum".getBytes(StandardCharsets.US_ASCII);
+    static final byte CHANGE = 'c';
+    static final byte WINDOW = 'w';
+    /** Where the key begins in the row of a change. */
+    static final int KEY = 1 + Long.BYTES;
+
+    private static final byte PUT = 1;
+    private static final byte DELETE = 2;
+    private static final byte[] NOTHING = {};
+    /** Kind, create revision and the revision before, ahead of the value. */
+    private static final int HEAD = 1 + 2 * Long.BYTES;
+
+    private Rows() {}
+
+    static byte[] number(long value) {
+        return ByteBuffer.allocate(Long.BYTES).putLong(value).array();
+    }
+
+    static byte[] window(String resource) {
+        return ("w" + resource).getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The row of a change. */
+    static byte[] row(long revision, String key) {
+        byte[] name = key.getBytes(StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(KEY + name.length)
+                .put(CHANGE)
+                .putLong(revision)
+                .put(name)
+                .array();
+    }
+
+    static byte[] row(Event event) {
+        return row(event.revision(), event.key());
+    }
+
+    /** The value of a change's row. */
+    static byte[] change(Event event, ValueTransformer transformer) {
+        byte[] value = event.after()
+                .map(after -> transformer.toStorage(event.key(), after.value()))
+                .orElse(NOTHING);
+        return ByteBuffer.allocate(HEAD + value.length)
+                .put(event.after().isPresent() ? PUT : DELETE)
+                .putLong(event.after().map(Entry::createRevision).orElse(0L))
+                .putLong(event.before().map(Entry::modRevision).orElse(0L))
+                .put(value)
+                .array();
+    }
+
+    static long revision(byte[] row) {
+        return ByteBuffer.wrap(row).getLong(1);
+    }
+
+    static String key(byte[] row) {
+        return new String(row, KEY, row.length - KEY, StandardCharsets.UTF_8);
+    }
+
+    /** The revision of the version before a change, 0 for none, from the value of its row. */
+    static long before(byte[] change) {
+        return ByteBuffer.wrap(change).getLong(1 + Long.BYTES);
+    }
+
+    /**
+     * The change of a row.
+     *
+     * @param before the object before it
+     */
+    static Event event(byte[] row, byte[] change, Optional<Entry> before, ValueTransformer transformer) {
+        if (change.length < HEAD) {
+            throw new StoreException.Damaged(
+                    "the change of revision " + revision(row) + " has " + change.length + " bytes; expected "
+                            + HEAD + " or more",
+                    null);
+        }
+        ByteBuffer head = ByteBuffer.wrap(change);
+        byte kind = head.get();
+        long created = head.getLong();
+        long revision = revision(row);
+        // All versions of an object share one string.
+        String key = before.map(Entry::key).orElseGet(() -> key(row));
+        return new Event(
+                revision,
+                key,
+                before,
+                kind == DELETE
+                        ? Optional.empty()
+                        : Optional.of(new Entry(
+                                key,
+                                transformer.fromStorage(key, Arrays.copyOfRange(change, HEAD, change.length)),
+                                created,
+                                revision)));
+    }
+
+    /** The rows that are not needed once {@code event} has left the window. */
+    static List<byte[]> leftBehind(Event event) {
+        List<byte[]> rows = new ArrayList<>(1);
+        event.before().ifPresent(before -> rows.add(row(before.modRevision(), before.key())));
+        if (event.after().isEmpty()) {
+            rows.add(row(event));
+        }
+        return rows;
+    }
+}
