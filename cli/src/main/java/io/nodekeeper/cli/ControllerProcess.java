@@ -154,7 +154,8 @@ final class ControllerProcess {
                         new ControllerPorts(
                                 client,
                                 loop,
-                                component -> new ApiEventRecorder(client, component, "", random),
+                                component -> new ApiEventRecorder(
+                                        client, component, "", random, outcome -> metrics.event(outcome.label())),
                                 random,
                                 metrics,
                                 history));

@@ -2,6 +2,9 @@ package io.nodekeeper.client;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -9,10 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets a limited number of jobs be under way at once; the rest waits, and urgent ones overtake. The limit follows what the
- * server bears, if the jobs make their calls through a {@link #measured} client. An eighth of it is kept for urgent jobs,
- * so that they need not wait for others to end, and background jobs never use more than half. Confined to the loop, on
- * which the jobs' results have to come.
+ * Runs a limited number of jobs at once; the others wait in the order of their {@link Priority}. The limit follows what the
+ * server can take, if the jobs make their calls through a {@link #measured} client. An eighth of it is reserved for urgent
+ * jobs. Background jobs and collections together use at most half of it, collections alone at most a quarter, so that
+ * collections whose calls hang do not delay evictions. Confined to the loop, on which the jobs' results have to arrive.
+ *
+ * <p>The queues have no limit of their own: each submitter must limit its jobs. {@link KeyedJobs} does that with one job
+ * for each key.
  */
 public final class Lanes {
     /** Hears of jobs that wait; for metrics. */
@@ -33,16 +39,32 @@ public final class Lanes {
         void begun(boolean background, int waiting);
     }
 
+    /** Which of the waiting jobs starts first, most important first. */
+    public enum Priority {
+        /** Verdicts: a node waits for them. */
+        URGENT,
+        /** Taints and conditions of nodes. */
+        ORDINARY,
+        /** Work for each pod, such as evictions. */
+        BACKGROUND,
+        /** Deletion of objects that nobody waits for. */
+        COLLECTION
+    }
+
     private static final Logger log = LoggerFactory.getLogger(Lanes.class);
-    /** The part of the limit that is kept for urgent jobs. Chosen. */
+    /** The part of the limit that is reserved for urgent jobs: with the smallest limit, 8, one job. */
     private static final int URGENT_SHARE = 8;
+    /** The part of the limit that jobs for pods may use. */
+    private static final int BACKGROUND_SHARE = 2;
+    /** The part of the limit that collections may use; the rest of the background's part stays free for evictions. */
+    private static final int COLLECTION_SHARE = 4;
 
     private final AdaptiveLimit limit;
-    private final Deque<Supplier<? extends CompletionStage<?>>> urgent = new ArrayDeque<>();
-    private final Deque<Supplier<? extends CompletionStage<?>>> ordinary = new ArrayDeque<>();
-    private final Deque<Supplier<? extends CompletionStage<?>>> background = new ArrayDeque<>();
+    /** What waits, by priority. Bounded by the submitters, see above. */
+    private final Map<Priority, Deque<Supplier<? extends CompletionStage<?>>>> queues = new EnumMap<>(Priority.class);
+
+    private final Map<Priority, Integer> running = new EnumMap<>(Priority.class);
     private final Watcher watcher;
-    private int inBackground;
     private boolean draining;
     private boolean closed;
 
@@ -64,6 +86,10 @@ public final class Lanes {
     private Lanes(int limit, Watcher watcher) {
         this.watcher = watcher;
         this.limit = new AdaptiveLimit(limit);
+        for (Priority priority : Priority.values()) {
+            queues.put(priority, new ArrayDeque<>());
+            running.put(priority, 0);
+        }
     }
 
     /** The same client, from whose calls these lanes learn what the server bears. Its loop is the lanes'. */
@@ -90,36 +116,34 @@ public final class Lanes {
 
     /** How many jobs wait; for metrics. */
     public int waiting() {
-        return urgent.size() + ordinary.size() + background.size();
+        return waiting(false) + waiting(true);
     }
 
     /** Runs {@code job} before all that is not urgent. */
     public void urgent(Supplier<? extends CompletionStage<?>> job) {
-        urgent.add(job);
-        watcher.queued(false, urgent.size() + ordinary.size());
-        drain();
+        submit(Priority.URGENT, job);
     }
 
     /** Runs {@code job} when nothing urgent waits. */
     public void ordinary(Supplier<? extends CompletionStage<?>> job) {
-        ordinary.add(job);
-        watcher.queued(false, urgent.size() + ordinary.size());
-        drain();
+        submit(Priority.ORDINARY, job);
     }
 
-    /** Runs {@code job} when nothing else waits. */
-    public void background(Supplier<? extends CompletionStage<?>> job) {
-        background.add(job);
-        watcher.queued(true, background.size());
+    /** Runs {@code job} when no job of a higher priority waits; drops it if these lanes are closed. */
+    public void submit(Priority priority, Supplier<? extends CompletionStage<?>> job) {
+        if (closed) {
+            return;
+        }
+        queue(priority).add(job);
+        boolean background = isBackground(priority);
+        watcher.queued(background, waiting(background));
         drain();
     }
 
     /** Drops what waits and takes no more. */
     public void close() {
         closed = true;
-        urgent.clear();
-        ordinary.clear();
-        background.clear();
+        queues.values().forEach(Deque::clear);
     }
 
     /** Whether nothing more is to be done. */
@@ -141,25 +165,43 @@ public final class Lanes {
     }
 
     private boolean startNext() {
-        int all = limit.limit();
-        int free = all - limit.underWay();
-        int kept = all / URGENT_SHARE;
-        if (free > 0 && !urgent.isEmpty()) {
-            start(urgent.remove(), false);
-        } else if (free > kept && !ordinary.isEmpty()) {
-            start(ordinary.remove(), false);
-        } else if (free > kept && inBackground < Math.max(1, all / 2) && !background.isEmpty()) {
-            start(background.remove(), true);
-        } else {
-            return false;
+        for (Priority priority : Priority.values()) {
+            if (!queue(priority).isEmpty() && hasRoom(priority)) {
+                start(priority, queue(priority).remove());
+                return true;
+            }
         }
-        return true;
+        return false;
     }
 
-    private void start(Supplier<? extends CompletionStage<?>> job, boolean isBackground) {
+    private boolean hasRoom(Priority priority) {
+        int all = limit.limit();
+        int free = all - limit.underWay();
+        if (priority == Priority.URGENT) {
+            return free > 0;
+        }
+        if (free <= all / URGENT_SHARE) {
+            return false;
+        }
+        int collections = running(Priority.COLLECTION);
+        return switch (priority) {
+            case URGENT, ORDINARY -> true;
+            case BACKGROUND -> running(Priority.BACKGROUND) + collections < share(all, BACKGROUND_SHARE);
+            case COLLECTION ->
+                collections < share(all, COLLECTION_SHARE)
+                        && running(Priority.BACKGROUND) + collections < share(all, BACKGROUND_SHARE);
+        };
+    }
+
+    private static int share(int all, int part) {
+        return Math.max(1, all / part);
+    }
+
+    private void start(Priority priority, Supplier<? extends CompletionStage<?>> job) {
         limit.begin();
-        watcher.begun(isBackground, isBackground ? background.size() : urgent.size() + ordinary.size());
-        inBackground += isBackground ? 1 : 0;
+        boolean background = isBackground(priority);
+        watcher.begun(background, waiting(background));
+        running.merge(priority, 1, Integer::sum);
         CompletionStage<?> stage;
         try {
             stage = job.get();
@@ -171,8 +213,28 @@ public final class Lanes {
                 log.error("a job failed unexpectedly", error);
             }
             limit.end();
-            inBackground -= isBackground ? 1 : 0;
+            running.merge(priority, -1, Integer::sum);
             drain();
         });
+    }
+
+    private Deque<Supplier<? extends CompletionStage<?>>> queue(Priority priority) {
+        return Objects.requireNonNull(queues.get(priority));
+    }
+
+    private int running(Priority priority) {
+        return Objects.requireNonNull(running.get(priority));
+    }
+
+    private int waiting(boolean background) {
+        int waiting = 0;
+        for (Priority priority : Priority.values()) {
+            waiting += isBackground(priority) == background ? queue(priority).size() : 0;
+        }
+        return waiting;
+    }
+
+    private static boolean isBackground(Priority priority) {
+        return priority.compareTo(Priority.BACKGROUND) >= 0;
     }
 }

@@ -116,7 +116,7 @@ class AdaptiveLanesTest {
     void urgentJobsStartAtOnceHoweverManyOthersWait() {
         keepBusy(2_000_000);
         for (int i = 0; i < 10_000; i++) {
-            lanes.background(this::job);
+            lanes.submit(Lanes.Priority.BACKGROUND, this::job);
         }
         time.advance(Duration.ofSeconds(10));
         List<Duration> waits = new ArrayList<>();
@@ -136,7 +136,7 @@ class AdaptiveLanesTest {
     @Test
     void backgroundJobsLeaveRoomForTheOthers() {
         for (int i = 0; i < 1_000; i++) {
-            lanes.background(this::job);
+            lanes.submit(Lanes.Priority.BACKGROUND, this::job);
         }
 
         assertThat(lanes.limit()).isEqualTo(64);

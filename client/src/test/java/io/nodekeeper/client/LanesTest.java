@@ -27,6 +27,25 @@ class LanesTest {
     }
 
     @Test
+    void collectionsStartLastAndNeverFillTheLanesOfEvictions() {
+        Lanes wide = new Lanes(16);
+        for (int i = 0; i < 100; i++) {
+            wide.submit(Lanes.Priority.COLLECTION, () -> job("collection"));
+        }
+        assertThat(started).hasSize(4);
+        started.clear();
+
+        // when evictions come while all collections hang
+        for (int i = 0; i < 100; i++) {
+            wide.submit(Lanes.Priority.BACKGROUND, () -> job("eviction"));
+        }
+
+        assertThat(started).hasSize(4).containsOnly("eviction");
+        open.getFirst().complete(null);
+        assertThat(started).as("an eviction comes before the next collection").hasSize(5).containsOnly("eviction");
+    }
+
+    @Test
     void closedLanesStartNothing() {
         lanes.ordinary(() -> job("a"));
         lanes.ordinary(() -> job("b"));
@@ -37,6 +56,7 @@ class LanesTest {
         lanes.urgent(() -> job("d"));
 
         assertThat(started).containsExactly("a", "b");
+        assertThat(lanes.waiting()).as("nothing is kept that will never run").isZero();
     }
 
     private CompletableFuture<Void> job(String name) {

@@ -40,6 +40,8 @@ final class FairZones implements Zones {
     private final boolean keepTaints;
     /** How long after its verdict a node queues; zero unless that is switched off. */
     private final Duration lag;
+    /** How long a node that joins may be not ready before it queues. */
+    private final Duration joinGrace;
 
     private final Loop loop;
     private final Supplier<List<NodeHealth>> nodes;
@@ -50,6 +52,7 @@ final class FairZones implements Zones {
     private final Map<String, Zone> zones = new TreeMap<>();
     private boolean stripAll;
     private boolean listing;
+    private boolean listedOnce;
     private boolean stopped;
 
     /**
@@ -67,6 +70,9 @@ final class FairZones implements Zones {
             History history) {
         this.keepTaints = config.gates().has(FeatureGate.KEEP_TAINTS);
         this.lag = config.gates().has(FeatureGate.IMMEDIATE_NO_EXECUTE) ? Duration.ZERO : config.nodeMonitorPeriod();
+        // The reference queues a node with the first pass that sees it not ready. It may be the pass right after the node
+        // came, or one a whole period later; of these the one that lets a kubelet finish its start is taken.
+        this.joinGrace = config.nodeMonitorPeriod();
         this.loop = loop;
         this.nodes = nodes;
         this.recheck = recheck;
@@ -83,6 +89,7 @@ final class FairZones implements Zones {
     @Override
     public void listed() {
         listing = false;
+        listedOnce = true;
         settle(Optional.empty());
         zones.forEach((key, zone) -> drain(key, zone, Optional.empty()));
     }
@@ -101,6 +108,7 @@ final class FairZones implements Zones {
         }
         if (member.isReady()) {
             member.forgetPlace();
+            member.joining = false;
         } else {
             FairQueue.Place place = member.place(health, node, now());
             if (member.wants()) {
@@ -166,6 +174,7 @@ final class FairZones implements Zones {
         if (member == null) {
             member = new ZoneMember();
             member.strip = !keepTaints;
+            member.joining = listedOnce;
             health.zone = member;
         }
         boolean moved = isNew || !member.zone.equals(key);
@@ -214,20 +223,30 @@ final class FairZones implements Zones {
         if (member.permitted || member.queued) {
             return;
         }
-        // Only a controller's own verdict was noticed late by the reference.
-        long wait = member.ready.equals(Condition.UNKNOWN) ? place.since() + lag.toNanos() - now() : 0;
+        long wait = place.since() + wait(member).toNanos() - now();
         if (wait <= 0) {
             member.queued = true;
             zone(member.zone).queue.add(place, health);
-            return;
+        } else if (!member.waits) {
+            member.waits = true;
+            loop.schedule(Duration.ofNanos(wait), () -> waited(health, member));
         }
-        loop.schedule(Duration.ofNanos(wait), () -> {
-            boolean sameSilence = member.place().filter(held -> held == place).isPresent();
-            if (!stopped && health.zone == member && sameSilence && member.wants()) {
-                want(health, member, place);
-                drain(member.zone, zone(member.zone), Optional.empty());
-            }
-        });
+    }
+
+    private Duration wait(ZoneMember member) {
+        if (member.ready.equals(Condition.UNKNOWN)) {
+            // Only a controller's own verdict was noticed late by the reference.
+            return lag;
+        }
+        return member.joining ? joinGrace : Duration.ZERO;
+    }
+
+    private void waited(NodeHealth health, ZoneMember member) {
+        member.waits = false;
+        if (!stopped && health.zone == member && member.wants()) {
+            member.place().ifPresent(place -> want(health, member, place));
+            drain(member.zone, zone(member.zone), Optional.empty());
+        }
     }
 
     private void unwant(ZoneMember member) {

@@ -6,6 +6,7 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.PatchType;
@@ -17,7 +18,6 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -38,8 +38,6 @@ final class Flaps implements Damping {
     private static final class Shown {
         private Condition condition;
         private boolean damped;
-        private boolean writing;
-        private int failures;
 
         private Shown(Condition condition) {
             this.condition = condition;
@@ -59,6 +57,8 @@ final class Flaps implements Damping {
     private final Judge.Now now;
     /** The nodes that are damped, and those whose condition is not written yet. */
     private final Map<NodeHealth, Shown> shown = new HashMap<>();
+    /** One for each node whose condition is to be written. */
+    private final KeyedJobs<NodeHealth, Write> writes;
 
     private int damped;
 
@@ -84,6 +84,7 @@ final class Flaps implements Damping {
         this.metrics = metrics;
         this.recheck = recheck;
         this.now = now;
+        this.writes = new KeyedJobs<>("Condition " + FlapReport.TYPE, lanes, Lanes.Priority.ORDINARY, loop);
     }
 
     @Override
@@ -174,44 +175,56 @@ final class Flaps implements Damping {
     private Shown show(NodeHealth health, Condition condition) {
         Shown state = shown.computeIfAbsent(health, node -> new Shown(condition));
         state.condition = condition;
-        if (!state.writing) {
-            state.writing = true;
-            loop.schedule(AFTER_TAINTS, () -> lanes.ordinary(() -> write(health, state)));
-        }
+        writes.submitAfter(health, new Write(health, state), AFTER_TAINTS);
         return state;
     }
 
-    private CompletionStage<?> write(NodeHealth health, Shown state) {
-        if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
-            return CompletableFuture.completedStage(null);
+    /** The write of one node's condition. */
+    private final class Write implements KeyedJobs.Job {
+        private final NodeHealth health;
+        private final Shown state;
+        private int failures;
+
+        private Write(NodeHealth health, Shown state) {
+            this.health = health;
+            this.state = state;
         }
-        Condition sent = state.condition;
-        // With the UID, lest a new node of that name inherits it.
-        JsonObject patch = JsonObject.EMPTY
-                .with("metadata", JsonObject.EMPTY.with("uid", health.uid))
-                .with("status", JsonObject.EMPTY.with("conditions", JsonArray.of(sent.json())));
-        return client.patch(ResourceType.NODES, "", health.name, "status", PatchType.STRATEGIC, patch)
-                .handle((done, error) -> {
-                    if (error != null && !Failures.isCode(error, 404)) {
-                        Duration wait = RETRY.delay(state.failures++);
-                        log.warn(
-                                "Node {}: condition {} not written: {}; again in {}",
-                                health.name,
-                                FlapReport.TYPE,
-                                Failures.text(error),
-                                wait);
-                        loop.schedule(wait, () -> lanes.ordinary(() -> write(health, state)));
-                        return null;
-                    }
-                    state.failures = 0;
-                    state.writing = false;
-                    if (!sent.equals(state.condition)) {
-                        show(health, state.condition);
-                    } else if (sent.status().equals(Condition.FALSE)) {
-                        shown.remove(health, state);
-                    }
-                    return null;
-                });
+
+        @Override
+        public CompletionStage<KeyedJobs.Next> run() {
+            if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
+                return KeyedJobs.Next.done();
+            }
+            Condition sent = state.condition;
+            // With the UID, so that a new node of that name does not inherit it.
+            JsonObject patch = JsonObject.EMPTY
+                    .with("metadata", JsonObject.EMPTY.with("uid", health.uid))
+                    .with("status", JsonObject.EMPTY.with("conditions", JsonArray.of(sent.json())));
+            return client.patch(ResourceType.NODES, "", health.name, "status", PatchType.STRATEGIC, patch)
+                    .handle((done, error) -> error == null || Failures.isCode(error, 404) ? wrote(sent) : failed(error));
+        }
+
+        private KeyedJobs.Next wrote(Condition sent) {
+            failures = 0;
+            if (!sent.equals(state.condition)) {
+                return new KeyedJobs.Next.Again(AFTER_TAINTS);
+            }
+            if (sent.status().equals(Condition.FALSE)) {
+                shown.remove(health, state);
+            }
+            return new KeyedJobs.Next.Done();
+        }
+
+        private KeyedJobs.Next failed(Throwable error) {
+            Duration wait = RETRY.delay(failures++);
+            log.warn(
+                    "Node {}: condition {} not written: {}; again in {}",
+                    health.name,
+                    FlapReport.TYPE,
+                    Failures.text(error),
+                    wait);
+            return new KeyedJobs.Next.Again(wait);
+        }
     }
 
     private Instant wallTime() {

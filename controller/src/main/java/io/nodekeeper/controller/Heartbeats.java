@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,8 +22,9 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The signs of life of all nodes. A sign of life is a reported value that differs from the one seen before, in whichever
- * direction; reported times are never compared with a clock, as nodes' clocks are wrong now and then. Ages run by the
+ * The signs of life of all nodes. A sign of life is a value that only the agent reports and that differs from the one seen
+ * before, in whichever direction: {@code renewTime} of the lease that the node holds, and the heartbeat and the status of
+ * its Ready condition. Reported times are never compared with a clock, as nodes' clocks are wrong now and then. Ages run by the
  * controller's own monotonic clock from when it noticed, less the time that it could not see ({@link ObserverGuard}).
  *
  * <p>Reports come from lists, watches and single reads, and a watch may lag behind the others: what it tells of a version
@@ -55,6 +57,8 @@ final class Heartbeats {
         void renewed(NodeHealth health, long renewMicros, long gap, long now);
     }
 
+    /** Twice the nodes of the largest clusters; the reference, whose defect this is, keeps all for ever. */
+    private static final int MAX_HEIRS = 10_000;
     /** Keeps sums of times from overflowing: 73 years. */
     private static final long MAX_GRACE = Long.MAX_VALUE / 4;
 
@@ -71,8 +75,11 @@ final class Heartbeats {
     private final Suspicion suspicion;
     /** Whether each node has a grace of its own. */
     private final boolean adaptive;
-    /** When a node of that name was last heard, for those that are gone; only without {@code StateByUid}. */
-    private final Map<String, Long> heirs = new HashMap<>();
+    /**
+     * When a node of that name was last heard, for those that are gone; only without {@code StateByUid}. At most
+     * {@link #MAX_HEIRS}, the oldest go.
+     */
+    private final Map<String, Long> heirs = new LinkedHashMap<>();
 
     Heartbeats(ControllerConfig config, ObserverGuard guard, DeadlineWheel<NodeHealth> wheel, Listener listener) {
         this.listener = listener;
@@ -163,11 +170,15 @@ final class Heartbeats {
         byName.remove(health.name);
         if (!gates.has(FeatureGate.STATE_BY_UID)) {
             heirs.put(health.name, health.heardAt);
+            if (heirs.size() > MAX_HEIRS) {
+                heirs.remove(heirs.keySet().iterator().next());
+            }
         }
         if (health.hasLease) {
             NodeHealth rest = new NodeHealth(health.name);
             rest.hasLease = true;
             rest.renewMicros = health.renewMicros;
+            rest.heardMicros = health.heardMicros;
             rest.leaseVersion = health.leaseVersion;
             byName.put(rest.name, rest);
         }
@@ -221,20 +232,34 @@ final class Heartbeats {
         if (source == Source.LATE && health.hasLease && !Versions.isNewer(version, health.leaseVersion)) {
             return;
         }
-        boolean first = !health.hasLease;
         boolean changed = gates.has(FeatureGate.CLOCK_IMMUNITY)
-                ? own && (first || version != health.leaseVersion || renewMicros != health.renewMicros)
-                : first || renewMicros > health.renewMicros;
+                ? own && isRenewal(health, version, renewMicros)
+                : !health.hasLease || renewMicros > health.renewMicros;
         boolean renewed = health.hasLease && renewMicros != health.renewMicros && renewMicros != LeaseLine.NO_TIME;
         health.hasLease = true;
         health.leaseVersion = version;
         health.renewMicros = renewMicros;
+        health.heardMicros = changed ? renewMicros : health.heardMicros;
         if (changed && health.known()) {
             if (renewed && source == Source.LATE) {
                 listener.renewed(health, renewMicros, guard.nodeTime(now) - health.heardAt, now);
             }
             heard(health, NodeHealth.Signal.LEASE, now);
         }
+    }
+
+    /**
+     * Whether this state of a lease, which the node holds, shows that its agent wrote it: {@code renewTime} is another one
+     * than in the state before, in whichever direction, and than in the last renewal. Anything else of a lease may be
+     * changed by any client, for instance labels and annotations, and shows nothing. Neither does a state that is older
+     * than the one before: a server that lags told of it.
+     */
+    private static boolean isRenewal(NodeHealth health, long version, long renewMicros) {
+        boolean older = health.hasLease && !Versions.isNewer(version, health.leaseVersion);
+        return !older
+                && renewMicros != LeaseLine.NO_TIME
+                && renewMicros != health.heardMicros
+                && !(health.hasLease && renewMicros == health.renewMicros);
     }
 
     /** Microseconds since 1970, or {@link LeaseLine#NO_TIME}. */

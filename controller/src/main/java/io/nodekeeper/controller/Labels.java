@@ -4,6 +4,7 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.PatchType;
@@ -11,7 +12,6 @@ import io.nodekeeper.time.Backoff;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,17 +29,57 @@ final class Labels implements NodeFollower {
     /** Between tries. Chosen. */
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
 
-    /** The labels that a node still needs, after so many failures. */
-    private record Work(Map<String, String> needed, int failures) {}
+    /** The write of one node's labels. */
+    private final class Work implements KeyedJobs.Job {
+        private final NodeHealth health;
+        private Map<String, String> needed;
+        private boolean gone;
+        private int failures;
+
+        private Work(NodeHealth health, Map<String, String> needed) {
+            this.health = health;
+            this.needed = needed;
+        }
+
+        @Override
+        public CompletionStage<KeyedJobs.Next> run() {
+            Map<String, String> sent = needed;
+            if (gone || sent.isEmpty() || lanes.isClosed()) {
+                return KeyedJobs.Next.done();
+            }
+            // The UID cannot be changed, so a node that was made again under that name refuses the patch.
+            JsonObject patch = JsonObject.EMPTY.with(
+                    "metadata", JsonObject.EMPTY.with("uid", health.uid).with("labels", JsonObject.ofStrings(sent)));
+            return client.patch(ResourceType.NODES, "", health.name, "", PatchType.STRATEGIC, patch)
+                    .handle((written, error) -> error == null ? wrote(sent) : failed(error));
+        }
+
+        private KeyedJobs.Next wrote(Map<String, String> sent) {
+            log.info("Node {}: labels set {}", health.name, sent);
+            failures = 0;
+            // The watch has not shown this write yet: what is needed still is what was sent, unless that changed.
+            return needed.equals(sent) ? new KeyedJobs.Next.Done() : new KeyedJobs.Next.Again(Duration.ZERO);
+        }
+
+        private KeyedJobs.Next failed(Throwable error) {
+            if (Failures.isCode(error, 404)) {
+                return new KeyedJobs.Next.Done();
+            }
+            Duration wait = RETRY.delay(failures++);
+            log.warn("Node {}: labels not set: {}; again in {}", health.name, Failures.text(error), wait);
+            return new KeyedJobs.Next.Again(wait);
+        }
+    }
 
     private final KubeClient client;
     private final Lanes lanes;
-    /** Only those nodes of which something is to be written. */
-    private final Map<NodeHealth, Work> underWay = new HashMap<>();
+    /** One for each node whose labels are to be written. */
+    private final KeyedJobs<NodeHealth, Work> jobs;
 
     Labels(KubeClient client, Lanes lanes) {
         this.client = client;
         this.lanes = lanes;
+        this.jobs = new KeyedJobs<>("Labels", lanes, Lanes.Priority.BACKGROUND, client.loop());
     }
 
     /** The labels to set, with their values. */
@@ -58,55 +98,15 @@ final class Labels implements NodeFollower {
     @Override
     public void seen(NodeHealth health, Node node) {
         Map<String, String> needed = needed(node);
-        Work work = underWay.get(health);
-        if (work != null) {
-            underWay.put(health, new Work(needed, work.failures));
-        } else if (!needed.isEmpty()) {
-            underWay.put(health, new Work(needed, 0));
-            lanes.background(() -> write(health));
-        }
+        jobs.find(health).ifPresentOrElse(work -> work.needed = needed, () -> {
+            if (!needed.isEmpty()) {
+                jobs.submit(health, new Work(health, needed));
+            }
+        });
     }
 
     @Override
     public void gone(NodeHealth health) {
-        underWay.remove(health);
-    }
-
-    private CompletionStage<?> write(NodeHealth health) {
-        Work work = underWay.get(health);
-        if (work == null || work.needed.isEmpty() || lanes.isClosed()) {
-            underWay.remove(health);
-            return CompletableFuture.completedStage(null);
-        }
-        // The UID cannot be changed, so a node that was made again under that name refuses the patch.
-        JsonObject patch = JsonObject.EMPTY.with(
-                "metadata", JsonObject.EMPTY.with("uid", health.uid).with("labels", JsonObject.ofStrings(work.needed)));
-        return client.patch(ResourceType.NODES, "", health.name, "", PatchType.STRATEGIC, patch)
-                .handle((written, error) -> error == null ? wrote(health, work) : failed(health, error))
-                .thenCompose(next -> next);
-    }
-
-    private CompletionStage<?> wrote(NodeHealth health, Work done) {
-        log.info("Node {}: labels set {}", health.name, done.needed);
-        Work left = underWay.remove(health);
-        if (left != null && !left.needed.isEmpty() && !left.needed.equals(done.needed)) {
-            // The stable ones were changed while the beta ones were written.
-            underWay.put(health, left);
-            return write(health);
-        }
-        return CompletableFuture.completedStage(null);
-    }
-
-    private CompletionStage<?> failed(NodeHealth health, Throwable error) {
-        Work work = underWay.get(health);
-        if (work != null && !Failures.isCode(error, 404)) {
-            Duration wait = RETRY.delay(work.failures);
-            log.warn("Node {}: labels not set: {}; again in {}", health.name, Failures.text(error), wait);
-            underWay.put(health, new Work(work.needed, work.failures + 1));
-            client.loop().schedule(wait, () -> lanes.background(() -> write(health)));
-        } else {
-            underWay.remove(health);
-        }
-        return CompletableFuture.completedStage(null);
+        jobs.find(health).ifPresent(work -> work.gone = true);
     }
 }

@@ -13,7 +13,7 @@ final class NodeHealth {
     enum Signal {
         /** None yet: time counts from the first sight of the node. */
         FIRST_SIGHT("first sight"),
-        /** {@code renewTime} or the version of its Lease changed. */
+        /** {@code renewTime} of its Lease changed, and the node holds it. */
         LEASE("lease"),
         /** The heartbeat or the value of its Ready condition changed. */
         STATUS("status");
@@ -41,6 +41,8 @@ final class NodeHealth {
     boolean hasLease;
     /** {@code renewTime} of its Lease in microseconds since 1970, or {@link LeaseLine#NO_TIME}. */
     long renewMicros = LeaseLine.NO_TIME;
+    /** The last {@code renewTime} that was a sign of life; kept when the Lease is gone, as it may be restored. */
+    long heardMicros = LeaseLine.NO_TIME;
     /** The version of its Lease, see {@link Versions#number}. */
     long leaseVersion;
     /** What the last renewal took beyond the quickest of this node, microseconds; negative if not known. */
@@ -71,7 +73,6 @@ final class NodeHealth {
     /** How often it fell from Ready; absent if it never did. */
     FlapDamping.@Nullable State flaps;
 
-    Tainter.@Nullable Work taintWork;
     /** What its zone knows of it. */
     @Nullable
     ZoneMember zone;

@@ -5,6 +5,7 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.PatchType;
@@ -16,7 +17,6 @@ import io.nodekeeper.time.Jitter;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
@@ -30,26 +30,12 @@ import org.slf4j.LoggerFactory;
  * read first, from the API server's cache, and what goes is removed by a PATCH of its own. Confined to the loop.
  */
 final class Tainter implements NodeFollower {
-    /** What is under way for one node. */
-    static final class Work {
-        private Optional<TaintPlan> plan = Optional.empty();
-        private boolean running;
-        /** Whether the node has to be read before anything is written. */
-        private boolean unread;
-        /** Whether something was seen since the write began that needs another one. */
-        private boolean outdated;
-        /** Whether a NoExecute taint was written where there was none. */
-        private boolean tainted;
-
-        private int failures;
-    }
-
     private static final Logger log = LoggerFactory.getLogger(Tainter.class);
     /** Kubernetes' number of tries after a conflict, and its wait between them, which is stretched by up to as much. */
     private static final int TRIES = 5;
     /** See {@link #TRIES}. */
     private static final Duration CONFLICT_WAIT = Duration.ofMillis(100);
-    /** Between rounds that failed otherwise. Chosen. */
+    /** Between rounds that failed otherwise: first soon, as one answer may be lost, then as often as a server can bear. */
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
 
     private final KubeClient client;
@@ -62,6 +48,8 @@ final class Tainter implements NodeFollower {
     private final Damping damping;
     private final History history;
     private final BiConsumer<NodeHealth, Node> written;
+    /** One for each node whose taints are to be written. */
+    private final KeyedJobs<NodeHealth, Work> jobs;
 
     /** {@code written} hears of every node that was written here. */
     Tainter(
@@ -84,44 +72,48 @@ final class Tainter implements NodeFollower {
         this.damping = damping;
         this.history = history;
         this.written = written;
+        this.jobs = new KeyedJobs<>("Taints", lanes, Lanes.Priority.ORDINARY, loop, this::released);
     }
 
     @Override
     public void seen(NodeHealth health, Node node) {
         Optional<TaintPlan> plan = plan(health, node);
-        Work work = health.taintWork;
-        if (work == null) {
-            plan.ifPresent(needed -> begin(health, plan, !oneWrite));
-        } else if (work.running) {
-            work.outdated |=
-                    plan.isPresent() && !work.plan.map(TaintPlan::version).equals(plan.map(TaintPlan::version));
-        } else {
-            work.plan = plan;
-            work.unread = !oneWrite && plan.isPresent();
+        Optional<Work> known = jobs.find(health);
+        if (known.isPresent()) {
+            known.get().seen(plan);
+        } else if (plan.isPresent()) {
+            begin(health, plan, !oneWrite);
         }
     }
 
     /** What may be done about the node's taints has changed: it is read and brought in step. */
     void recheck(NodeHealth health) {
-        Work work = health.taintWork;
-        if (work == null) {
-            begin(health, Optional.empty(), true);
-        } else if (work.running) {
-            work.outdated = true;
+        Optional<Work> known = jobs.find(health);
+        if (known.isPresent()) {
+            known.get().outdate();
         } else {
-            work.unread = true;
+            begin(health, Optional.empty(), true);
         }
     }
 
+    /** The number of nodes whose taints are to be written. */
+    int size() {
+        return jobs.size();
+    }
+
     private void begin(NodeHealth health, Optional<TaintPlan> plan, boolean unread) {
-        Work work = new Work();
-        work.plan = plan;
-        work.unread = unread;
-        health.taintWork = work;
-        lanes.ordinary(() -> {
-            work.running = true;
-            return work.unread ? read(health, work, 1) : attempt(health, work, 1);
-        });
+        jobs.submit(health, new Work(health, plan, unread));
+    }
+
+    /** Only now, with the key released, can what follows from the written state begin another job. */
+    private void released(NodeHealth health, Work work) {
+        if (!heartbeats.isCurrent(health)) {
+            return;
+        }
+        if (work.outdated) {
+            recheck(health);
+        }
+        work.result.ifPresent(node -> written.accept(health, node));
     }
 
     private Optional<TaintPlan> plan(NodeHealth health, Node node) {
@@ -129,37 +121,128 @@ final class Tainter implements NodeFollower {
         return TaintPlan.of(node, manner, loop.clock().wallTime());
     }
 
-    private CompletionStage<?> attempt(NodeHealth health, Work work, int number) {
-        if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
-            return done(health);
-        }
-        if (work.plan.isEmpty()) {
-            return work.outdated ? read(health, work, number) : settled(health, work);
-        }
-        TaintPlan plan = work.plan.get();
-        return client.patch(ResourceType.NODES, "", health.name, "", PatchType.STRATEGIC, plan.patch())
-                .handle((patched, error) ->
-                        error == null ? wrote(health, work, plan, patched) : refused(health, work, number, error))
-                .thenCompose(next -> next);
-    }
+    /** What is under way for one node. */
+    private final class Work implements KeyedJobs.Job {
+        private final NodeHealth health;
+        private Optional<TaintPlan> plan;
+        /** Whether the node has to be read before anything is written. */
+        private boolean unread;
 
-    private CompletionStage<?> wrote(NodeHealth health, Work work, TaintPlan plan, JsonObject patched) {
-        log.info("Node {}: taints added {}, removed {}", health.name, plan.added(), plan.removed());
-        Node node = new Node(patched);
-        record(health, plan, node);
-        work.failures = 0;
-        work.tainted |= plan.tainted();
-        // Only if nothing but removals is left: a server that does not take what came is not asked for ever.
-        boolean more = plan.more()
-                && plan(health, node).filter(rest -> rest.added().isEmpty()).isPresent();
-        if (work.outdated || more) {
-            return read(health, work, 1);
+        private boolean running;
+        /** Whether something was seen since the write began that needs another one. */
+        private boolean outdated;
+        /** Whether a NoExecute taint was written where there was none. */
+        private boolean tainted;
+        /** The node as it was written last. */
+        private Optional<Node> result = Optional.empty();
+
+        private int failures;
+
+        private Work(NodeHealth health, Optional<TaintPlan> plan, boolean unread) {
+            this.health = health;
+            this.plan = plan;
+            this.unread = unread;
         }
-        CompletionStage<?> done = settled(health, work);
-        if (heartbeats.isCurrent(health)) {
-            written.accept(health, node);
+
+        private void seen(Optional<TaintPlan> needed) {
+            if (running) {
+                outdated |= needed.isPresent()
+                        && !plan.map(TaintPlan::version).equals(needed.map(TaintPlan::version));
+            } else {
+                plan = needed;
+                unread = !oneWrite && needed.isPresent();
+            }
         }
-        return done;
+
+        private void outdate() {
+            if (running) {
+                outdated = true;
+            } else {
+                unread = true;
+            }
+        }
+
+        @Override
+        public CompletionStage<KeyedJobs.Next> run() {
+            // If the run before ended unexpectedly, it is not known what was written.
+            boolean interrupted = running;
+            running = true;
+            return unread || interrupted ? read(1) : attempt(1);
+        }
+
+        private CompletionStage<KeyedJobs.Next> attempt(int number) {
+            if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
+                return KeyedJobs.Next.done();
+            }
+            if (plan.isEmpty()) {
+                return outdated ? read(number) : settled();
+            }
+            TaintPlan sent = plan.get();
+            return client.patch(ResourceType.NODES, "", health.name, "", PatchType.STRATEGIC, sent.patch())
+                    .handle((patched, error) -> error == null ? wrote(sent, patched) : refused(number, error))
+                    .thenCompose(next -> next);
+        }
+
+        private CompletionStage<KeyedJobs.Next> wrote(TaintPlan sent, JsonObject patched) {
+            log.info("Node {}: taints added {}, removed {}", health.name, sent.added(), sent.removed());
+            Node node = new Node(patched);
+            record(health, sent, node);
+            failures = 0;
+            tainted |= sent.tainted();
+            // Only if nothing but removals is left: a server that does not take what came is not asked for ever.
+            boolean more = sent.more()
+                    && plan(health, node)
+                            .filter(rest -> rest.added().isEmpty())
+                            .isPresent();
+            if (outdated || more) {
+                return read(1);
+            }
+            result = Optional.of(node);
+            return settled();
+        }
+
+        private CompletionStage<KeyedJobs.Next> refused(int number, Throwable error) {
+            if (Failures.isCode(error, 409) && number < TRIES) {
+                return Deadlines.sleep(loop, Jitter.stretch(CONFLICT_WAIT, 1.0, random))
+                        .thenCompose(slept -> read(number + 1));
+            }
+            return failed(error);
+        }
+
+        private CompletionStage<KeyedJobs.Next> read(int number) {
+            outdated = false;
+            // Kubernetes' first try takes what the API server has at hand; after a conflict that is not good enough.
+            String query = oneWrite || number > 1 ? "" : "resourceVersion=0";
+            return client.get(ResourceType.NODES, "", health.name, query)
+                    .handle((json, error) -> {
+                        if (error != null) {
+                            return failed(error);
+                        }
+                        Node node = new Node(json);
+                        if (!node.uid().equals(health.uid)) {
+                            return KeyedJobs.Next.done();
+                        }
+                        plan = plan(health, node);
+                        return attempt(number);
+                    })
+                    .thenCompose(next -> next);
+        }
+
+        private CompletionStage<KeyedJobs.Next> failed(Throwable error) {
+            if (Failures.isCode(error, 404)) {
+                return KeyedJobs.Next.done();
+            }
+            Duration wait = RETRY.delay(failures++);
+            log.warn("Node {}: taints not written: {}; again in {}", health.name, Failures.text(error), wait);
+            running = false;
+            unread = true;
+            return KeyedJobs.Next.again(wait);
+        }
+
+        private CompletionStage<KeyedJobs.Next> settled() {
+            rules.settled(health, tainted);
+            return KeyedJobs.Next.done();
+        }
     }
 
     private void record(NodeHealth health, TaintPlan plan, Node node) {
@@ -175,53 +258,5 @@ final class Tainter implements NodeFollower {
                         .put("forVersion", plan.version())
                         .put("writtenVersion", node.resourceVersion())
                         .build()));
-    }
-
-    private CompletionStage<?> refused(NodeHealth health, Work work, int number, Throwable error) {
-        if (Failures.isCode(error, 409) && number < TRIES) {
-            return Deadlines.sleep(loop, Jitter.stretch(CONFLICT_WAIT, 1.0, random))
-                    .thenCompose(slept -> read(health, work, number + 1));
-        }
-        return failed(health, work, error);
-    }
-
-    private CompletionStage<?> read(NodeHealth health, Work work, int number) {
-        work.outdated = false;
-        // Kubernetes' first try takes what the API server has at hand; after a conflict that is not good enough.
-        String query = oneWrite || number > 1 ? "" : "resourceVersion=0";
-        return client.get(ResourceType.NODES, "", health.name, query)
-                .handle((read, error) -> {
-                    if (error != null) {
-                        return failed(health, work, error);
-                    }
-                    Node node = new Node(read);
-                    if (!node.uid().equals(health.uid)) {
-                        return done(health);
-                    }
-                    work.plan = plan(health, node);
-                    return attempt(health, work, number);
-                })
-                .thenCompose(next -> next);
-    }
-
-    private CompletionStage<?> failed(NodeHealth health, Work work, Throwable error) {
-        if (Failures.isCode(error, 404)) {
-            return done(health);
-        }
-        Duration wait = RETRY.delay(work.failures++);
-        log.warn("Node {}: taints not written: {}; again in {}", health.name, Failures.text(error), wait);
-        loop.schedule(wait, () -> lanes.ordinary(() -> read(health, work, 1)));
-        return CompletableFuture.completedStage(null);
-    }
-
-    private CompletionStage<?> settled(NodeHealth health, Work work) {
-        CompletionStage<?> done = done(health);
-        rules.settled(health, work.tainted);
-        return done;
-    }
-
-    private static CompletionStage<?> done(NodeHealth health) {
-        health.taintWork = null;
-        return CompletableFuture.completedStage(null);
     }
 }

@@ -27,6 +27,10 @@ final class ZoneMember {
     boolean strip;
     /** Whether it waits in its zone's queue. */
     boolean queued;
+    /** Whether it came after the start and was not ready yet. */
+    boolean joining;
+    /** Whether a timer runs after which it may queue: at most one. */
+    boolean waits;
 
     private FairQueue.@Nullable Place place;
 

@@ -231,7 +231,7 @@ class ExchangesTest {
                         + "\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\"True\","
                         + "\"reason\":\"DeletionByTaintManager\","
                         + "\"message\":\"Taint manager: deleting due to NoExecute taint\","
-                        + "\"lastTransitionTime\":\"2015-01-01T12:05:50Z\"}]}}");
+                        + "\"lastTransitionTime\":\"2015-01-01T12:05:51Z\"}]}}");
         assertThat(only(server, "DELETE " + POD).sent())
                 .hasToString("{\"preconditions\":{\"uid\":\"d0000000-0000-4000-8000-000000000001\"}}");
         assertThat(eventReasons(server))

@@ -158,20 +158,6 @@ class HeartbeatTest {
     }
 
     @Test
-    @Tag("L14")
-    void leaseWithAFrozenClockIsASignOfLifeThroughItsVersion() {
-        cluster.addNode("n1", K, ready("True", B));
-        cluster.start();
-
-        for (int i = 1; i <= 60; i++) {
-            cluster.advance(Duration.ofSeconds(10));
-            cluster.renew("n1", B);
-        }
-
-        assertThat(cluster.ready("n1")).isEqualTo("True");
-    }
-
-    @Test
     @Tag("L16")
     void nodeThatIsUnknownAlreadyIsLeftAlone() {
         cluster.addNode("n1", K, ready("Unknown", B), condition("MemoryPressure", "False", B));

@@ -191,6 +191,30 @@ final class TestCluster {
         }
     }
 
+    /** Somebody changes the node's lease, whatever that is. */
+    void changeLease(String name, UnaryOperator<JsonObject> change) {
+        JsonObject lease = versioned(change.apply(lease(name)));
+        leases.put(name, lease);
+        if (!leaseWatchFrozen && !renewalsUntold) {
+            broadcast(ResourceType.LEASES, "MODIFIED", lease);
+        }
+    }
+
+    /** The node's lease is as it says, version included, and no watch tells of it. */
+    void restoreLease(String name, JsonObject lease) {
+        leases.put(name, lease);
+    }
+
+    void deleteLease(String name) {
+        JsonObject last = lease(name);
+        leases.remove(name);
+        broadcast(ResourceType.LEASES, "DELETED", versioned(last));
+    }
+
+    JsonObject lease(String name) {
+        return found(leases, ResourceType.LEASES, name);
+    }
+
     /** Every watch breaks and its history is lost: reflectors have to list anew. */
     void loseHistory() {
         for (FakeTransport.Watch watch : List.copyOf(transport.watches())) {

@@ -122,10 +122,11 @@ class WholeChainTest {
 
         advanceTo(400);
 
-        // The verdict is at 50 s, or with a pass at 55 s; the reference taints with its next pass.
+        // The verdict is at 50 s, or with a pass at 55 s; timeAdded has whole seconds, so the pod leaves when the 300 s are
+        // over whenever in that second the taint was added. The reference taints with its next pass.
         String end = switch (mode) {
-            case DEADLINES -> "pod0@350";
-            case GUARDED_PASS -> "pod0@355";
+            case DEADLINES -> "pod0@351";
+            case GUARDED_PASS -> "pod0@356";
             case REFERENCE -> "pod0@360";
         };
         assertThat(cluster.pods.deleted).containsExactly(end);
@@ -221,7 +222,7 @@ class WholeChainTest {
             assertThat(cluster.taints("n1")).isEmpty();
         } else {
             // Damped from its third fall at 660 s on; 300 s later the pod moves to a node that does not flap.
-            assertThat(cluster.pods.deleted).containsExactly("pod0@960");
+            assertThat(cluster.pods.deleted).containsExactly("pod0@961");
             assertThat(cluster.metric("nodekeeper_node_flaps_total")).isEqualTo("8.0");
             assertThat(cluster.taints("n1")).contains("node.kubernetes.io/not-ready:NoExecute");
         }

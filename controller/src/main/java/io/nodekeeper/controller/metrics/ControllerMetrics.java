@@ -89,6 +89,10 @@ public final class ControllerMetrics {
             "The largest distance of a node's clock from the controller's, as far as heartbeats tell.");
     private final Gauge queueDepth = make.gauge("workqueue_depth", "What waits in the queue.", "name");
     private final Counter queueAdds = make.counter("workqueue_adds_total", "What was ever queued.", "name");
+    private final Counter events = make.counter(
+            "nodekeeper_events_total",
+            "Events by what became of them: written, merged, suppressed, dropped or failed.",
+            "outcome");
     private final Counter historyLost =
             make.counter("nodekeeper_history_lost_decisions_total", "Decisions that could not be kept on disk.");
     private final Gauge historyBytes =
@@ -215,6 +219,11 @@ public final class ControllerMetrics {
     /** The numbers of the queue {@code name}, such as {@code noexec_taint_pod}. */
     public WorkQueueMetrics queue(String name) {
         return new WorkQueueMetrics(queueDepth.labelValues(name), queueAdds.labelValues(name));
+    }
+
+    /** An event ended like this: a word such as {@code written}. */
+    public void event(String outcome) {
+        events.labelValues(outcome).inc();
     }
 
     /** So many decisions were lost to history. */

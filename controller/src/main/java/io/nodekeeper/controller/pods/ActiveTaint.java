@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -15,60 +16,85 @@ import java.util.Set;
  * @param key its key
  * @param value its value, often empty
  * @param timeAdded its {@code timeAdded}, as it stands
- * @param since the same by this process' monotonic clock, in nanoseconds; may lie before the process' start
+ * @param since the latest moment at which it can have been added, by this process' monotonic clock, in nanoseconds; may lie
+ *     before the process' start, or up to a second ahead
  */
 record ActiveTaint(String key, String value, String timeAdded, long since) {
     /*
-     * This is the one place where wall times of two machines are compared: timeAdded, written by whoever tainted the
-     * node, with our own clock, and only once, when the taint is first seen. From then on the monotonic clock counts, so
-     * that a jump of the wall clock evicts nobody.
+     * This is the one place where wall times of two machines are compared: timeAdded, from the writer of the taint, with
+     * our own clock, and only once, when the taint is first seen. From then on the monotonic clock counts, so a jump of
+     * the wall clock evicts no pod.
+     *
+     * No pod may leave early. timeAdded has whole seconds: a taint of 12:00:00 was added before 12:00:01, so it counts
+     * from 12:00:01. That is the same moment for every process and after every restart, and it is late enough for a taint
+     * that was removed and set again within that second. A writer whose clock is slow cannot make it earlier than the
+     * moment at which this process last saw the node without the taint.
      *
      * A time that cannot be right does not count: then the taint counts from when it was seen. It cannot be right if it
      * is absent, lies in the future, or before the node was created.
      *
-     * A node that is not ready and then unreachable, or the other way round, has failed once, not twice: as long as it
-     * bears one of the two taints, both count from the earliest one. A writer that hands timeAdded over when it swaps
-     * them makes this survive a restart.
+     * A taint with another timeAdded is another taint, even if its key is the same: it was removed and set again.
+     *
+     * A node that is not ready and then unreachable, or the other way round, has failed once, not twice: if one of the two
+     * taints replaces the other, both count from the earliest one (Kubernetes keeps its timers then). A writer that hands
+     * timeAdded over when it swaps them makes this survive a restart.
      */
     private static final Set<String> FAILED = Set.of(Taint.NOT_READY, Taint.UNREACHABLE);
 
+    /** The unit of {@code timeAdded}, nanoseconds. */
+    static final long RESOLUTION = 1_000_000_000L;
+
     /**
-     * The NoExecute taints of {@code node}.
+     * What was known of the taints of the same node.
      *
-     * @param before those that it had when it was last seen; none for another node of that name
+     * @param taints the NoExecute taints that it had
+     * @param seenAt when that was last seen, monotonic
      */
-    static List<ActiveTaint> of(Node node, List<ActiveTaint> before, Instant wallTime, long now) {
+    record Before(List<ActiveTaint> taints, long seenAt) {
+        /** The node was not known. */
+        static final Before NOTHING = new Before(List.of(), Long.MIN_VALUE);
+
+        private Optional<ActiveTaint> find(Taint taint) {
+            return taints.stream()
+                    .filter(known -> known.key.equals(taint.key()) && known.value.equals(taint.value()))
+                    .findFirst();
+        }
+    }
+
+    /** The NoExecute taints of {@code node}. */
+    static List<ActiveTaint> of(Node node, Before before, Instant wallTime, long now) {
         List<ActiveTaint> taints = new ArrayList<>(0);
+        boolean again = false;
         for (Taint taint : node.taints()) {
             if (taint.effect().equals(Taint.NO_EXECUTE)) {
-                taints.add(of(node, taint, before, wallTime, now));
+                String timeAdded = taint.json().text("timeAdded");
+                Optional<ActiveTaint> last = before.find(taint);
+                Optional<ActiveTaint> same = last.filter(known -> known.timeAdded.equals(timeAdded));
+                again |= last.isPresent() && same.isEmpty() && FAILED.contains(taint.key());
+                taints.add(same.orElseGet(() -> new ActiveTaint(
+                        taint.key(),
+                        taint.value(),
+                        timeAdded,
+                        Math.max(addedBy(node, timeAdded, wallTime, now), before.seenAt))));
             }
         }
         if (taints.isEmpty()) {
             return List.of();
         }
-        long failed = Math.min(failedSince(taints), failedSince(before));
+        long failed = Math.min(failedSince(taints), again ? Long.MAX_VALUE : failedSince(before.taints));
         taints.replaceAll(taint -> FAILED.contains(taint.key) ? taint.since(failed) : taint);
         return List.copyOf(taints);
     }
 
-    private static ActiveTaint of(Node node, Taint taint, List<ActiveTaint> before, Instant wallTime, long now) {
-        String timeAdded = taint.json().text("timeAdded");
-        for (ActiveTaint known : before) {
-            if (known.key.equals(taint.key())
-                    && known.value.equals(taint.value())
-                    && known.timeAdded.equals(timeAdded)) {
-                return known;
-            }
-        }
-        long age = KubeTime.parse(timeAdded)
+    /** The monotonic time by which a taint with that {@code timeAdded} was added. */
+    private static long addedBy(Node node, String timeAdded, Instant wallTime, long now) {
+        return KubeTime.parse(timeAdded)
                 .filter(time -> !time.isAfter(wallTime))
                 .filter(time -> node.creationTimestamp()
                         .map(created -> !time.isBefore(created))
                         .orElse(true))
-                .map(time -> Duration.between(time, wallTime).toNanos())
-                .orElse(0L);
-        return new ActiveTaint(taint.key(), taint.value(), timeAdded, now - age);
+                .map(time -> now - Duration.between(time, wallTime).toNanos() + RESOLUTION)
+                .orElse(now);
     }
 
     private static long failedSince(List<ActiveTaint> taints) {

@@ -2,7 +2,9 @@ package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.Toleration;
 import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.Lanes;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Backoff;
@@ -27,9 +29,9 @@ final class Evictor {
     private static final int TRIES = 5;
     /** See {@link #TRIES}. */
     private static final Duration TRY_WAIT = Duration.ofMillis(10);
-    /** Between tries that go on until the pod is gone or may stay. Chosen. */
+    /** Between tries, which go on until the pod is gone or may stay: soon at first, then what a server can bear. */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(30));
-    /** When the API and the watch disagree about a node, the watch is late: look again after this. Chosen. */
+    /** When the API and the watch disagree about a node, the watch is late: the next look, when it should have told. */
     private static final long LOOK_AGAIN = Duration.ofSeconds(5).toNanos();
 
     private final WorkloadConfig config;
@@ -42,6 +44,8 @@ final class Evictor {
     private final PodReport report;
     private final ControllerMetrics metrics;
     private final PodTimers timers;
+    /** At most one eviction for each pod. */
+    private final KeyedJobs<TrackedPod, Eviction> jobs;
 
     Evictor(
             WorkloadConfig config,
@@ -63,6 +67,7 @@ final class Evictor {
         this.report = report;
         this.metrics = metrics;
         this.timers = new PodTimers(loop, this::expired);
+        this.jobs = new KeyedJobs<>("Eviction of the pod", lanes, Lanes.Priority.BACKGROUND, loop, this::released);
     }
 
     /** The clock of {@link ActiveTaint#since}. */
@@ -72,7 +77,7 @@ final class Evictor {
 
     /** Something about {@code pod} or the taints of its node may have changed. */
     void review(TrackedPod pod) {
-        if (pod.deleted || pod.eviction != null) {
+        if (pod.deleted || jobs.contains(pod)) {
             // A running eviction looks for itself before each step.
             return;
         }
@@ -87,7 +92,7 @@ final class Evictor {
             }
             return;
         }
-        switch (patience(pod, pod.node.taints)) {
+        switch (patience(pod, pod.tolerations, pod.node.taints)) {
             case Patience.Endless() -> cancel(pod);
             case Patience.None(ActiveTaint taint) -> {
                 if (config.timeAddedEviction()) {
@@ -128,10 +133,10 @@ final class Evictor {
         }
     }
 
-    private Patience patience(TrackedPod pod, List<ActiveTaint> taints) {
+    private Patience patience(TrackedPod pod, List<Toleration> tolerations, List<ActiveTaint> taints) {
         return config.timeAddedEviction()
-                ? Patience.of(pod.tolerations, taints)
-                : Patience.asReference(pod.tolerations, taints, timers.now(), timers.of(pod));
+                ? Patience.of(tolerations, taints)
+                : Patience.asReference(tolerations, taints, timers.now(), timers.of(pod));
     }
 
     private void cancel(TrackedPod pod) {
@@ -141,18 +146,31 @@ final class Evictor {
     }
 
     private void begin(TrackedPod pod, long due) {
-        if (pod.eviction == null && !pod.deleted) {
-            Eviction eviction = new Eviction(pod, due);
-            pod.eviction = eviction;
-            lanes.background(eviction::attempt);
+        if (!pod.deleted) {
+            jobs.submit(pod, new Eviction(pod, due));
+        }
+    }
+
+    /** The number of evictions that wait, are under way, or rest before their next try. */
+    int size() {
+        return jobs.size();
+    }
+
+    /** Only now, with the key released, can a review begin another eviction. */
+    private void released(TrackedPod pod, Eviction eviction) {
+        if (eviction.review && cache.isCurrent(pod)) {
+            review(pod);
         }
     }
 
     /** One pod on its way out, over all tries. */
-    final class Eviction {
+    private final class Eviction implements KeyedJobs.Job {
         private final TrackedPod pod;
         private final long due;
         private boolean announced;
+        /** Whether the pod has to be reviewed when this is over. */
+        private boolean review;
+
         private int failures;
 
         private Eviction(TrackedPod pod, long due) {
@@ -160,44 +178,56 @@ final class Evictor {
             this.due = due;
         }
 
-        private CompletionStage<?> attempt() {
+        @Override
+        public CompletionStage<KeyedJobs.Next> run() {
             if (lanes.isClosed()) {
-                return end();
+                return KeyedJobs.Next.done();
             }
-            if (config.durableEviction() && !isDue(pod.node.taints)) {
-                return reconsider();
+            if (!config.durableEviction()) {
+                announce();
+                return writes.evictAsReference(pod).handle((done, error) -> error == null ? evicted(done) : failed(error));
             }
-            CompletableFuture<Boolean> allowed =
+            if (!isDue(pod.tolerations, pod.node.taints)) {
+                return CompletableFuture.completedFuture(reconsider());
+            }
+            CompletableFuture<Boolean> nodeAsks =
                     config.observerGuard() ? looks.at(pod.node).thenApply(this::isDueOn) : completed(true);
-            return allowed.thenCompose(due -> due ? evict().thenAccept(this::evicted) : postponed())
-                    .exceptionally(error -> {
-                        failed(error);
-                        return null;
-                    });
+            return nodeAsks.thenCompose(asks -> asks ? evict() : completed(postponed()))
+                    .exceptionally(this::failed);
         }
 
-        private CompletableFuture<Boolean> evict() {
+        /** The node asks for it; the pod is looked at, too, as it may have got a toleration, or be another one. */
+        private CompletableFuture<KeyedJobs.Next> evict() {
+            return writes.live(pod).thenCompose(live -> {
+                if (live.isEmpty()) {
+                    return completed(evicted(false));
+                }
+                if (live.get().object("metadata").has("deletionTimestamp") || PodCache.isFinished(live.get())) {
+                    return completed(new KeyedJobs.Next.Done());
+                }
+                if (!isDue(PodCache.tolerations(live.get()), pod.node.taints)) {
+                    return completed(postponed());
+                }
+                announce();
+                return writes.disrupt(pod, live.get())
+                        .thenCompose(there -> there ? writes.delete(pod) : completed(false))
+                        .thenApply(this::evicted);
+            });
+        }
+
+        private void announce() {
             if (!announced) {
                 announced = true;
                 report.marking(pod);
             }
-            if (!config.durableEviction()) {
-                return writes.evictAsReference(pod);
-            }
-            CompletableFuture<Boolean> told = pod.disrupted ? completed(true) : writes.disrupt(pod);
-            return told.thenCompose(there -> {
-                pod.disrupted = there;
-                return there ? writes.delete(pod) : completed(false);
-            });
         }
 
-        /** Whether the pod still has to leave a node with these taints. */
-        private boolean isDue(List<ActiveTaint> taints) {
-            boolean over = config.durableEviction() && (pod.terminating || pod.finished);
-            if (over || !cache.isCurrent(pod) || !pod.node.known) {
+        /** Whether the pod, with these tolerations, still has to leave a node with these taints. */
+        private boolean isDue(List<Toleration> tolerations, List<ActiveTaint> taints) {
+            if (pod.terminating || pod.finished || !cache.isCurrent(pod) || !pod.node.known) {
                 return false;
             }
-            return switch (patience(pod, taints)) {
+            return switch (patience(pod, tolerations, taints)) {
                 case Patience.Endless() -> false;
                 case Patience.None(ActiveTaint taint) -> true;
                 // The reference's deadlines are not moved; this one has passed.
@@ -210,34 +240,31 @@ final class Evictor {
             return live.isPresent()
                     && node.isSame(live.get())
                     && isDue(
-                            ActiveTaint.of(live.get(), node.taints, loop.clock().wallTime(), timers.now()));
+                            pod.tolerations,
+                            node.taintsOf(live.get(), loop.clock().wallTime(), timers.now()));
         }
 
-        /** The live node does not ask for it; perhaps the watch has told so meanwhile. */
-        private CompletableFuture<Void> postponed() {
-            if (!isDue(pod.node.taints)) {
+        /** The API does not ask for it; perhaps the watch has told so meanwhile. */
+        private KeyedJobs.Next postponed() {
+            if (!isDue(pod.tolerations, pod.node.taints)) {
                 return reconsider();
             }
-            log.info("Pod {} stays for now: node {} is no longer as it was seen", pod, pod.node);
+            log.info("Pod {} stays for now: it or node {} is no longer as it was seen", pod, pod.node);
             timers.set(pod, timers.now() + LOOK_AGAIN);
-            return end();
+            return new KeyedJobs.Next.Done();
         }
 
-        private CompletableFuture<Void> reconsider() {
-            end();
-            if (cache.isCurrent(pod)) {
-                review(pod);
-            }
-            return CompletableFuture.completedFuture(null);
+        private KeyedJobs.Next reconsider() {
+            review = true;
+            return new KeyedJobs.Next.Done();
         }
 
-        private void evicted(boolean accepted) {
-            end();
+        private KeyedJobs.Next evicted(boolean accepted) {
             // The reference would evict it again.
             pod.deleted = config.durableEviction();
             if (!accepted) {
                 log.debug("Pod {} was gone before its eviction", pod);
-                return;
+                return new KeyedJobs.Next.Done();
             }
             double late = (timers.now() - due) / 1e9;
             metrics.evicted(late);
@@ -250,33 +277,28 @@ final class Evictor {
                             .put("lateMillis", Math.round(late * 1000))
                             .put("failures", failures)
                             .build());
+            return new KeyedJobs.Next.Done();
         }
 
-        private void failed(Throwable error) {
+        private KeyedJobs.Next failed(Throwable error) {
             failures++;
             if (!config.durableEviction() && failures >= TRIES) {
-                end();
                 log.error("Pod {} was not evicted and will not be: {}", pod, Failures.text(error));
                 report.decided(
                         pod,
                         "EvictionFailed",
                         "Pod " + pod + " was not evicted from node " + pod.node,
                         JsonObject.EMPTY.with("error", Failures.text(error)));
-                return;
+                return new KeyedJobs.Next.Done();
             }
             Duration wait =
                     config.durableEviction() ? Jitter.stretch(RETRY.delay(failures - 1), 0.5, random) : TRY_WAIT;
             log.warn("Pod {} not evicted, try {} in {}: {}", pod, failures + 1, wait, Failures.text(error));
-            loop.schedule(wait, () -> lanes.background(this::attempt));
-        }
-
-        private CompletableFuture<Void> end() {
-            pod.eviction = null;
-            return CompletableFuture.completedFuture(null);
+            return new KeyedJobs.Next.Again(wait);
         }
     }
 
-    private static CompletableFuture<Boolean> completed(boolean value) {
+    private static <T> CompletableFuture<T> completed(T value) {
         return CompletableFuture.completedFuture(value);
     }
 }

@@ -39,6 +39,9 @@ final class HostNode {
     long readySince = TrackedPod.NO_TIME;
 
     List<ActiveTaint> taints = List.of();
+    /** When {@link #taints} were last seen as they are, monotonic. */
+    private long taintsSeenAt;
+
     boolean outOfService;
     /** While it is not known: since when, by the monotonic clock. */
     long missingSince;
@@ -62,14 +65,11 @@ final class HostNode {
 
     /** Takes over the newest state of the node. */
     News saw(Node node, Instant wallTime, long now) {
-        List<ActiveTaint> before = isSame(node) ? taints : List.of();
-        List<ActiveTaint> after = ActiveTaint.of(node, before, wallTime, now);
+        List<ActiveTaint> after = taintsOf(node, wallTime, now);
+        taintsSeenAt = now;
         Optional<Condition> condition = node.ready();
         String status = condition.map(Condition::status).map(PodCache::word).orElse("");
-        long since = condition
-                .flatMap(Condition::lastTransitionTime)
-                .map(Instant::getEpochSecond)
-                .orElse(TrackedPod.NO_TIME);
+        long since = condition.map(HostNode::since).orElse(TrackedPod.NO_TIME);
         boolean out = isOutOfService(node);
         News news = new News(
                 !known || !ready.equals(status) || readySince != since,
@@ -84,6 +84,18 @@ final class HostNode {
         taints = after;
         outOfService = out;
         return news;
+    }
+
+    /** The NoExecute taints of {@code node}, a state of this node or of another one of its name. */
+    List<ActiveTaint> taintsOf(Node node, Instant wallTime, long now) {
+        ActiveTaint.Before before =
+                isSame(node) ? new ActiveTaint.Before(taints, taintsSeenAt) : ActiveTaint.Before.NOTHING;
+        return ActiveTaint.of(node, before, wallTime, now);
+    }
+
+    /** When a condition began, in seconds since 1970 by its writer; or {@link TrackedPod#NO_TIME}. */
+    static long since(Condition condition) {
+        return condition.lastTransitionTime().map(Instant::getEpochSecond).orElse(TrackedPod.NO_TIME);
     }
 
     /** The node is gone since {@code now}. */

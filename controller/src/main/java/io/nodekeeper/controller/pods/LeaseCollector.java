@@ -4,6 +4,7 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,9 +28,9 @@ final class LeaseCollector {
     static final String CANARY = "nodekeeper.io/canary";
 
     private static final Logger log = LoggerFactory.getLogger(LeaseCollector.class);
-    /** Long after each agent that is only late would have come back. Chosen. */
+    /** An hour: longer than a reboot, so that a node that is only late has come back. */
     private static final long QUARANTINE = Duration.ofHours(1).toNanos();
-    /** Longer than the 40 s for which a kubelet's lease is good (Kubernetes default). Chosen. */
+    /** Longer than the 40 s for which a kubelet's lease is valid (Kubernetes default). */
     private static final long BETWEEN_LOOKS = Duration.ofSeconds(60).toNanos();
 
     /** A lease without a node: when it was last heard of or looked at, and its version at that look. */
@@ -39,16 +41,18 @@ final class LeaseCollector {
     }
 
     private final KubeClient client;
-    private final Lanes lanes;
     private final NodeLooks looks;
     private final PodReport report;
+    /** Leases without a node, by name: at most as many as there are leases. */
     private final Map<String, Suspect> suspects = new LinkedHashMap<>();
+    /** At most one look for each lease. */
+    private final KeyedJobs<String, Look> jobs;
 
     LeaseCollector(KubeClient client, Lanes lanes, NodeLooks looks, PodReport report) {
         this.client = client;
-        this.lanes = lanes;
         this.looks = looks;
         this.report = report;
+        this.jobs = new KeyedJobs<>("Look at the lease", lanes, Lanes.Priority.COLLECTION, client.loop());
     }
 
     /** There is, or may be, a lease of that name without a node. */
@@ -61,38 +65,63 @@ final class LeaseCollector {
         suspects.remove(name);
     }
 
-    /** Looks at those whose time has come. */
+    /** Looks at those whose time has come; one whose look is not over yet is not looked at twice. */
     void run(long now) {
         for (Map.Entry<String, Suspect> entry : List.copyOf(suspects.entrySet())) {
             if (entry.getValue().isDue(now)) {
-                lanes.background(() -> look(entry.getKey(), entry.getValue(), now));
+                jobs.submit(entry.getKey(), new Look(entry.getKey(), entry.getValue(), now));
             }
         }
     }
 
-    private CompletionStage<?> look(String name, Suspect suspect, long now) {
-        CompletableFuture<JsonObject> lease = client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name);
-        return looks.fresh(name)
-                .thenCombine(
-                        lease,
-                        (node, json) -> node.isPresent() ? Optional.<Lease>empty() : Optional.of(new Lease(json)))
-                .handle((orphan, error) -> {
-                    if (suspects.get(name) != suspect) {
-                        // Heard of in the meantime.
-                        return CompletableFuture.<Void>completedFuture(null);
-                    }
-                    if (error != null) {
-                        failed(name, error);
-                    } else if (orphan.isEmpty() || !isNodeLease(orphan.get())) {
-                        suspects.remove(name);
-                    } else if (suspect.version.equals(orphan.get().resourceVersion())) {
-                        return delete(orphan.get());
-                    } else {
-                        suspects.put(name, new Suspect(now, orphan.get().resourceVersion()));
-                    }
-                    return CompletableFuture.<Void>completedFuture(null);
-                })
-                .thenCompose(next -> next);
+    /** The number of leases without a node, and of looks at them that wait or are under way. */
+    Map<String, Integer> sizes() {
+        return Map.of("suspects", suspects.size(), "looks", jobs.size());
+    }
+
+    /** One live look at a lease and its node. */
+    private final class Look implements KeyedJobs.Job {
+        private final String name;
+        private final Suspect suspect;
+        private final long now;
+
+        private Look(String name, Suspect suspect, long now) {
+            this.name = name;
+            this.suspect = suspect;
+            this.now = now;
+        }
+
+        @Override
+        public CompletionStage<KeyedJobs.Next> run() {
+            if (suspects.get(name) != suspect) {
+                return KeyedJobs.Next.done();
+            }
+            CompletableFuture<JsonObject> lease = client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name);
+            return looks.fresh(name)
+                    .thenCombine(
+                            lease,
+                            (node, json) -> node.isPresent() ? Optional.<Lease>empty() : Optional.of(new Lease(json)))
+                    .handle(this::looked)
+                    .thenCompose(next -> next)
+                    .thenApply(over -> new KeyedJobs.Next.Done());
+        }
+
+        private CompletableFuture<Void> looked(@Nullable Optional<Lease> orphan, @Nullable Throwable error) {
+            if (suspects.get(name) != suspect) {
+                // Heard of in the meantime.
+                return CompletableFuture.completedFuture(null);
+            }
+            if (error != null) {
+                failed(name, error);
+            } else if (orphan == null || orphan.isEmpty() || !isNodeLease(orphan.get())) {
+                suspects.remove(name);
+            } else if (suspect.version.equals(orphan.get().resourceVersion())) {
+                return delete(orphan.get());
+            } else {
+                suspects.put(name, new Suspect(now, orphan.get().resourceVersion()));
+            }
+            return CompletableFuture.completedFuture(null);
+        }
     }
 
     private static boolean isNodeLease(Lease lease) {

@@ -4,7 +4,6 @@ import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.Toleration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.ToLongFunction;
 
 /** How long a pod may stay on a node with NoExecute taints. Pure. */
 sealed interface Patience {
@@ -17,12 +16,25 @@ sealed interface Patience {
     /** Until the monotonic time {@code at}, when its toleration of {@code taint} ends; that may have passed. */
     record Until(long at, ActiveTaint taint) implements Patience {}
 
-    /** 100 years: longer tolerations would not fit into nanoseconds. Chosen. */
+    /** When a toleration ends. */
+    interface End {
+        /** The monotonic time at which a toleration of {@code taint} for so many seconds ends. */
+        long at(ActiveTaint taint, long seconds);
+    }
+
+    /** 100 years: longer tolerations do not fit into nanoseconds since 1970. */
     long LONGEST_SECONDS = 3_155_760_000L;
 
-    /** The patience of a pod where each toleration counts from its own taint's time. */
+    /**
+     * The patience of a pod where each toleration counts from its own taint's time. One of zero seconds has nothing to wait
+     * for: it does not wait for the end of the second of {@code timeAdded} either.
+     */
     static Patience of(List<Toleration> tolerations, List<ActiveTaint> taints) {
-        return of(tolerations, taints, ActiveTaint::since);
+        return of(
+                tolerations,
+                taints,
+                (taint, seconds) ->
+                        taint.since() + (seconds == 0 ? -ActiveTaint.RESOLUTION : seconds * 1_000_000_000L));
     }
 
     /**
@@ -33,12 +45,12 @@ sealed interface Patience {
      */
     static Patience asReference(
             List<Toleration> tolerations, List<ActiveTaint> taints, long now, Optional<Long> pending) {
-        Patience patience = of(tolerations, taints, taint -> now);
+        Patience patience = of(tolerations, taints, (taint, seconds) -> now + seconds * 1_000_000_000L);
         return patience instanceof Until until ? new Until(pending.orElse(until.at()), until.taint()) : patience;
     }
 
     private static Patience of(
-            List<Toleration> tolerations, List<ActiveTaint> taints, ToLongFunction<ActiveTaint> begin) {
+            List<Toleration> tolerations, List<ActiveTaint> taints, End end) {
         Optional<Until> first = Optional.empty();
         for (ActiveTaint taint : taints) {
             Optional<Toleration> used = tolerations.stream()
@@ -49,7 +61,7 @@ sealed interface Patience {
             }
             if (used.get().seconds().isPresent()) {
                 long seconds = Math.clamp(used.get().seconds().get(), 0, LONGEST_SECONDS);
-                long at = begin.applyAsLong(taint) + seconds * 1_000_000_000L;
+                long at = end.at(taint, seconds);
                 if (first.isEmpty() || at < first.get().at()) {
                     first = Optional.of(new Until(at, taint));
                 }

@@ -18,7 +18,7 @@ final class PodCache {
     /** What became of a pod. */
     record Change(TrackedPod pod, boolean added, boolean moved, boolean tolerations) {}
 
-    /** Lists that pods could share, of which there are few, unless somebody makes one for each pod. Chosen. */
+    /** Lists that pods share are few, unless every pod has its own: then sharing starts over after so many. */
     private static final int SHARED = 10_000;
 
     private final Map<String, TrackedPod> byUid = new HashMap<>();
@@ -81,7 +81,7 @@ final class PodCache {
             settle(pod, node);
         }
         List<Toleration> tolerations =
-                share(spec.array("tolerations").objects().map(Toleration::of).toList());
+                share(tolerations(json));
         boolean tolerationsChanged = !tolerations.equals(pod.tolerations);
         count(pod, -1);
         pod.tolerations = tolerations;
@@ -103,24 +103,33 @@ final class PodCache {
 
     private static void status(TrackedPod pod, JsonObject json) {
         JsonObject status = json.object("status");
-        String phase = status.text("phase");
         pod.version = json.object("metadata").text("resourceVersion");
-        pod.finished = phase.equals("Succeeded") || phase.equals("Failed");
+        pod.finished = isFinished(json);
         pod.ready = "";
         pod.readySince = TrackedPod.NO_TIME;
-        pod.disrupted = false;
-        status.array("conditions").objects().forEach(condition -> {
-            switch (condition.text("type")) {
-                case Condition.READY -> {
+        status.array("conditions")
+                .objects()
+                .filter(condition -> condition.text("type").equals(Condition.READY))
+                .forEach(condition -> {
                     pod.ready = word(condition.text("status"));
                     pod.readySince = seconds(condition.text("lastTransitionTime"));
-                }
-                case PodWrites.DISRUPTION_TARGET ->
-                    pod.disrupted = condition.text("status").equals(Condition.TRUE)
-                            && condition.text("reason").equals(PodWrites.BY_TAINT_MANAGER);
-                default -> {}
-            }
-        });
+                });
+    }
+
+    /** How many entries each map holds. */
+    Map<String, Integer> sizes() {
+        return Map.of("pods", byUid.size(), "nodes of pods", nodes.size(), "shared lists", shared.size());
+    }
+
+    /** Whether the Pod ran to its end. */
+    static boolean isFinished(JsonObject pod) {
+        String phase = pod.object("status").text("phase");
+        return phase.equals("Succeeded") || phase.equals("Failed");
+    }
+
+    /** The tolerations of a Pod. */
+    static List<Toleration> tolerations(JsonObject pod) {
+        return pod.object("spec").array("tolerations").objects().map(Toleration::of).toList();
     }
 
     /** Forgets a pod. */

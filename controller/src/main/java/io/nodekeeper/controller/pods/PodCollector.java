@@ -4,22 +4,24 @@ import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.Lanes;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.time.Loop;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes pods that nobody else will: too many finished ones, those that are being deleted on a node that is out of
- * service or on none, and those of nodes that are gone: the pod garbage collector. Confined to the loop.
+ * The pod garbage collector: deletes finished pods beyond a threshold, terminating pods of nodes that are out of service or
+ * of no node, and pods of nodes that are gone. Each deletion may wait long for its turn, so its reason is checked again
+ * when the turn comes, against the node and the pod as the API has them then. Confined to the loop.
  */
 final class PodCollector {
     /** Why a pod is collected, in the words of kube-controller-manager's metric. */
@@ -40,16 +42,23 @@ final class PodCollector {
     /** How long a node has to be missing before anybody asks for it (Kubernetes' value). */
     private static final long QUARANTINE = Duration.ofSeconds(40).toNanos();
 
+    /** What a live look said: the pod as it is, if the reason still holds. */
+    private static final Optional<JsonObject> NOT_DUE = Optional.empty();
+
     private final WorkloadConfig config;
-    private final Lanes lanes;
     private final PodCache cache;
     private final PodWrites writes;
     private final NodeLooks looks;
     private final PodReport report;
     private final ControllerMetrics metrics;
+    /** At most one look for each node. */
+    private final KeyedJobs<HostNode, KeyedJobs.Job> nodeJobs;
+    /** At most one deletion for each pod. */
+    private final KeyedJobs<TrackedPod, KeyedJobs.Job> podJobs;
 
     PodCollector(
             WorkloadConfig config,
+            Loop loop,
             Lanes lanes,
             PodCache cache,
             PodWrites writes,
@@ -57,35 +66,36 @@ final class PodCollector {
             PodReport report,
             ControllerMetrics metrics) {
         this.config = config;
-        this.lanes = lanes;
         this.cache = cache;
         this.writes = writes;
         this.looks = looks;
         this.report = report;
         this.metrics = metrics;
+        this.nodeJobs = new KeyedJobs<>("Collection of pods of the node", lanes, Lanes.Priority.COLLECTION, loop);
+        this.podJobs = new KeyedJobs<>("Collection of the pod", lanes, Lanes.Priority.COLLECTION, loop);
     }
 
-    /** One pass; {@code now} is monotonic, as {@link HostNode#missingSince}. Ends when all of it is done. */
-    CompletionStage<?> run(long now) {
-        List<CompletableFuture<?>> jobs = new ArrayList<>();
+    /** One pass; {@code now} is monotonic, as {@link HostNode#missingSince}. What is under way already is left alone. */
+    void run(long now) {
         for (TrackedPod pod : surplus()) {
-            jobs.add(job(() -> force(pod, Reason.TERMINATED)));
+            collect(pod, Reason.TERMINATED);
         }
         for (HostNode node : List.copyOf(cache.nodes())) {
             if (node.name.isEmpty()) {
-                for (TrackedPod pod : terminating(node)) {
-                    jobs.add(job(() -> force(pod, Reason.UNSCHEDULED)));
-                }
-            } else if (node.known && node.outOfService && !node.ready.equals(Condition.TRUE)) {
-                List<TrackedPod> pods = terminating(node);
-                if (!pods.isEmpty()) {
-                    jobs.add(job(() -> outOfService(node, pods)));
+                collect(terminating(node), Reason.UNSCHEDULED);
+            } else if (isOut(node)) {
+                if (!terminating(node).isEmpty()) {
+                    nodeJobs.submit(node, () -> outOfService(node));
                 }
             } else if (!node.known && !node.pods.isEmpty() && now - node.missingSince >= QUARANTINE) {
-                jobs.add(job(() -> orphaned(node, now)));
+                nodeJobs.submit(node, () -> orphaned(node, now));
             }
         }
-        return CompletableFuture.allOf(jobs.toArray(CompletableFuture[]::new));
+    }
+
+    /** The number of looks at nodes and of deletions of pods that wait or are under way. */
+    Map<String, Integer> sizes() {
+        return Map.of("collected nodes", nodeJobs.size(), "collected pods", podJobs.size());
     }
 
     /** The oldest of those finished pods that are too many. */
@@ -107,7 +117,7 @@ final class PodCollector {
         return node.pods.stream().filter(pod -> pod.terminating).toList();
     }
 
-    private CompletionStage<?> outOfService(HostNode node, List<TrackedPod> pods) {
+    private CompletionStage<KeyedJobs.Next> outOfService(HostNode node) {
         CompletableFuture<Boolean> confirmed = config.observerGuard()
                 ? looks.at(node).thenApply(live -> live.isPresent() && isOut(live.get()))
                 : CompletableFuture.completedFuture(true);
@@ -117,18 +127,22 @@ final class PodCollector {
                         "Node {}: not seen to be out of service: {}",
                         node,
                         error == null ? "it is not" : Failures.text(error));
-                return CompletableFuture.<Void>completedFuture(null);
+            } else {
+                collect(terminating(node), Reason.OUT_OF_SERVICE);
             }
-            return all(pods, Reason.OUT_OF_SERVICE);
+            return new KeyedJobs.Next.Done();
         });
     }
 
     private static boolean isOut(Node node) {
-        boolean ready = node.isReady();
-        return !ready && HostNode.isOutOfService(node);
+        return !node.isReady() && HostNode.isOutOfService(node);
     }
 
-    private CompletionStage<?> orphaned(HostNode node, long now) {
+    private static boolean isOut(HostNode node) {
+        return node.known && node.outOfService && !node.ready.equals(Condition.TRUE);
+    }
+
+    private CompletionStage<KeyedJobs.Next> orphaned(HostNode node, long now) {
         return looks.fresh(node.name).handle((live, error) -> {
             if (error != null) {
                 log.info("Node {} of {} pods not read: {}", node, node.pods.size(), Failures.text(error));
@@ -136,56 +150,91 @@ final class PodCollector {
                 // The watch is late, or it has just come.
                 node.missingSince = now;
             } else if (!node.known) {
-                return all(List.copyOf(node.pods), Reason.ORPHANED);
+                collect(List.copyOf(node.pods), Reason.ORPHANED);
             }
-            return CompletableFuture.<Void>completedFuture(null);
+            return new KeyedJobs.Next.Done();
         });
     }
 
-    private CompletableFuture<Void> all(List<TrackedPod> pods, Reason reason) {
-        return CompletableFuture.allOf(
-                pods.stream().map(pod -> job(() -> force(pod, reason))).toArray(CompletableFuture[]::new));
+    private void collect(List<TrackedPod> pods, Reason reason) {
+        pods.forEach(pod -> collect(pod, reason));
     }
 
-    private CompletionStage<?> force(TrackedPod pod, Reason reason) {
-        if (!cache.isCurrent(pod)) {
-            return CompletableFuture.completedStage(null);
-        }
-        Optional<JsonObject> why = reason == Reason.ORPHANED
+    private void collect(TrackedPod pod, Reason reason) {
+        podJobs.submit(pod, () -> force(pod, reason));
+    }
+
+    /** One try; what is still due after a failure is found by the next pass. */
+    private CompletionStage<KeyedJobs.Next> force(TrackedPod pod, Reason reason) {
+        CompletableFuture<Optional<JsonObject>> due = config.observerGuard()
+                ? stillDue(pod, reason)
+                : CompletableFuture.completedFuture(
+                        cache.isCurrent(pod) ? Optional.of(JsonObject.EMPTY) : NOT_DUE);
+        return due.thenCompose(live -> live.isPresent()
+                        ? writes.forceDelete(pod, live.get(), why(reason))
+                        : CompletableFuture.completedFuture(false))
+                .handle((deleted, error) -> {
+                    if (error != null) {
+                        metrics.forceDeleteFailed(pod.namespace, reason.text);
+                        log.warn("Pod {} not collected ({}): {}", pod, reason.text, Failures.text(error));
+                    } else if (deleted) {
+                        collected(pod, reason);
+                    }
+                    return new KeyedJobs.Next.Done();
+                });
+    }
+
+    private Optional<JsonObject> why(Reason reason) {
+        return reason == Reason.ORPHANED
                 ? Optional.of(writes.disruption("DeletionByPodGC", "PodGC: node no longer exists"))
                 : Optional.empty();
-        return writes.forceDelete(pod, why).handle((deleted, error) -> {
-            if (error != null) {
-                metrics.forceDeleteFailed(pod.namespace, reason.text);
-                log.warn("Pod {} not collected ({}): {}", pod, reason.text, Failures.text(error));
-            } else if (deleted) {
-                metrics.forceDeleted(pod.namespace, reason.text);
-                log.info("Pod {} (uid {}) of node {} collected: {}", pod, pod.uid, pod.node, reason.text);
-                report.decided(
-                        pod,
-                        "Collected",
-                        "Pod " + pod + " was deleted at once: " + reason.text,
-                        JsonObject.EMPTY.with("reason", reason.text));
-            }
-            return null;
-        });
     }
 
-    /** Has {@code job} done when its turn comes; the result never fails. */
-    private CompletableFuture<?> job(Supplier<? extends CompletionStage<?>> job) {
-        CompletableFuture<Object> done = new CompletableFuture<>();
-        lanes.background(() -> {
-            CompletionStage<?> stage = job.get();
-            stage.whenComplete((value, error) -> {
-                if (value instanceof CompletableFuture<?> more) {
-                    // What follows waits for turns of its own, not with this one in hand.
-                    more.whenComplete((last, failure) -> done.complete(this));
-                } else {
-                    done.complete(this);
-                }
-            });
-            return stage;
-        });
-        return done;
+    private void collected(TrackedPod pod, Reason reason) {
+        metrics.forceDeleted(pod.namespace, reason.text);
+        log.info("Pod {} (uid {}) of node {} collected: {}", pod, pod.uid, pod.node, reason.text);
+        report.decided(
+                pod,
+                "Collected",
+                "Pod " + pod + " was deleted at once: " + reason.text,
+                JsonObject.EMPTY.with("reason", reason.text));
+    }
+
+    /** The pod as the API has it, if it and its node still give {@code reason} to delete it. */
+    private CompletableFuture<Optional<JsonObject>> stillDue(TrackedPod pod, Reason reason) {
+        if (!cache.isCurrent(pod) || !holds(pod, reason)) {
+            return CompletableFuture.completedFuture(NOT_DUE);
+        }
+        CompletableFuture<Boolean> node =
+                switch (reason) {
+                    case TERMINATED, UNSCHEDULED -> CompletableFuture.completedFuture(true);
+                    case OUT_OF_SERVICE ->
+                        looks.at(pod.node).thenApply(live -> live.filter(PodCollector::isOut).isPresent());
+                    case ORPHANED -> looks.at(pod.node).thenApply(Optional::isEmpty);
+                };
+        return node.thenCompose(due -> due ? writes.live(pod) : CompletableFuture.completedFuture(NOT_DUE))
+                .thenApply(live -> live.filter(json -> holds(pod, reason) && isSeen(json, pod, reason)));
+    }
+
+    /** Whether what the watches told still gives the reason. */
+    private boolean holds(TrackedPod pod, Reason reason) {
+        return switch (reason) {
+            case TERMINATED ->
+                pod.finished && !pod.terminating && cache.finished() > config.terminatedPodGcThreshold();
+            case UNSCHEDULED -> pod.terminating && pod.node.name.isEmpty();
+            case OUT_OF_SERVICE -> pod.terminating && isOut(pod.node);
+            case ORPHANED -> !pod.node.known && !pod.node.name.isEmpty();
+        };
+    }
+
+    /** Whether the live pod gives the reason. */
+    private static boolean isSeen(JsonObject live, TrackedPod pod, Reason reason) {
+        boolean terminating = live.object("metadata").has("deletionTimestamp");
+        return live.object("spec").text("nodeName").equals(pod.node.name)
+                && switch (reason) {
+                    case TERMINATED -> PodCache.isFinished(live) && !terminating;
+                    case UNSCHEDULED, OUT_OF_SERVICE -> terminating;
+                    case ORPHANED -> true;
+                };
     }
 }

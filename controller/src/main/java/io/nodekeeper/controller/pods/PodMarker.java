@@ -2,11 +2,14 @@ package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Node;
 import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.Lanes;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
@@ -18,23 +21,37 @@ import org.slf4j.LoggerFactory;
  */
 final class PodMarker {
     private static final Logger log = LoggerFactory.getLogger(PodMarker.class);
-    /** Between tries. Chosen: a conflict is over as soon as the watch has told what it was about. */
+    /** Between tries: soon at first, as a conflict is over when the watch has told of the newer version. */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
-    /** Somebody who sets a marked pod back is not quarreled with more often than this. Chosen. */
+    /** If another client sets a marked pod back, it is marked again at most once a minute. */
     private static final Duration TRUCE = Duration.ofSeconds(60);
 
+    private final WorkloadConfig config;
     private final Loop loop;
     private final Lanes lanes;
     private final PodCache cache;
     private final PodWrites writes;
+    private final NodeLooks looks;
     private final PodReport report;
+    /** At most one mark for each pod. */
+    private final KeyedJobs<TrackedPod, Mark> jobs;
 
-    PodMarker(Loop loop, Lanes lanes, PodCache cache, PodWrites writes, PodReport report) {
+    PodMarker(
+            WorkloadConfig config,
+            Loop loop,
+            Lanes lanes,
+            PodCache cache,
+            PodWrites writes,
+            NodeLooks looks,
+            PodReport report) {
+        this.config = config;
         this.loop = loop;
         this.lanes = lanes;
         this.cache = cache;
         this.writes = writes;
+        this.looks = looks;
         this.report = report;
+        this.jobs = new KeyedJobs<>("Mark of the pod", lanes, Lanes.Priority.BACKGROUND, loop, this::released);
     }
 
     /**
@@ -44,72 +61,42 @@ final class PodMarker {
      */
     static boolean isDue(TrackedPod pod) {
         HostNode node = pod.node;
-        if (!node.known || !pod.ready.equals(Condition.TRUE)) {
-            return false;
-        }
-        return switch (node.ready) {
-            case Condition.UNKNOWN -> true;
-            case Condition.FALSE -> pod.readySince < node.readySince;
-            default -> false;
-        };
+        return node.known && isDue(pod, node.ready, node.readySince);
+    }
+
+    private static boolean isDue(TrackedPod pod, String nodeReady, long nodeReadySince) {
+        return pod.ready.equals(Condition.TRUE)
+                && switch (nodeReady) {
+                    case Condition.UNKNOWN -> true;
+                    case Condition.FALSE -> pod.readySince < nodeReadySince;
+                    default -> false;
+                };
     }
 
     /** Something about {@code pod} or its node may have changed. */
     void review(TrackedPod pod) {
-        if (pod.marking || !isDue(pod)) {
+        if (!isDue(pod) || jobs.contains(pod)) {
             return;
         }
-        pod.marking = true;
-        pod.node.marking++;
         HostNode node = pod.node;
         long sinceLast = loop.clock().nanoTime() - pod.markedAt;
         boolean again = pod.markedAt != TrackedPod.NO_TIME && pod.markedFor == node.readySince;
-        if (again && sinceLast < TRUCE.toNanos()) {
-            again(pod, node, TRUCE.minusNanos(sinceLast));
-        } else {
-            lanes.background(() -> attempt(pod, node));
-        }
+        Mark mark = new Mark(pod, node);
+        node.marking++;
+        boolean begun = again && sinceLast < TRUCE.toNanos()
+                ? jobs.submitAfter(pod, mark, TRUCE.minusNanos(sinceLast))
+                : jobs.submit(pod, mark);
+        node.marking -= begun ? 0 : 1;
     }
 
-    private CompletionStage<?> attempt(TrackedPod pod, HostNode node) {
-        if (!cache.isCurrent(pod) || pod.node != node || !isDue(pod) || lanes.isClosed()) {
-            return end(pod, node);
-        }
-        String version = pod.version;
-        long episode = node.readySince;
-        return writes.markNotReady(pod).handle((json, error) -> {
-            if (error == null) {
-                cache.wrote(pod, version, json);
-                marked(pod, episode);
-                node.marked++;
-                log.debug("Pod {} of node {} marked not ready", pod, node);
-                report.notReady(pod);
-                end(pod, node);
-            } else if (Failures.isCode(error, 404)) {
-                // The watch is about to tell.
-                marked(pod, episode);
-                end(pod, node);
-            } else {
-                Duration wait = RETRY.delay(pod.markFailures++);
-                log.info("Pod {} not marked: {}; again in {}", pod, Failures.text(error), wait);
-                again(pod, node, wait);
-            }
-            return null;
-        });
+    /** The number of marks that wait, are under way, or rest before their next try. */
+    int size() {
+        return jobs.size();
     }
 
-    private void marked(TrackedPod pod, long episode) {
-        pod.markedAt = loop.clock().nanoTime();
-        pod.markedFor = episode;
-    }
-
-    private void again(TrackedPod pod, HostNode node, Duration wait) {
-        loop.schedule(wait, () -> lanes.background(() -> attempt(pod, node)));
-    }
-
-    private CompletionStage<?> end(TrackedPod pod, HostNode node) {
-        pod.marking = false;
-        pod.markFailures = 0;
+    private void released(TrackedPod pod, Mark mark) {
+        HostNode node = mark.node;
+        node.marked += mark.marked ? 1 : 0;
         node.marking--;
         if (node.marking == 0 && node.marked > 0) {
             String text = node.marked + " pods of node " + node + " marked not ready";
@@ -125,6 +112,69 @@ final class PodMarker {
         if (cache.isCurrent(pod) && pod.node != node) {
             review(pod);
         }
-        return CompletableFuture.completedStage(null);
+    }
+
+    /** The mark of one pod, over all tries. */
+    private final class Mark implements KeyedJobs.Job {
+        private final TrackedPod pod;
+        private final HostNode node;
+        private boolean marked;
+        private int failures;
+
+        private Mark(TrackedPod pod, HostNode node) {
+            this.pod = pod;
+            this.node = node;
+        }
+
+        @Override
+        public CompletionStage<KeyedJobs.Next> run() {
+            if (!cache.isCurrent(pod) || pod.node != node || !isDue(pod) || lanes.isClosed()) {
+                return KeyedJobs.Next.done();
+            }
+            String version = pod.version;
+            long episode = node.readySince;
+            CompletableFuture<Boolean> nodeAsks = config.observerGuard()
+                    ? looks.at(node).thenApply(this::isDueOn)
+                    : CompletableFuture.completedFuture(true);
+            return nodeAsks.thenCompose(asks -> asks
+                            ? writes.markNotReady(pod).thenApply(json -> marked(json, version, episode))
+                            : CompletableFuture.completedFuture(postponed()))
+                    .exceptionally(error -> failed(error, episode));
+        }
+
+        private boolean isDueOn(Optional<Node> live) {
+            return live.filter(node::isSame)
+                    .flatMap(Node::ready)
+                    .filter(ready -> isDue(pod, PodCache.word(ready.status()), HostNode.since(ready)))
+                    .isPresent();
+        }
+
+        /** The API does not ask for it; the watch is about to tell why. */
+        private KeyedJobs.Next postponed() {
+            log.info("Pod {} is not marked for now: node {} is no longer as it was seen", pod, node);
+            return new KeyedJobs.Next.Again(RETRY.cap());
+        }
+
+        private KeyedJobs.Next marked(JsonObject json, String version, long episode) {
+            cache.wrote(pod, version, json);
+            pod.markedAt = loop.clock().nanoTime();
+            pod.markedFor = episode;
+            marked = true;
+            log.debug("Pod {} of node {} marked not ready", pod, node);
+            report.notReady(pod);
+            return new KeyedJobs.Next.Done();
+        }
+
+        private KeyedJobs.Next failed(Throwable error, long episode) {
+            if (Failures.isCode(error, 404)) {
+                // The watch is about to tell.
+                pod.markedAt = loop.clock().nanoTime();
+                pod.markedFor = episode;
+                return new KeyedJobs.Next.Done();
+            }
+            Duration wait = RETRY.delay(failures++);
+            log.info("Pod {} not marked: {}; again in {}", pod, Failures.text(error), wait);
+            return new KeyedJobs.Next.Again(wait);
+        }
     }
 }

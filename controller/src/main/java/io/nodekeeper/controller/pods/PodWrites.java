@@ -69,25 +69,31 @@ final class PodWrites {
         });
     }
 
-    /** Tells the pod that taints are its end. The result is false if the pod is gone. */
-    CompletableFuture<Boolean> disrupt(TrackedPod pod) {
+    /** Sets the condition that says that taints are the pod's end, unless {@code live} has it. False if the pod is gone. */
+    CompletableFuture<Boolean> disrupt(TrackedPod pod, JsonObject live) {
+        if (isDisrupted(live)) {
+            return CompletableFuture.completedFuture(true);
+        }
         JsonObject status = JsonObject.EMPTY.with("conditions", JsonArray.of(byTaintManager()));
-        return tell(pod, status);
+        return tell(pod, JsonObject.EMPTY.with("uid", pod.uid), status, live).thenApply(Optional::isPresent);
     }
 
     /** Deletes the pod with its own grace. The result is false if it was gone. */
     CompletableFuture<Boolean> delete(TrackedPod pod) {
-        return delete(pod, JsonObject.builder());
+        return delete(pod, JsonObject.EMPTY.with("uid", pod.uid), JsonObject.builder());
+    }
+
+    private static boolean isDisrupted(JsonObject pod) {
+        return condition(pod, DISRUPTION_TARGET)
+                .filter(told -> told.status().equals(Condition.TRUE) && told.reason().equals(BY_TAINT_MANAGER))
+                .isPresent();
     }
 
     /** The reference's way to evict: any pod of that name, and its absence is a failure. */
     CompletableFuture<Boolean> evictAsReference(TrackedPod pod) {
         return read(pod)
                 .thenCompose(json -> {
-                    Optional<Condition> told = condition(json, DISRUPTION_TARGET);
-                    if (told.isPresent()
-                            && told.get().status().equals(Condition.TRUE)
-                            && told.get().reason().equals(BY_TAINT_MANAGER)) {
+                    if (isDisrupted(json)) {
                         return CompletableFuture.completedFuture(json);
                     }
                     JsonObject uid =
@@ -98,19 +104,43 @@ final class PodWrites {
                 .thenApply(deleted -> true);
     }
 
+    /** The pod as the API has it now; empty if it is gone, or another one has its name. */
+    CompletableFuture<Optional<JsonObject>> live(TrackedPod pod) {
+        return read(pod).handle((json, error) -> {
+            if (error == null) {
+                return Optional.of(json)
+                        .filter(seen -> seen.object("metadata").text("uid").equals(pod.uid));
+            }
+            if (Failures.isCode(error, 404)) {
+                return Optional.empty();
+            }
+            throw new CompletionException(Failures.cause(error));
+        });
+    }
+
     /**
-     * Deletes the pod at once, and says before that it failed unless it ran to its end.
+     * Deletes the pod at once, and sets its phase to Failed before that unless it ran to its end. If {@code live} is not
+     * empty, the pod is only deleted as it was seen there: a kubelet that has written since is alive.
      *
+     * @param live the pod as it was read just now, or {@link JsonObject#EMPTY}
      * @param why the DisruptionTarget condition to set; none if absent
      */
-    CompletableFuture<Boolean> forceDelete(TrackedPod pod, Optional<JsonObject> why) {
+    CompletableFuture<Boolean> forceDelete(TrackedPod pod, JsonObject live, Optional<JsonObject> why) {
         JsonObject.Builder status = JsonObject.builder().put("phase", "Failed");
         why.ifPresent(condition -> status.put("conditions", JsonArray.of(condition)));
-        CompletableFuture<Boolean> told =
-                pod.finished ? CompletableFuture.completedFuture(true) : tell(pod, status.build());
-        return told.thenCompose(there -> there
-                ? delete(pod, JsonObject.builder().put("gracePeriodSeconds", 0))
+        JsonObject metadata = precondition(pod, live);
+        boolean finished = live.isEmpty() ? pod.finished : PodCache.isFinished(live);
+        CompletableFuture<Optional<JsonObject>> told =
+                finished ? CompletableFuture.completedFuture(Optional.of(live)) : tell(pod, metadata, status.build(), live);
+        return told.thenCompose(last -> last.isPresent()
+                ? delete(pod, precondition(pod, live.isEmpty() ? live : last.get()), JsonObject.builder().put("gracePeriodSeconds", 0))
                 : CompletableFuture.completedFuture(false));
+    }
+
+    private static JsonObject precondition(TrackedPod pod, JsonObject live) {
+        String version = live.object("metadata").text("resourceVersion");
+        JsonObject uid = JsonObject.EMPTY.with("uid", pod.uid);
+        return version.isEmpty() ? uid : uid.with("resourceVersion", version);
     }
 
     /** A DisruptionTarget condition that begins now. */
@@ -128,24 +158,27 @@ final class PodWrites {
         return disruption(BY_TAINT_MANAGER, "Taint manager: deleting due to NoExecute taint");
     }
 
-    /** Patches the status; what the server refuses for good is not worth keeping a pod for. False if the pod is gone. */
-    private CompletableFuture<Boolean> tell(TrackedPod pod, JsonObject status) {
-        return patch(pod, JsonObject.EMPTY.with("uid", pod.uid), status)
-                .thenApply(patched -> true)
-                .exceptionallyCompose(error -> goneOr(pod, error))
+    /**
+     * Patches the status. The result is the pod after that, or empty if it is gone. A status that the server refuses for
+     * good does not keep the pod: then the result is {@code before}.
+     */
+    private CompletableFuture<Optional<JsonObject>> tell(
+            TrackedPod pod, JsonObject metadata, JsonObject status, JsonObject before) {
+        return patch(pod, metadata, status)
+                .thenApply(Optional::of)
+                .exceptionallyCompose(error -> goneOr(pod, error).thenApply(gone -> Optional.empty()))
                 .exceptionally(error -> {
                     if (Failures.cause(error) instanceof ApiException refused
                             && (refused.code() == 403 || refused.code() == 422)) {
                         log.warn("Pod {}: status not written before its deletion: {}", pod, refused.getMessage());
-                        return true;
+                        return Optional.of(before);
                     }
                     throw new CompletionException(Failures.cause(error));
                 });
     }
 
-    private CompletableFuture<Boolean> delete(TrackedPod pod, JsonObject.Builder options) {
-        JsonObject body = options.put("preconditions", JsonObject.EMPTY.with("uid", pod.uid))
-                .build();
+    private CompletableFuture<Boolean> delete(TrackedPod pod, JsonObject preconditions, JsonObject.Builder options) {
+        JsonObject body = options.put("preconditions", preconditions).build();
         return client.delete(ResourceType.PODS, pod.namespace, pod.name, body)
                 .thenApply(deleted -> true)
                 .exceptionallyCompose(error -> goneOr(pod, error));

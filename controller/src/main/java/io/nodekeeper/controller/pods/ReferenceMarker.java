@@ -2,13 +2,16 @@ package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.Lanes;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +31,8 @@ final class ReferenceMarker {
     private final PodCache cache;
     private final PodWrites writes;
     private final PodReport report;
+    /** At most one mark for each pod. */
+    private final KeyedJobs<TrackedPod, Mark> jobs;
 
     ReferenceMarker(WorkloadConfig config, Loop loop, Lanes lanes, PodCache cache, PodWrites writes, PodReport report) {
         this.config = config;
@@ -36,6 +41,7 @@ final class ReferenceMarker {
         this.cache = cache;
         this.writes = writes;
         this.report = report;
+        this.jobs = new KeyedJobs<>("Mark of the pod", lanes, Lanes.Priority.BACKGROUND, loop);
     }
 
     /** This process declared the node Unknown, which was Ready. */
@@ -52,6 +58,11 @@ final class ReferenceMarker {
                 loop.schedule(config.nodeMonitorPeriod(), () -> nextPass(node));
             }
         });
+    }
+
+    /** The number of marks that wait or are under way. */
+    int size() {
+        return jobs.size();
     }
 
     private void nextPass(HostNode node) {
@@ -83,24 +94,40 @@ final class ReferenceMarker {
 
     /** Whether it is done, or there was nothing to do; never fails. */
     private CompletableFuture<Boolean> mark(TrackedPod pod) {
-        CompletableFuture<Boolean> result = new CompletableFuture<>();
         if (pod.ready.isEmpty() || pod.ready.equals(Condition.FALSE)) {
             return CompletableFuture.completedFuture(true);
         }
-        lanes.background(() -> writes.markNotReadyAsReference(pod).handle((marked, error) -> {
-            if (error == null) {
-                if (marked) {
+        Optional<Mark> known = jobs.find(pod);
+        if (known.isPresent()) {
+            return known.get().result;
+        }
+        Mark mark = new Mark(pod);
+        jobs.submit(pod, mark);
+        return mark.result;
+    }
+
+    /** The mark of one pod: one try. */
+    private final class Mark implements KeyedJobs.Job {
+        private final TrackedPod pod;
+        /** Whether it is done, or there was nothing to do. */
+        private final CompletableFuture<Boolean> result = new CompletableFuture<>();
+
+        private Mark(TrackedPod pod) {
+            this.pod = pod;
+        }
+
+        @Override
+        public CompletionStage<KeyedJobs.Next> run() {
+            return writes.markNotReadyAsReference(pod).handle((marked, error) -> {
+                if (error != null && !Failures.isCode(error, 404)) {
+                    log.warn("Pod {} not marked: {}", pod, Failures.text(error));
+                }
+                if (error == null ? marked : !Failures.isCode(error, 404)) {
                     report.notReady(pod);
                 }
-                return result.complete(true);
-            }
-            if (Failures.isCode(error, 404)) {
-                return result.complete(true);
-            }
-            log.warn("Pod {} not marked: {}", pod, Failures.text(error));
-            report.notReady(pod);
-            return result.complete(false);
-        }));
-        return result;
+                result.complete(error == null || Failures.isCode(error, 404));
+                return new KeyedJobs.Next.Done();
+            });
+        }
     }
 }

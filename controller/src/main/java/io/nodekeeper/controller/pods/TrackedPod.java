@@ -34,21 +34,13 @@ final class TrackedPod {
     String ready = "";
     /** When that began, in seconds since 1970 by whoever wrote it; or {@link #NO_TIME}. */
     long readySince = NO_TIME;
-    /** Whether it is told already that taints are its end. */
-    boolean disrupted;
 
     List<Toleration> tolerations = List.of();
 
     /** When it has to leave; made when first needed. */
     DeadlineWheel.@Nullable Deadline<TrackedPod> timer;
-    /** Its eviction, while that is under way. */
-    Evictor.@Nullable Eviction eviction;
     /** Whether the API accepted its deletion, or told that it is gone; the watch is about to tell, too. */
     boolean deleted;
-    /** Whether it is being marked. */
-    boolean marking;
-
-    int markFailures;
     /** When it was marked last, by the monotonic clock; or {@link #NO_TIME}. */
     long markedAt = NO_TIME;
     /** The {@link HostNode#readySince} for which that was. */

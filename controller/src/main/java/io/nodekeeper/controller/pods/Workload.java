@@ -15,7 +15,9 @@ import io.nodekeeper.time.Periodic;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -33,7 +35,7 @@ public final class Workload {
     private static final Logger log = LoggerFactory.getLogger(Workload.class);
     /** Kubernetes' period of the pod garbage collector. */
     private static final Duration COLLECT_PERIOD = Duration.ofSeconds(20);
-    /** The deadline of each single call. Chosen; lists of all pods keep the caller's, which may be longer. */
+    /** The deadline of each single call, far above what one takes; lists of all pods keep the caller's, which is longer. */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
 
     private final WorkloadConfig config;
@@ -75,9 +77,9 @@ public final class Workload {
         this.random = random;
         PodReport report = new PodReport(recorders, history, loop.clock());
         evictor = new Evictor(config, loop, random, lanes, cache, writes, looks, report, metrics);
-        marker = new PodMarker(loop, lanes, cache, writes, report);
+        marker = new PodMarker(config, loop, lanes, cache, writes, looks, report);
         referenceMarker = new ReferenceMarker(config, loop, lanes, cache, writes, report);
-        collector = new PodCollector(config, lanes, cache, writes, looks, report, metrics);
+        collector = new PodCollector(config, loop, lanes, cache, writes, looks, report, metrics);
         leases = new LeaseCollector(calls, lanes, looks, report);
         pods = new Reflector(client, Selection.all(ResourceType.PODS), random, new Pods());
     }
@@ -160,6 +162,16 @@ public final class Workload {
         leases.clear(name);
     }
 
+    /** How many entries each queue and map of this workload holds, by name; see {@code docs/decisions/0032}. */
+    Map<String, Integer> sizes() {
+        Map<String, Integer> sizes = new TreeMap<>(leases.sizes());
+        sizes.putAll(collector.sizes());
+        sizes.putAll(cache.sizes());
+        sizes.put("evictions", evictor.size());
+        sizes.put("marks", marker.size() + referenceMarker.size());
+        return sizes;
+    }
+
     private boolean isOpen() {
         return podsListed && nodesListed && !stopped;
     }
@@ -182,11 +194,11 @@ public final class Workload {
     }
 
     private CompletionStage<?> collect() {
-        if (stopped) {
-            return CompletableFuture.completedStage(null);
+        if (!stopped) {
+            leases.run(evictor.now());
+            collector.run(evictor.now());
         }
-        leases.run(evictor.now());
-        return collector.run(evictor.now());
+        return CompletableFuture.completedStage(null);
     }
 
     private void follow(PodCache.Change change) {

@@ -42,7 +42,7 @@ class CollectorTest {
                 .startsWith("Failed ")
                 .contains("DisruptionTarget=True DeletionByPodGC 2015-01-01T12:01:00Z");
         assertThat(world.calls("PATCH", "/pods/done/status")).isZero();
-        assertThat(world.calls("GET", "/nodes/n1")).isEqualTo(1);
+        assertThat(world.calls("GET", "/nodes/n1")).as("one look for the node, one for its pods").isEqualTo(2);
         assertThat(world.decisions).extracting(Decision::kind).containsExactly("Collected", "Collected");
     }
 
@@ -241,5 +241,151 @@ class CollectorTest {
         reference.start();
         reference.advance(Duration.ofHours(5));
         assertThat(reference.leases()).containsExactly("n1");
+    }
+
+    /** The world with 100 pods on a node that is gone, right before the moment at which they are collected. */
+    private static PodWorld hundredOrphans() {
+        PodWorld world = new PodWorld();
+        world.addNode("n1");
+        for (int i = 0; i < 100; i++) {
+            world.addPod("pod" + i, "n1");
+        }
+        world.start();
+        world.advanceTo("5S");
+        world.deleteNode("n1");
+        world.advanceTo("59.999S");
+        return world;
+    }
+
+    @Test
+    @Tag("L75")
+    void nodeThatComesBackWhileTheDeletionOfItsPodsWaitsKeepsThem() {
+        // given a server that is so slow that deletions wait, and a node that came back after the first look
+        PodWorld slow = hundredOrphans();
+        boolean[] back = {false};
+        slow.afterwards = () -> {
+            if (!back[0] && slow.calls.getLast().equals("GET /api/v1/nodes/n1")) {
+                back[0] = true;
+                slow.addNode("n1", "n1-again");
+            }
+        };
+        slow.advanceTo("61.5S");
+        slow.advanceTo("600S");
+
+        assertThat(back[0]).isTrue();
+        assertThat(slow.deletions).isEmpty();
+        assertThat(slow.calls("PATCH", "/status")).as("no pod was called Failed").isZero();
+    }
+
+    @Test
+    @Tag("L75")
+    void nodeThatComesBackUnseenByTheWatchKeepsItsPods() {
+        PodWorld blind = hundredOrphans();
+        blind.nodeWatchStalled = true;
+        int[] looks = {0};
+        blind.fault = call -> {
+            if (call.target().endsWith("/nodes/n1") && ++looks[0] == 2) {
+                blind.addNode("n1", "n1-again");
+            }
+            return Optional.empty();
+        };
+
+        blind.advanceTo("600S");
+
+        assertThat(looks[0]).isGreaterThan(1);
+        assertThat(blind.deletions).isEmpty();
+    }
+
+    @Test
+    @Tag("L75")
+    void podWhoseKubeletWritesAfterTheLookIsNotDeletedThen() {
+        world.addNode("n1");
+        world.addPod("pod1", "n1");
+        world.start();
+        world.deleteNode("n1");
+        // given a kubelet that writes between our two writes
+        world.fault = call -> {
+            if (call.method().equals("DELETE") && world.time.elapsed().toSeconds() < 65) {
+                world.podReady("pod1", "True", PodWorld.B.plusSeconds(60));
+            }
+            return Optional.empty();
+        };
+
+        world.advanceTo("65S");
+        assertThat(world.calls("DELETE", "/pods/pod1")).as("at 40 s and 60 s").isEqualTo(2);
+        assertThat(world.deletions).isEmpty();
+
+        world.advanceTo("90S");
+        assertThat(world.deletions).as("it is still an orphan").containsExactly("pod1-uid!@80");
+    }
+
+    @Test
+    @Tag("L75")
+    void nodeThatLosesItsTaintWhileDeletionsWaitKeepsItsTerminatingPods() {
+        world.addNode("n1");
+        world.ready("n1", "Unknown", PodWorld.B);
+        for (int i = 0; i < 100; i++) {
+            world.addPod("pod" + i, "n1");
+            world.patchPod("pod" + i, "{\"metadata\":{\"deletionTimestamp\":\"2015-01-01T12:01:00Z\"}}");
+        }
+        world.start();
+        world.advanceTo("5S");
+        world.taint("n1", "node.kubernetes.io/out-of-service:NoSchedule");
+        // given that somebody takes the taint off after the first look
+        boolean[] off = {false};
+        world.afterwards = () -> {
+            if (!off[0] && world.calls.getLast().equals("GET /api/v1/nodes/n1")) {
+                off[0] = true;
+                world.taint("n1");
+            }
+        };
+
+        world.advanceTo("300S");
+
+        assertThat(off[0]).isTrue();
+        assertThat(world.deletions).isEmpty();
+    }
+
+    @Test
+    void finishedPodsThatOthersDeleteMeanwhileCountForTheThreshold() {
+        PodWorld small = new PodWorld(new WorkloadConfig(true, true, true, true, true, 2, Duration.ofSeconds(5)));
+        small.addNode("n1");
+        small.start();
+        for (int i = 0; i < 5; i++) {
+            small.addPod("pod" + i, "n1");
+            small.patchPod("pod" + i, "{\"status\":{\"phase\":\"Failed\"}}");
+            small.advance(Duration.ofSeconds(1));
+        }
+        // given that another client deletes the three newest while our first look is under way
+        boolean[] done = {false};
+        small.fault = call -> {
+            if (!done[0] && call.target().endsWith("/pods/pod0")) {
+                done[0] = true;
+                List.of("pod2", "pod3", "pod4").forEach(small::removePod);
+            }
+            return Optional.empty();
+        };
+
+        small.advanceTo("100S");
+
+        assertThat(done[0]).isTrue();
+        assertThat(small.deletions).isEmpty();
+    }
+
+    @Test
+    @Tag("W18")
+    void leaseWithoutANodeWaitsForAtMostOneLookHoweverLongReadsHang() {
+        for (int i = 0; i < 200; i++) {
+            world.renew("lease" + i);
+        }
+        world.fault = call -> call.method().equals("GET") && !call.target().endsWith("/pods")
+                ? Optional.of(PodWorld.unavailable())
+                : Optional.empty();
+        world.start();
+
+        world.advance(Duration.ofHours(4));
+
+        assertThat(world.sizes().get("looks")).isLessThanOrEqualTo(200);
+        assertThat(world.sizes().get("suspects")).isEqualTo(200);
     }
 }

@@ -6,6 +6,7 @@ import io.nodekeeper.api.Json;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Toleration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import net.jqwik.api.Arbitraries;
@@ -14,6 +15,7 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -41,7 +43,7 @@ class PatienceTest {
                 .isEqualTo(new Patience.Until(11 * SECOND, T2));
         for (long none : new long[] {0, -1, Long.MIN_VALUE}) {
             assertThat(Patience.of(List.of(tolerates("t1", none), tolerates("t2", 5L)), List.of(T1, T2)))
-                    .isEqualTo(new Patience.Until(10 * SECOND, T1));
+                    .isEqualTo(new Patience.Until(9 * SECOND, T1));
         }
         assertThat(Patience.of(List.of(), List.of())).isEqualTo(new Patience.Endless());
     }
@@ -126,12 +128,15 @@ class PatienceTest {
             boolean value = exists || (equal && toleration.value().equals(taint.value()));
             if (effect && key && value) {
                 return toleration.seconds().isEmpty()
-                        || second * SECOND
-                                < taint.since()
-                                        + Math.max(0, toleration.seconds().get()) * SECOND;
+                        || second * SECOND < end(taint, toleration.seconds().get());
             }
         }
         return false;
+    }
+
+    /** A toleration of no time does not wait for the end of the second in which the taint was added. */
+    private static long end(ActiveTaint taint, long seconds) {
+        return taint.since() + (seconds <= 0 ? -1 : seconds) * SECOND;
     }
 
     private static final Instant NOON = Instant.parse("2015-01-01T12:00:00Z");
@@ -151,7 +156,7 @@ class PatienceTest {
     }
 
     private static List<Long> since(Node node, List<ActiveTaint> before, Instant wallTime, long now) {
-        return ActiveTaint.of(node, before, wallTime, now * SECOND).stream()
+        return ActiveTaint.of(node, new ActiveTaint.Before(before, Long.MIN_VALUE), wallTime, now * SECOND).stream()
                 .map(taint -> taint.since() / SECOND)
                 .toList();
     }
@@ -159,7 +164,7 @@ class PatienceTest {
     @Test
     @Tag("L71")
     void taintsCountFromTheTimeTheyWereAddedIfThatCanBeRight() {
-        assertThat(since(node("k@2015-01-01T11:59:00Z"), List.of(), NOON, 1000)).containsExactly(940L);
+        assertThat(since(node("k@2015-01-01T11:59:00Z"), List.of(), NOON, 1000)).containsExactly(941L);
         assertThat(since(node("k@"), List.of(), NOON, 1000)).containsExactly(1000L);
         assertThat(since(node("k@yesterday"), List.of(), NOON, 1000)).containsExactly(1000L);
         assertThat(since(node("k@2015-01-01T12:00:01Z"), List.of(), NOON, 1000)).containsExactly(1000L);
@@ -171,23 +176,67 @@ class PatienceTest {
     void failedNodeCountsFromItsFirstTaintUntilItRecovers() {
         String notReady = PodWorld.NOT_READY + "@2015-01-01T11:59:00Z";
         String unreachable = PodWorld.UNREACHABLE + "@2015-01-01T12:00:00Z";
-        List<ActiveTaint> first = ActiveTaint.of(node(notReady), List.of(), NOON, 1000 * SECOND);
+        List<ActiveTaint> first = ActiveTaint.of(node(notReady), ActiveTaint.Before.NOTHING, NOON, 1000 * SECOND);
         // then both while they are swapped, and the second alone, count from the first
-        assertThat(since(node(notReady, unreachable), first, NOON, 1000)).containsExactly(940L, 940L);
-        assertThat(since(node(unreachable), first, NOON, 1000)).containsExactly(940L);
-        assertThat(since(node(notReady, unreachable), List.of(), NOON, 1000)).containsExactly(940L, 940L);
+        assertThat(since(node(notReady, unreachable), first, NOON, 1000)).containsExactly(941L, 941L);
+        assertThat(since(node(unreachable), first, NOON, 1000)).containsExactly(941L);
+        assertThat(since(node(notReady, unreachable), List.of(), NOON, 1000)).containsExactly(941L, 941L);
         // but after a recovery from the second
-        assertThat(since(node(unreachable), List.of(), NOON, 1000)).containsExactly(1000L);
+        assertThat(since(node(unreachable), List.of(), NOON, 1000)).containsExactly(1001L);
         // and other taints go by themselves
         assertThat(since(node(notReady, "k@2015-01-01T11:50:00Z"), first, NOON, 1000))
-                .containsExactly(940L, 400L);
+                .containsExactly(941L, 401L);
     }
 
     @Test
     @Tag("W5")
     void taintThatIsKnownKeepsItsTimeWhateverTheWallClockSays() {
         Node node = node("k@2015-01-01T11:59:00Z");
-        List<ActiveTaint> first = ActiveTaint.of(node, List.of(), NOON, 1000 * SECOND);
-        assertThat(since(node, first, NOON.plusSeconds(86_400), 1001)).containsExactly(940L);
+        List<ActiveTaint> first = ActiveTaint.of(node, ActiveTaint.Before.NOTHING, NOON, 1000 * SECOND);
+        assertThat(since(node, first, NOON.plusSeconds(86_400), 1001)).containsExactly(941L);
+    }
+
+    @Test
+    @Tag("L68")
+    void taintThatWasRemovedAndSetAgainUnseenCountsFromItsNewTime() {
+        String before = PodWorld.UNREACHABLE + "@2015-01-01T11:30:00Z";
+        String again = PodWorld.UNREACHABLE + "@2015-01-01T11:59:00Z";
+        List<ActiveTaint> first = ActiveTaint.of(node(before), ActiveTaint.Before.NOTHING, NOON, 1000 * SECOND);
+
+        assertThat(since(node(again), first, NOON, 1000)).containsExactly(941L);
+        // even if the other of the two came with it
+        String both = PodWorld.NOT_READY + "@2015-01-01T11:59:30Z";
+        assertThat(since(node(again, both), first, NOON, 1000)).containsExactly(941L, 941L);
+        // and a taint of any other key, too
+        List<ActiveTaint> other =
+                ActiveTaint.of(node("k@2015-01-01T11:30:00Z"), ActiveTaint.Before.NOTHING, NOON, 1000 * SECOND);
+        assertThat(since(node("k@2015-01-01T11:59:00Z"), other, NOON, 1000)).containsExactly(941L);
+    }
+
+    @Test
+    @Tag("W5")
+    void writerWithASlowClockCannotDateATaintBeforeTheNodeWasSeenWithoutIt() {
+        ActiveTaint.Before without = new ActiveTaint.Before(List.of(), 990 * SECOND);
+        assertThat(ActiveTaint.of(node("k@2015-01-01T11:30:00Z"), without, NOON, 1000 * SECOND))
+                .extracting(ActiveTaint::since)
+                .containsExactly(990 * SECOND);
+    }
+
+    /** A taint that is added at any millisecond and seen at any later one never counts from before it was added. */
+    @Property(tries = 5000)
+    void taintNeverCountsFromBeforeItWasAdded(
+            @ForAll @LongRange(min = 0, max = 3_600_000) long addedMillis,
+            @ForAll @LongRange(min = 0, max = 700_000) long seenAfterMillis) {
+        Instant added = NOON.minusSeconds(3600).plusMillis(addedMillis);
+        Instant seen = added.plusMillis(seenAfterMillis);
+        // given the monotonic clock that showed 0 at 11:00
+        long now = (addedMillis + seenAfterMillis) * 1_000_000;
+        Node node = node("k@" + added.truncatedTo(ChronoUnit.SECONDS));
+
+        long since = ActiveTaint.of(node, ActiveTaint.Before.NOTHING, seen, now)
+                .getFirst()
+                .since();
+
+        assertThat(since).isBetween(addedMillis * 1_000_000 + 1, addedMillis * 1_000_000 + SECOND);
     }
 }

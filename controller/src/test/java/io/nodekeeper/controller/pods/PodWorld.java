@@ -24,6 +24,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -65,7 +66,7 @@ final class PodWorld {
     private @Nullable Process process;
 
     /** One run of the controller. */
-    private record Process(FakeTransport transport, VirtualTime.VirtualLoop loop, Workload workload) {}
+    private record Process(FakeTransport transport, VirtualTime.VirtualLoop loop, Workload workload, Lanes lanes) {}
 
     PodWorld() {
         this(WorkloadConfig.DEFAULT);
@@ -81,16 +82,17 @@ final class PodWorld {
         FakeTransport transport = new FakeTransport();
         transport.answer(this::serve);
         VirtualTime.VirtualLoop loop = time.loop("controller");
+        Lanes lanes = new Lanes(64);
         Workload workload = new Workload(
                 config,
                 new KubeClient(transport, loop, Duration.ofSeconds(10)),
-                new Lanes(64),
+                lanes,
                 component -> (about, type, reason, message) -> events.add(component + " " + type + " " + reason + " "
                         + about.kind() + " " + about.namespace() + "/" + about.name() + ": " + message),
                 Randoms.seeded(1),
                 metrics,
                 decisions::add);
-        process = new Process(transport, loop, workload);
+        process = new Process(transport, loop, workload, lanes);
         workload.start();
         loop.execute(() -> {
             nodes.values().forEach(node -> workload.nodeSeen(new Node(node)));
@@ -319,6 +321,15 @@ final class PodWorld {
         return calls.stream()
                 .filter(call -> call.startsWith(method + " ") && call.endsWith(end))
                 .count();
+    }
+
+    /** How many entries the queues and maps of the running process hold. */
+    Map<String, Integer> sizes() {
+        Process running = Objects.requireNonNull(process);
+        Map<String, Integer> sizes = new TreeMap<>(running.workload.sizes());
+        sizes.put("waiting jobs", running.lanes.waiting());
+        sizes.put("running jobs", running.lanes.underWay());
+        return sizes;
     }
 
     static Reply unavailable() {

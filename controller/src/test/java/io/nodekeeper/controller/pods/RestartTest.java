@@ -38,7 +38,7 @@ class RestartTest {
         world.start();
         world.advanceTo("1000S");
 
-        assertThat(world.deletions).containsExactly(better ? "pod1-uid@310" : "pod1-uid@510");
+        assertThat(world.deletions).containsExactly(better ? "pod1-uid@311" : "pod1-uid@510");
     }
 
     @Test
@@ -54,7 +54,7 @@ class RestartTest {
             world.advance(Duration.ofSeconds(3));
             world.start();
             world.advanceTo("300S");
-            int expected = second + 3 > 60 && second <= 60 ? second + 3 : 60;
+            int expected = second + 3 > 61 && second <= 61 ? second + 3 : 61;
             assertThat(world.deletions).as("killed at %d s", second).containsExactly("pod1-uid@" + expected);
         }
     }
@@ -106,7 +106,7 @@ class RestartTest {
                 .as("killed %s call %d", before ? "before" : "after", step)
                 .hasSize(1)
                 .first()
-                .matches(deletion -> deletion.equals("pod1-uid@60") || deletion.equals("pod1-uid@62"));
+                .matches(deletion -> deletion.equals("pod1-uid@61") || deletion.equals("pod1-uid@63"));
         assertThat(world.pod("stays").object("metadata").has("deletionTimestamp"))
                 .isFalse();
         return killed[0];
