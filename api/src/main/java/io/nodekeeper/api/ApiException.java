@@ -9,6 +9,15 @@ import java.util.List;
  * Immutable.
  */
 public class ApiException extends RuntimeException {
+    /** The most characters of a message: it may quote what a client sent, which must not make the answer large. */
+    private static final int MESSAGE = 16 << 10;
+
+    /** The most errors that a refusal of an object names, for the same reason. */
+    public static final int ERRORS = 100;
+
+    /** The most characters of a text in {@code details}. */
+    private static final int DETAIL = 500;
+
     private final int code;
     private final String message;
     private final String reason;
@@ -19,13 +28,13 @@ public class ApiException extends RuntimeException {
      *
      * @param code the HTTP status
      * @param reason Kubernetes' word for it, as {@code NotFound}; may be empty
-     * @param message for people
+     * @param message for people; cut after 16 Ki characters
      * @param details the {@code details} object; may be empty
      */
     public ApiException(int code, String reason, String message, JsonObject details) {
-        super(message);
+        super(cut(message, MESSAGE));
         this.code = code;
-        this.message = message;
+        this.message = cut(message, MESSAGE);
         this.reason = reason;
         this.details = details;
     }
@@ -69,21 +78,31 @@ public class ApiException extends RuntimeException {
                 "the object has been modified; please apply your changes to the latest version and try again");
     }
 
-    /** 422: the object breaks the rules of its kind. */
-    public static ApiException invalid(ResourceType type, String name, List<FieldError> errors) {
+    private static String cut(String text, int most) {
+        return text.length() <= most ? text : text.substring(0, most) + "…";
+    }
+
+    /** 422: the object breaks the rules of its kind. Of many errors the first {@link #ERRORS} are named. */
+    public static ApiException invalid(ResourceType type, String name, List<FieldError> found) {
+        List<FieldError> errors = found.subList(0, Math.min(found.size(), ERRORS));
+        String more = found.size() > ERRORS ? ", and more" : "";
         List<JsonValue> causes = new ArrayList<>();
         for (FieldError error : errors) {
             causes.add(JsonObject.builder()
                     .put("reason", error.reason())
-                    .put("message", error.detail())
-                    .put("field", error.field())
+                    .put("message", cut(error.detail(), DETAIL))
+                    .put("field", cut(error.field(), DETAIL))
                     .build());
         }
         String text = errors.size() == 1
                 ? errors.getFirst().toString()
                 : "["
                         + String.join(
-                                ", ", errors.stream().map(FieldError::toString).toList()) + "]";
+                                ", ",
+                                errors.stream()
+                                        .map(error -> cut(error.toString(), DETAIL))
+                                        .toList())
+                        + more + "]";
         String kind = type.group().isEmpty() ? type.kind() : type.kind() + "." + type.group();
         return new ApiException(
                 422,

@@ -14,26 +14,35 @@ import org.jspecify.annotations.Nullable;
 /**
  * The fields of an object in their order: two arrays, searched from the front, which for the few fields that objects of the
  * API have is faster than a hash table and takes a third of its memory; with an index once there are many. To others it is
- * an unmodifiable map; who makes it changes it by {@link #set} and {@link #unset}. Not thread-safe while it is made.
+ * an unmodifiable map; who makes it changes it by {@link #set} and {@link #unset}, then calls {@link #compact}. Each change
+ * takes constant time on average, however many fields there are: a removal from an indexed map leaves a hole, which
+ * {@link #compact} closes. Not thread-safe while it is made.
  */
 final class FieldMap extends AbstractMap<String, JsonValue> {
     /** The most fields that are searched for without an index. Chosen. */
     private static final int SEARCHED = 12;
 
+    private static final String[] NO_NAMES = {};
+    private static final JsonValue[] NO_VALUES = {};
+
     private String[] names;
     private JsonValue[] values;
-    private int size;
+    /** The length of the arrays' used part: the number of fields and of holes, where name and value are null. */
+    private int used;
+
+    private int holes;
     private @Nullable Map<String, Integer> index;
 
     FieldMap() {
-        names = new String[4];
-        values = new JsonValue[4];
+        names = NO_NAMES;
+        values = NO_VALUES;
     }
 
+    /** A copy of {@code other}, which has no holes. */
     FieldMap(FieldMap other) {
         names = other.names.clone();
         values = other.values.clone();
-        size = other.size;
+        used = other.used;
         index = other.index == null ? null : new HashMap<>(other.index);
     }
 
@@ -44,12 +53,12 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
             return at == null ? -1 : at;
         }
         // Names out of the parser and out of the code are mostly the very same string.
-        for (int i = 0; i < size; i++) {
+        for (int i = 0; i < used; i++) {
             if (names[i] == name) {
                 return i;
             }
         }
-        for (int i = 0; i < size; i++) {
+        for (int i = 0; i < used; i++) {
             if (names[i].equals(name)) {
                 return i;
             }
@@ -64,14 +73,15 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
             values[at] = value;
             return false;
         }
-        if (size == names.length) {
-            names = Arrays.copyOf(names, size * 2);
-            values = Arrays.copyOf(values, size * 2);
+        if (used == names.length) {
+            int room = Math.max(4, used * 2);
+            names = Arrays.copyOf(names, room);
+            values = Arrays.copyOf(values, room);
         }
-        names[size] = name;
-        values[size] = value;
-        size++;
-        reindex(size - 1);
+        names[used] = name;
+        values[used] = value;
+        used++;
+        reindex(used - 1);
         return true;
     }
 
@@ -81,31 +91,61 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
         if (at < 0) {
             return;
         }
-        size--;
-        System.arraycopy(names, at + 1, names, at, size - at);
-        System.arraycopy(values, at + 1, values, at, size - at);
-        names[size] = null;
-        values[size] = null;
+        Map<String, Integer> known = index;
+        if (known == null) {
+            used--;
+            System.arraycopy(names, at + 1, names, at, used - at);
+            System.arraycopy(values, at + 1, values, at, used - at);
+            names[used] = null;
+            values[used] = null;
+            return;
+        }
+        known.remove(name);
+        names[at] = null;
+        values[at] = null;
+        holes++;
+        if (holes > used / 2) {
+            compact();
+        }
+    }
+
+    /** Closes the holes that removals left. */
+    void compact() {
+        if (holes == 0) {
+            return;
+        }
+        int kept = 0;
+        for (int i = 0; i < used; i++) {
+            if (names[i] != null) {
+                names[kept] = names[i];
+                values[kept] = values[i];
+                kept++;
+            }
+        }
+        Arrays.fill(names, kept, used, null);
+        Arrays.fill(values, kept, used, null);
+        used = kept;
+        holes = 0;
         index = null;
         reindex(0);
     }
 
     private void reindex(int from) {
-        if (size <= SEARCHED) {
-            return;
-        }
         Map<String, Integer> known = index;
         if (known == null) {
+            if (used <= SEARCHED) {
+                return;
+            }
             known = new HashMap<>();
             index = known;
             from = 0;
         }
-        for (int i = from; i < size; i++) {
+        for (int i = from; i < used; i++) {
             known.put(names[i], i);
         }
     }
 
-    /** The name of field number {@code at}. */
+    /** The name of field number {@code at}; there must be no holes, as in every object. */
     String name(int at) {
         return names[at];
     }
@@ -117,7 +157,7 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
 
     @Override
     public int size() {
-        return size;
+        return used - holes;
     }
 
     @Override
@@ -133,7 +173,7 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
 
     @Override
     public void forEach(BiConsumer<? super String, ? super JsonValue> action) {
-        for (int i = 0; i < size; i++) {
+        for (int i = 0; i < used; i++) {
             action.accept(names[i], values[i]);
         }
     }
@@ -143,10 +183,10 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
         if (!(other instanceof FieldMap map)) {
             return super.equals(other);
         }
-        if (map.size != size) {
+        if (map.used != used) {
             return false;
         }
-        for (int i = 0; i < size; i++) {
+        for (int i = 0; i < used; i++) {
             // Equal objects mostly have their fields in the same order.
             JsonValue theirs = map.names[i].equals(names[i]) ? map.values[i] : map.get(names[i]);
             if (!values[i].equals(theirs)) {
@@ -166,7 +206,7 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
         return new AbstractSet<>() {
             @Override
             public int size() {
-                return size;
+                return used;
             }
 
             @Override
@@ -176,12 +216,12 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
 
                     @Override
                     public boolean hasNext() {
-                        return next < size;
+                        return next < used;
                     }
 
                     @Override
                     public Entry<String, JsonValue> next() {
-                        if (next == size) {
+                        if (next == used) {
                             throw new NoSuchElementException();
                         }
                         return Map.entry(names[next], values[next++]);

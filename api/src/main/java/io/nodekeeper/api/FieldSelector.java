@@ -22,6 +22,9 @@ public final class FieldSelector {
      */
     public record Term(String field, String value, boolean equal) {}
 
+    /** The most terms: each is looked at for each object of a list. Selectors of real clients have less than 10. */
+    private static final int TERMS = 200;
+
     private final List<Term> terms;
 
     private FieldSelector(List<Term> terms) {
@@ -38,7 +41,11 @@ public final class FieldSelector {
             return ALL;
         }
         List<Term> terms = new ArrayList<>();
-        for (String part : split(text)) {
+        List<String> parts = split(text);
+        if (parts.size() > TERMS) {
+            throw ApiException.badRequest("a field selector may have " + TERMS + " terms, got " + parts.size());
+        }
+        for (String part : parts) {
             if (!part.isEmpty()) {
                 terms.add(term(text, part));
             }

@@ -21,15 +21,37 @@ public final class Json {
     /** Nesting beyond which input is refused, as the recursion here and in every consumer must end. Chosen. */
     public static final int MAX_DEPTH = 200;
 
-    private static final JsonFactory FACTORY = JsonFactory.builder()
-            .enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8)
-            .streamReadConstraints(StreamReadConstraints.builder()
-                    .maxNestingDepth(MAX_DEPTH)
-                    .maxNumberLength(100)
-                    .build())
-            .build();
+    /**
+     * The most values in the body of one request. A value takes about 100 bytes of memory but as little as two of the body,
+     * so a body of 3 MiB could become 150 MB. The largest object that can be stored has 1.5 MiB; with six bytes for each of
+     * its values, which are few for real objects, it stays within this.
+     */
+    public static final int MAX_VALUES = 250_000;
+
+    /** The most repeated fields of one value that are reported: more than a client shows. */
+    private static final int REPORTED = 50;
+
+    /** The most characters of a reported path, so that many repetitions below a long name cost no more than others. */
+    private static final int PATH = 500;
+
+    /** Bytes from which names are not put into the process-wide table of strings: hostile ones would fill it. */
+    private static final int LARGE = 64 << 10;
+
+    private static final JsonFactory FACTORY = factory(true);
+    private static final JsonFactory FACTORY_FOR_LARGE = factory(false);
 
     private Json() {}
+
+    private static JsonFactory factory(boolean sharedNames) {
+        return JsonFactory.builder()
+                .enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8)
+                .configure(JsonFactory.Feature.INTERN_FIELD_NAMES, sharedNames)
+                .streamReadConstraints(StreamReadConstraints.builder()
+                        .maxNestingDepth(MAX_DEPTH)
+                        .maxNumberLength(100)
+                        .build())
+                .build();
+    }
 
     /**
      * Reads one JSON value that fills {@code bytes}.
@@ -38,18 +60,29 @@ public final class Json {
      *     holds text that UTF-8 cannot write
      */
     public static JsonValue parse(byte[] bytes) {
-        return parse(bytes, path -> {
-            throw new JsonException("duplicate field \"" + path + "\"");
-        });
+        return parse(bytes, Json::refuseRepeated, Integer.MAX_VALUE);
     }
 
-    private static JsonValue parse(byte[] bytes, Consumer<String> repeated) {
-        try (JsonParser parser = FACTORY.createParser(bytes)) {
+    /**
+     * Reads one JSON value out of the body of a request, as {@link #parse(byte[])}.
+     *
+     * @throws JsonException also if there are more than {@link #MAX_VALUES} values
+     */
+    public static JsonValue parseBody(byte[] bytes) {
+        return parse(bytes, Json::refuseRepeated, MAX_VALUES);
+    }
+
+    private static void refuseRepeated(String path) {
+        throw new JsonException("duplicate field \"" + path + "\"");
+    }
+
+    private static JsonValue parse(byte[] bytes, Consumer<String> repeated, int mostValues) {
+        try (JsonParser parser = (bytes.length < LARGE ? FACTORY : FACTORY_FOR_LARGE).createParser(bytes)) {
             JsonToken first = parser.nextToken();
             if (first == null) {
                 throw new JsonException("unexpected end of JSON input");
             }
-            JsonValue value = read(parser, first, repeated, mayHoldHalves(bytes));
+            JsonValue value = new Reading(parser, repeated, mayHoldHalves(bytes), mostValues).read(first);
             if (parser.nextToken() != null) {
                 throw new JsonException("there is more after the end of the JSON value");
             }
@@ -76,13 +109,15 @@ public final class Json {
     }
 
     /**
-     * Reads one JSON object in which the last value of a repeated field counts.
+     * Reads one JSON object out of the body of a request, in which the last value of a repeated field counts.
      *
-     * @param repeated is told the path of each repetition, as {@code spec.taints[0].key}
-     * @throws JsonException as {@link #parseObject(byte[])}, repeated fields aside
+     * @param repeated gets the path of each of the first 50 repetitions, as {@code spec.taints[0].key}, cut after 500
+     *     characters
+     * @throws JsonException as {@link #parseObject(byte[])}, repeated fields aside, or if there are more than
+     *     {@link #MAX_VALUES} values
      */
-    public static JsonObject parseObject(byte[] bytes, Consumer<String> repeated) {
-        return object(parse(bytes, repeated));
+    public static JsonObject parseBody(byte[] bytes, Consumer<String> repeated) {
+        return object(parse(bytes, repeated, MAX_VALUES));
     }
 
     private static JsonObject object(JsonValue value) {
@@ -119,46 +154,72 @@ public final class Json {
         return out.toString(StandardCharsets.UTF_8);
     }
 
-    private static JsonValue read(JsonParser parser, JsonToken token, Consumer<String> repeated, boolean halves)
-            throws IOException {
-        return switch (token) {
-            case START_OBJECT -> {
-                JsonObject.Builder object = JsonObject.builder();
-                while (parser.nextToken() != JsonToken.END_OBJECT) {
-                    String name = halves ? whole(parser.currentName()) : parser.currentName();
-                    if (!object.add(name, read(parser, parser.nextToken(), repeated, halves))) {
-                        repeated.accept(path(parser.getParsingContext(), name));
+    /** The reading of one value. Confined to one thread. */
+    private static final class Reading {
+        private final JsonParser parser;
+        private final Consumer<String> repeated;
+        /** Whether text may hold half of a character. */
+        private final boolean halves;
+
+        private int valuesLeft;
+        private int reportsLeft = REPORTED;
+
+        private Reading(JsonParser parser, Consumer<String> repeated, boolean halves, int mostValues) {
+            this.parser = parser;
+            this.repeated = repeated;
+            this.halves = halves;
+            valuesLeft = mostValues;
+        }
+
+        private JsonValue read(JsonToken token) throws IOException {
+            if (--valuesLeft < 0) {
+                throw new JsonException("there are more than " + MAX_VALUES + " values");
+            }
+            return switch (token) {
+                case START_OBJECT -> {
+                    JsonObject.Builder object = JsonObject.builder();
+                    while (parser.nextToken() != JsonToken.END_OBJECT) {
+                        String name = halves ? whole(parser.currentName()) : parser.currentName();
+                        if (!object.add(name, read(parser.nextToken())) && --reportsLeft >= 0) {
+                            repeated.accept(path(parser.getParsingContext(), name));
+                        }
                     }
+                    yield object.build();
                 }
-                yield object.build();
-            }
-            case START_ARRAY -> {
-                List<JsonValue> items = new ArrayList<>();
-                for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
-                    items.add(read(parser, next, repeated, halves));
+                case START_ARRAY -> {
+                    List<JsonValue> items = new ArrayList<>();
+                    for (JsonToken next = parser.nextToken();
+                            next != JsonToken.END_ARRAY;
+                            next = parser.nextToken()) {
+                        items.add(read(next));
+                    }
+                    yield new JsonArray(items);
                 }
-                yield new JsonArray(items);
-            }
-            case VALUE_STRING -> new JsonString(halves ? whole(parser.getText()) : parser.getText());
-            case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> new JsonNumber(parser.getText());
-            case VALUE_TRUE -> JsonBool.TRUE;
-            case VALUE_FALSE -> JsonBool.FALSE;
-            case VALUE_NULL -> JsonNull.NULL;
-            default -> throw new JsonException("unexpected " + token);
-        };
+                case VALUE_STRING -> new JsonString(halves ? whole(parser.getText()) : parser.getText());
+                case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> new JsonNumber(parser.getText());
+                case VALUE_TRUE -> JsonBool.TRUE;
+                case VALUE_FALSE -> JsonBool.FALSE;
+                case VALUE_NULL -> JsonNull.NULL;
+                default -> throw new JsonException("unexpected " + token);
+            };
+        }
     }
 
     /** The path of the field {@code name} of the object that is being read. */
     private static String path(JsonStreamContext object, String name) {
-        StringBuilder path = new StringBuilder(name);
-        for (JsonStreamContext at = object.getParent(); at != null && !at.inRoot(); at = at.getParent()) {
+        StringBuilder path = new StringBuilder(cut(name));
+        for (JsonStreamContext at = object.getParent(); at != null && !at.inRoot() && path.length() < PATH; at = at.getParent()) {
             if (at.inArray()) {
                 path.insert(0, "[" + at.getCurrentIndex() + "].");
             } else {
-                path.insert(0, at.getCurrentName() + (path.charAt(0) == '[' ? "" : "."));
+                path.insert(0, cut(at.getCurrentName()) + (path.charAt(0) == '[' ? "" : "."));
             }
         }
-        return path.toString();
+        return cut(path.toString());
+    }
+
+    private static String cut(String text) {
+        return text.length() <= PATH ? text : text.substring(0, PATH);
     }
 
     /**

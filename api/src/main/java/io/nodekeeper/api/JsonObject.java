@@ -175,6 +175,11 @@ public final class JsonObject implements JsonValue {
             return fields;
         }
 
+        /** The field {@code name} as it stands so far. */
+        Optional<JsonValue> get(String name) {
+            return Optional.ofNullable(fields.get(name));
+        }
+
         /** Sets a field; whether it was not there before. */
         boolean add(String name, JsonValue value) {
             return own().set(name, value);
@@ -219,6 +224,7 @@ public final class JsonObject implements JsonValue {
 
         /** The object so far; the builder may go on. */
         public JsonObject build() {
+            fields.compact();
             shared = true;
             return new JsonObject(fields);
         }

@@ -16,11 +16,20 @@ public final class LabelSelector {
     /** Matches everything. */
     public static final LabelSelector ALL = new LabelSelector(List.of());
 
-    private static final String KEY = "[A-Za-z0-9_./-]+";
-    private static final Pattern SET = Pattern.compile("\\s*(" + KEY + ")\\s+(in|notin)\\s*\\(([^()]*)\\)\\s*");
+    private static final String KEY = "[A-Za-z0-9_./-]++";
+    // Possessive throughout: no part can begin with what the part before it may take, and a long run of white space
+    // between parts would otherwise be tried at each of its places.
+    private static final Pattern SET =
+            Pattern.compile("\\s*+(" + KEY + ")\\s++(in|notin)\\s*+\\(([^()]*+)\\)\\s*+");
     private static final Pattern COMPARE =
-            Pattern.compile("\\s*(" + KEY + ")\\s*(==|=|!=|>|<)\\s*([A-Za-z0-9_.-]*)\\s*");
-    private static final Pattern EXISTS = Pattern.compile("\\s*(!?)\\s*(" + KEY + ")\\s*");
+            Pattern.compile("\\s*+(" + KEY + ")\\s*+(==|=|!=|>|<)\\s*+([A-Za-z0-9_.-]*+)\\s*+");
+    private static final Pattern EXISTS = Pattern.compile("\\s*+(!?)\\s*+(" + KEY + ")\\s*+");
+
+    /** The most requirements: each is looked at for each object of a list. Selectors of real clients have less than 20. */
+    private static final int REQUIREMENTS = 200;
+
+    /** The most characters of a selector that a message repeats. */
+    private static final int SHOWN = 500;
 
     /** One requirement; an absent label fulfils the negative ones and no other. */
     private sealed interface Requirement {
@@ -78,8 +87,13 @@ public final class LabelSelector {
             return ALL;
         }
         List<Requirement> requirements = new ArrayList<>();
-        for (String term : terms(text)) {
-            requirements.add(requirement(text, term));
+        List<String> terms = terms(text);
+        if (terms.size() > REQUIREMENTS) {
+            throw ApiException.badRequest(
+                    "a label selector may have " + REQUIREMENTS + " requirements, got " + terms.size());
+        }
+        for (String term : terms) {
+            requirements.add(requirement(cut(text), term));
         }
         return new LabelSelector(List.copyOf(requirements));
     }
@@ -125,14 +139,14 @@ public final class LabelSelector {
             String key = checked(text, exists.group(2), Names.qualifiedFault(exists.group(2)));
             return new Requirement.Present(key, exists.group(1).isEmpty());
         }
-        throw ApiException.badRequest("unable to parse requirement: \"" + term.strip() + "\" in \"" + text
+        throw ApiException.badRequest("unable to parse requirement: \"" + cut(term.strip()) + "\" in \"" + text
                 + "\"; expected: key, !key, or key with '=', '!=', '==', 'in', 'notin', '>', '<'");
     }
 
     private static String checked(String text, String part, Optional<String> fault) {
         if (fault.isPresent()) {
             throw ApiException.badRequest(
-                    "unable to parse requirement: \"" + part + "\" in \"" + text + "\": " + fault.get());
+                    "unable to parse requirement: \"" + cut(part) + "\" in \"" + text + "\": " + fault.get());
         }
         return part;
     }
@@ -141,9 +155,13 @@ public final class LabelSelector {
         try {
             return Long.parseLong(value);
         } catch (NumberFormatException e) {
-            throw ApiException.badRequest("unable to parse requirement: \"" + value + "\" in \"" + text
+            throw ApiException.badRequest("unable to parse requirement: \"" + cut(value) + "\" in \"" + text
                     + "\" is not an integer, as '>' and '<' need");
         }
+    }
+
+    private static String cut(String text) {
+        return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "…";
     }
 
     /** Splits at the commas outside of parentheses. */

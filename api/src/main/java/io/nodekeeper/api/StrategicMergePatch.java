@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,6 +28,9 @@ public final class StrategicMergePatch {
     private static final String RETAIN_KEYS = "$retainKeys";
     private static final String DELETE_FROM = "$deleteFromPrimitiveList/";
     private static final String ORDER = "$setElementOrder/";
+
+    /** The most items of one key in a list of a patch: each copies what the ones before it have made. Clients send one. */
+    private static final int SAME_KEY = 100;
 
     private StrategicMergePatch() {}
 
@@ -87,8 +89,7 @@ public final class StrategicMergePatch {
                                 instanceof Schema.ListOf listOf
                         ? listOf.mergeKey()
                         : "";
-                JsonArray now = result.build().array(list);
-                if (!now.isEmpty()) {
+                if (result.get(list).orElse(JsonNull.NULL) instanceof JsonArray now && !now.isEmpty()) {
                     result.put(list, ordered(now, arrayOf(change.getKey(), change.getValue()), key));
                 }
             }
@@ -106,7 +107,8 @@ public final class StrategicMergePatch {
         patch.fields().forEach((name, value) -> {
             if (name.startsWith(DELETE_FROM)) {
                 String list = name.substring(DELETE_FROM.length());
-                Set<JsonValue> gone = new HashSet<>(arrayOf(name, value).items());
+                Set<String> gone = new HashSet<>();
+                arrayOf(name, value).items().forEach(item -> gone.add(identity(item)));
                 if (!base.array(list).isEmpty()) {
                     result.put(list, filtered(base.array(list), gone));
                 }
@@ -120,9 +122,10 @@ public final class StrategicMergePatch {
             return stripped(patch, Optional.empty());
         }
         if (list.set()) {
-            LinkedHashSet<JsonValue> union = new LinkedHashSet<>(patch.items());
-            union.addAll(target.items());
-            return new JsonArray(List.copyOf(union));
+            Map<String, JsonValue> union = new LinkedHashMap<>();
+            patch.items().forEach(item -> union.putIfAbsent(identity(item), item));
+            target.items().forEach(item -> union.putIfAbsent(identity(item), item));
+            return new JsonArray(List.copyOf(union.values()));
         }
         if (list.mergeKey().isEmpty()) {
             return stripped(patch, Optional.of(list.item()));
@@ -136,14 +139,15 @@ public final class StrategicMergePatch {
         boolean replace = patch.objects().anyMatch(item -> item.text(PATCH).equals("replace") && !item.has(key));
         // Items by their key, so that the cost does not grow with the square of a list's length; items that a faulty
         // target has twice stay under one key.
-        Map<JsonValue, List<JsonValue>> result = new LinkedHashMap<>();
+        Map<String, List<JsonValue>> result = new LinkedHashMap<>();
         target.items()
                 .forEach(item -> result.computeIfAbsent(keyOf(item, key), k -> new ArrayList<>())
                         .add(item));
         List<JsonValue> replacement = new ArrayList<>();
+        Map<String, Integer> merged = new HashMap<>();
         for (JsonValue value : patch.items()) {
             JsonObject item = keyed(value, key);
-            JsonValue id = keyOf(item, key);
+            String id = keyOf(item, key);
             if (!item.has(key)) {
                 continue;
             }
@@ -153,6 +157,12 @@ public final class StrategicMergePatch {
             } else if (item.text(PATCH).equals("delete")) {
                 result.remove(id);
             } else {
+                if (merged.merge(id, 1, Integer::sum) > SAME_KEY) {
+                    throw new ApiException(
+                            422,
+                            "Invalid",
+                            "a patch may have " + SAME_KEY + " items of one " + key + " in a list, got more");
+                }
                 List<JsonValue> same = result.computeIfAbsent(id, k -> new ArrayList<>(List.of(JsonObject.EMPTY)));
                 JsonObject before = same.getFirst() instanceof JsonObject known ? known : JsonObject.EMPTY;
                 same.set(0, merge(before, item, schema));
@@ -174,14 +184,26 @@ public final class StrategicMergePatch {
         }
         if (!item.has(key) && !item.text(PATCH).equals("replace")) {
             throw new ApiException(
-                    422, "Invalid", "map: " + Json.write(item) + " does not contain declared merge key: " + key);
+                    422, "Invalid", "map: " + shown(item) + " does not contain declared merge key: " + key);
         }
         return item;
     }
 
     /** What identifies an item: the value of its key; itself where there is none. */
-    private static JsonValue keyOf(JsonValue item, String key) {
-        return item instanceof JsonObject object ? object.get(key).orElse(item) : item;
+    private static String keyOf(JsonValue item, String key) {
+        return identity(item instanceof JsonObject object ? object.get(key).orElse(item) : item);
+    }
+
+    /**
+     * A text that two values share only if they are equal. Texts are found fast in a hash table even if a client has chosen
+     * them so that all have one hash code; objects are not.
+     */
+    private static String identity(JsonValue value) {
+        return switch (value) {
+            case JsonString string -> '"' + string.value();
+            case JsonNumber number -> number.literal();
+            default -> Json.write(value);
+        };
     }
 
     /** A list that replaces another: its items without directives. */
@@ -195,13 +217,13 @@ public final class StrategicMergePatch {
 
     /** The named items first, in the given order; the others keep their places behind the item that they followed. */
     private static JsonArray ordered(JsonArray items, JsonArray order, String key) {
-        Map<JsonValue, List<JsonValue>> wanted = new LinkedHashMap<>();
+        Map<String, List<JsonValue>> wanted = new LinkedHashMap<>();
         order.items().forEach(place -> wanted.put(keyOf(place, key), new ArrayList<>()));
         List<JsonValue> first = new ArrayList<>();
-        Map<JsonValue, List<JsonValue>> followers = new HashMap<>();
-        Optional<JsonValue> leader = Optional.empty();
+        Map<String, List<JsonValue>> followers = new HashMap<>();
+        Optional<String> leader = Optional.empty();
         for (JsonValue item : items.items()) {
-            JsonValue id = keyOf(item, key);
+            String id = keyOf(item, key);
             if (wanted.containsKey(id)) {
                 wanted.getOrDefault(id, first).add(item);
                 leader = Optional.of(id);
@@ -219,9 +241,9 @@ public final class StrategicMergePatch {
         return new JsonArray(result);
     }
 
-    private static JsonArray filtered(JsonArray items, Set<JsonValue> gone) {
+    private static JsonArray filtered(JsonArray items, Set<String> gone) {
         return new JsonArray(
-                items.items().stream().filter(item -> !gone.contains(item)).toList());
+                items.items().stream().filter(item -> !gone.contains(identity(item))).toList());
     }
 
     private static JsonObject retained(JsonObject object, JsonArray keys) {
@@ -229,6 +251,12 @@ public final class StrategicMergePatch {
         JsonObject.Builder result = object.toBuilder();
         object.fields().keySet().stream().filter(name -> !keep.contains(name)).forEach(result::remove);
         return result.build();
+    }
+
+    /** The beginning of {@code value}, for a message. */
+    private static String shown(JsonValue value) {
+        String text = Json.write(value);
+        return text.length() <= 500 ? text : text.substring(0, 500) + "…";
     }
 
     private static JsonArray arrayOf(String directive, JsonValue value) {

@@ -1,22 +1,15 @@
 package io.nodekeeper.apiserver;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.fabric8.zjsonpatch.JsonPatch;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonNull;
 import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.JsonPatch;
 import io.nodekeeper.api.MergePatch;
 import io.nodekeeper.api.Schema;
 import io.nodekeeper.api.StrategicMergePatch;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.apiserver.wire.ProtobufException;
-import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -29,12 +22,6 @@ final class Bodies {
     private static final String UNKNOWN_TYPE = "the body of the request was in an unknown format - accepted media types"
             + " include: application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
-    /** Operations of one JSON patch (Kubernetes' limit). */
-    private static final int PATCH_OPERATIONS = 10_000;
-
-    /** The most that copies in a JSON patch may make of an object (Kubernetes' limit). */
-    private static final int COPY_BYTES = 3 << 20;
-
     /** The faults that are told of. Chosen: enough to see what is wrong. */
     private static final int WARNINGS = 50;
 
@@ -42,9 +29,6 @@ final class Bodies {
     static final String APPLY = "application/apply-patch+yaml";
 
     private static final List<String> MODES = List.of("", "Ignore", "Strict", "Warn");
-    private static final List<String> OPERATIONS = List.of("add", "remove", "replace", "move", "copy", "test");
-
-    private static final ObjectMapper MAPPER = new ObjectMapper();
 
     private Bodies() {}
 
@@ -103,7 +87,7 @@ final class Bodies {
     }
 
     private static JsonObject json(byte[] body, Consumer<String> faults) {
-        return Json.parseObject(body, path -> faults.accept("duplicate field \"" + path + "\""));
+        return Json.parseBody(body, path -> faults.accept("duplicate field \"" + path + "\""));
     }
 
     /**
@@ -124,9 +108,8 @@ final class Bodies {
                     yield object -> StrategicMergePatch.apply(object, patch, schema);
                 }
                 case "application/json-patch+json" -> {
-                    JsonValue patch = Json.parse(request.body());
-                    checkJsonPatch(patch);
-                    yield object -> jsonPatch(object, patch);
+                    JsonPatch patch = JsonPatch.of(Json.parseBody(request.body()));
+                    yield patch::apply;
                 }
                 default ->
                     throw new ApiException(
@@ -139,84 +122,6 @@ final class Bodies {
         } catch (JsonException e) {
             throw ApiException.badRequest("the patch is not valid: " + e.getMessage());
         }
-    }
-
-    private static void checkJsonPatch(JsonValue patch) {
-        if (!(patch instanceof JsonArray operations)) {
-            throw ApiException.badRequest("a JSON patch must be an array of operations, got " + patch.kind());
-        }
-        if (operations.items().size() > PATCH_OPERATIONS) {
-            throw new ApiException(
-                    413,
-                    "RequestEntityTooLarge",
-                    "The allowed maximum operations in a JSON patch is " + PATCH_OPERATIONS + ", got "
-                            + operations.items().size());
-        }
-        for (JsonValue operation : operations.items()) {
-            if (!(operation instanceof JsonObject object)
-                    || !OPERATIONS.contains(object.text("op"))
-                    || !(object.get("path").orElse(JsonNull.NULL) instanceof JsonString)) {
-                throw ApiException.badRequest(
-                        "a JSON patch's operation needs a path and an op of " + OPERATIONS + ", got " + operation);
-            }
-        }
-    }
-
-    /** Applies the operations one after the other, so that copies of copies end before they fill the memory. */
-    private static JsonObject jsonPatch(JsonObject object, JsonValue patch) {
-        try {
-            JsonNode target = MAPPER.readTree(Json.writeBytes(object));
-            long copied = 0;
-            for (JsonNode operation : MAPPER.readTree(Json.writeBytes(patch))) {
-                if (operation.path("op").asText().equals("copy")) {
-                    copied += MAPPER.writeValueAsBytes(
-                                    target.at(operation.path("from").asText()))
-                            .length;
-                    if (copied > COPY_BYTES) {
-                        throw new ApiException(
-                                413,
-                                "RequestEntityTooLarge",
-                                "the copies of the JSON patch exceed the limit of " + COPY_BYTES + " bytes");
-                    }
-                }
-                checkThere(target, operation);
-                target = JsonPatch.apply(MAPPER.createArrayNode().add(operation), target);
-            }
-            return Json.parseObject(MAPPER.writeValueAsBytes(target));
-        } catch (ApiException e) {
-            throw e;
-        } catch (JsonException e) {
-            throw new ApiException(422, "Invalid", "the patch does not leave an object: " + e.getMessage());
-        } catch (RuntimeException e) {
-            // The library tells of a path that is not there in several ways, plain runtime exceptions among them.
-            throw new ApiException(
-                    422,
-                    "Invalid",
-                    "the server rejected our request due to an error in our request: " + e.getMessage());
-        } catch (IOException | StackOverflowError e) {
-            throw ApiException.badRequest("the patch is not valid: " + shortly(e));
-        }
-    }
-
-    /** What is taken away, replaced, moved or copied must be there: the library lets some of it pass. */
-    private static void checkThere(JsonNode target, JsonNode operation) {
-        String field = switch (operation.path("op").asText()) {
-            case "remove", "replace" -> "path";
-            case "move", "copy" -> "from";
-            default -> "";
-        };
-        if (!field.isEmpty() && target.at(operation.path(field).asText()).isMissingNode()) {
-            throw new ApiException(
-                    422,
-                    "Invalid",
-                    "the server rejected our request due to an error in our request: nothing is at "
-                            + operation.path(field));
-        }
-    }
-
-    private static String shortly(Throwable error) {
-        String message = Optional.ofNullable(error.getMessage()).orElse("nested too deeply");
-        return message.lines().findFirst().orElse("");
     }
 
     /** Refuses a body whose types are not the kind's. */

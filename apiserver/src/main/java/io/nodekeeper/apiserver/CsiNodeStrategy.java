@@ -5,7 +5,9 @@ import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** The rules of CSINodes, of which each kubelet makes its own. */
 final class CsiNodeStrategy implements Strategy {
@@ -25,7 +27,7 @@ final class CsiNodeStrategy implements Strategy {
         List<FieldError> errors = new ArrayList<>();
         List<JsonObject> drivers =
                 node.object("spec").array("drivers").objects().toList();
-        List<String> names = new ArrayList<>();
+        Set<String> names = new HashSet<>();
         for (int i = 0; i < drivers.size(); i++) {
             String path = "spec.drivers[" + i + "]";
             String name = drivers.get(i).text("name");

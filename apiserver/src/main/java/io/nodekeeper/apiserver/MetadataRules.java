@@ -10,10 +10,12 @@ import io.nodekeeper.api.Names;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /** What holds for the metadata of every kind. */
@@ -90,7 +92,7 @@ final class MetadataRules {
             }
         }
         if (before.has("deletionTimestamp")) {
-            List<String> known = before.array("finalizers").strings().toList();
+            Set<String> known = new HashSet<>(before.array("finalizers").strings().toList());
             List<String> added = metadata.array("finalizers")
                     .strings()
                     .filter(finalizer -> !known.contains(finalizer))

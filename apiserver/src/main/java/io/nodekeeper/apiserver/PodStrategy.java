@@ -10,7 +10,9 @@ import io.nodekeeper.api.Names;
 import io.nodekeeper.apiserver.access.NodeGraph;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.Optional;
 
 /** The rules of Pods, as far as a node's health is concerned. */
@@ -96,7 +98,7 @@ final class PodStrategy implements Strategy {
         if (containers.isEmpty()) {
             errors.add(FieldError.required(path + ".containers", ""));
         }
-        List<String> names = new ArrayList<>();
+        Set<String> names = new HashSet<>();
         for (int i = 0; i < containers.size(); i++) {
             String at = path + ".containers[" + i + "]";
             String name = containers.get(i).text("name");

@@ -304,7 +304,8 @@ final class Writes {
         List<FieldError> all = new ArrayList<>(errors);
         all.addAll(moreErrors);
         if (!all.isEmpty()) {
-            throw ApiException.invalid(type, name, all.stream().distinct().toList());
+            // No more than are named, as a client can choose texts that a hash table finds only slowly.
+            throw ApiException.invalid(type, name, all.stream().distinct().limit(ApiException.ERRORS + 1).toList());
         }
     }
 }

@@ -1,35 +1,24 @@
 package io.nodekeeper.apiserver;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonString;
 import io.nodekeeper.api.JsonValue;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
+import io.nodekeeper.apiserver.yaml.YamlException;
+import io.nodekeeper.apiserver.yaml.YamlReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.exceptions.DuplicateKeyException;
-import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /** Reads and writes YAML by way of JSON: what JSON cannot say is refused. */
 final class Yaml {
     /** The media type. */
     static final String MEDIA_TYPE = "application/yaml";
-
-    /** The most that a body may become; as much as a body may be. Chosen. */
-    private static final int MOST_BYTES = 3 << 20;
-
-    private static final ObjectMapper MAPPER = new ObjectMapper();
 
     /** Text that no reader of YAML, old or new, takes for anything else when it stands there without quotes. */
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z_][A-Za-z0-9_./-]*");
@@ -42,42 +31,20 @@ final class Yaml {
     /**
      * The object in {@code body}.
      *
-     * @param repeated is told what is wrong with a field that is there twice; the last one counts
-     * @throws ApiException if it is malformed
+     * @param repeated gets what is wrong with each field that is there twice; the last one counts
+     * @throws ApiException if it is malformed or no object
      */
     static JsonObject parse(byte[] body, Consumer<String> repeated) {
-        String text = new String(body, StandardCharsets.UTF_8);
+        JsonValue value;
         try {
-            try {
-                return object(text, false);
-            } catch (DuplicateKeyException e) {
-                repeated.accept(shortly(e));
-                return object(text, true);
-            }
-        } catch (YamlEngineException | IOException | StackOverflowError e) {
-            throw ApiException.badRequest("the request body is not valid YAML: " + shortly(e));
+            value = YamlReader.read(body, repeated);
+        } catch (YamlException e) {
+            throw ApiException.badRequest("the request body is not valid YAML: " + e.getMessage());
         }
-    }
-
-    private static JsonObject object(String text, boolean allowRepeated) throws IOException {
-        Object tree = new Load(LoadSettings.builder()
-                        .setAllowDuplicateKeys(allowRepeated)
-                        .setMaxAliasesForCollections(50)
-                        .build())
-                .loadFromString(text);
-        BoundedOutput json = new BoundedOutput();
-        MAPPER.writeValue(json, tree);
-        return Json.parseObject(json.toByteArray());
-    }
-
-    private static String shortly(Throwable error) {
-        String message = Optional.ofNullable(error.getMessage()).orElse("nested too deeply");
-        if (error instanceof DuplicateKeyException) {
-            // The place comes first and is told over several lines; which field it is comes last.
-            message = message.substring(
-                    message.lastIndexOf("found duplicate key") < 0 ? 0 : message.lastIndexOf("found duplicate key"));
+        if (value instanceof JsonObject object) {
+            return object;
         }
-        return message.lines().findFirst().orElse("");
+        throw ApiException.badRequest("the request body is not valid YAML: expected a mapping, got " + value.kind());
     }
 
     /** Writes {@code value} in block style. */
@@ -129,27 +96,5 @@ final class Yaml {
 
     private static void indent(StringBuilder out, int indent) {
         out.repeat(' ', indent);
-    }
-
-    /** Aliases of aliases make a short YAML an endless JSON: this ends it. */
-    private static final class BoundedOutput extends ByteArrayOutputStream {
-        @Override
-        public synchronized void write(int b) {
-            check(1);
-            super.write(b);
-        }
-
-        @Override
-        public synchronized void write(byte[] bytes, int offset, int length) {
-            check(length);
-            super.write(bytes, offset, length);
-        }
-
-        private void check(int more) {
-            if (count + more > MOST_BYTES) {
-                throw ApiException.badRequest(
-                        "the request body is not valid YAML: its aliases make more than " + MOST_BYTES + " bytes");
-            }
-        }
     }
 }

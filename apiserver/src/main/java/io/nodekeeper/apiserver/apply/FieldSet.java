@@ -24,6 +24,9 @@ public final class FieldSet {
 
     private static final String SELF = ".";
 
+    /** The most characters of a path that is shown: many fields below a long name must not become a long answer each. */
+    private static final int PATH = 500;
+
     private final boolean self;
     /** None of them is empty. */
     private final SortedMap<String, FieldSet> children;
@@ -55,15 +58,15 @@ public final class FieldSet {
             }
             case JsonArray array
             when schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list && list.isMerged() -> {
-                SortedMap<String, FieldSet> children = new TreeMap<>();
+                SortedMap<String, List<FieldSet>> children = new TreeMap<>();
                 for (JsonValue item : array.items()) {
                     String element = PathElement.of(item, list);
                     FieldSet content = element.startsWith("k:")
                             ? of(item, Optional.of(list.item())).withSelf()
                             : HERE;
-                    children.merge(element, content, FieldSet::union);
+                    children.computeIfAbsent(element, key -> new ArrayList<>()).add(content);
                 }
-                yield children.isEmpty() ? HERE : new FieldSet(false, children);
+                yield children.isEmpty() ? HERE : new FieldSet(false, unions(children));
             }
             default -> HERE;
         };
@@ -134,6 +137,27 @@ public final class FieldSet {
         return new FieldSet(self || other.self, all);
     }
 
+    /** The fields of any of {@code sets}; as fast for many as for one of their size. */
+    static FieldSet union(List<FieldSet> sets) {
+        if (sets.size() == 1) {
+            return sets.getFirst();
+        }
+        boolean self = false;
+        SortedMap<String, List<FieldSet>> children = new TreeMap<>();
+        for (FieldSet set : sets) {
+            self |= set.self;
+            set.children.forEach((element, child) ->
+                    children.computeIfAbsent(element, key -> new ArrayList<>()).add(child));
+        }
+        return new FieldSet(self, unions(children));
+    }
+
+    private static SortedMap<String, FieldSet> unions(SortedMap<String, List<FieldSet>> sets) {
+        SortedMap<String, FieldSet> unions = new TreeMap<>();
+        sets.forEach((element, several) -> unions.put(element, union(several)));
+        return unions;
+    }
+
     /** The fields of this that are not in {@code other}. */
     public FieldSet minus(FieldSet other) {
         SortedMap<String, FieldSet> rest = new TreeMap<>();
@@ -158,18 +182,33 @@ public final class FieldSet {
         return new FieldSet(self && other.self, both);
     }
 
-    /** The paths of all members, as in {@code .metadata.labels.a}. */
-    public List<String> paths() {
+    /** The paths of the first {@code most} members, as in {@code .metadata.labels.a}, each cut after 500 characters. */
+    public List<String> paths(int most) {
         List<String> paths = new ArrayList<>();
-        collect("", paths);
+        collect("", paths, most);
         return paths;
     }
 
-    private void collect(String path, List<String> paths) {
-        if (self) {
+    private void collect(String path, List<String> paths, int most) {
+        if (self && paths.size() < most) {
             paths.add(path);
         }
-        children.forEach((element, child) -> child.collect(path + PathElement.show(element), paths));
+        for (var child : children.entrySet()) {
+            if (paths.size() >= most) {
+                return;
+            }
+            String longer = path + PathElement.show(child.getKey());
+            child.getValue().collect(longer.substring(0, Math.min(longer.length(), PATH)), paths, most);
+        }
+    }
+
+    /** How many fields are members. */
+    int size() {
+        int size = self ? 1 : 0;
+        for (FieldSet child : children.values()) {
+            size += child.size();
+        }
+        return size;
     }
 
     @Override

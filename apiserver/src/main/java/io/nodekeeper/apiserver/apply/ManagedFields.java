@@ -4,7 +4,9 @@ import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +27,23 @@ public final class ManagedFields {
      * @param apiVersion of the form in which it writes
      * @param subresource by way of which; empty for the object itself
      */
-    public record Manager(String name, boolean applies, String apiVersion, String subresource) {
+    public record Manager(String name, boolean applies, String apiVersion, String subresource)
+            implements Comparable<Manager> {
+        private static final Comparator<Manager> ORDER = Comparator.comparing(Manager::name)
+                .thenComparing(Manager::applies)
+                .thenComparing(Manager::apiVersion)
+                .thenComparing(Manager::subresource);
+
+        /** An order, so that hash tables find managers fast whose names a client chose to have one hash code. */
+        @Override
+        public int compareTo(Manager other) {
+            return ORDER.compare(this, other);
+        }
+
+        /** The same for all versions in which it applies. */
+        private Manager whole() {
+            return applies ? new Manager(name, true, "", subresource) : this;
+        }
 
         /** Whether it is the same as {@code other}: whoever applies may change its version. */
         boolean is(Manager other) {
@@ -57,7 +75,8 @@ public final class ManagedFields {
 
     /** Reads {@code managedFields}; what is no entry is left out. */
     public static ManagedFields parse(JsonArray entries) {
-        Map<Manager, Owned> owners = new LinkedHashMap<>();
+        Map<Manager, List<FieldSet>> fieldsOf = new LinkedHashMap<>();
+        Map<Manager, String> since = new HashMap<>();
         entries.objects().forEach(entry -> {
             FieldSet fields = FieldSet.parse(entry.object("fieldsV1"));
             if (!fields.isEmpty()) {
@@ -66,12 +85,13 @@ public final class ManagedFields {
                         entry.text("operation").equals(APPLY),
                         entry.text("apiVersion"),
                         entry.text("subresource"));
-                owners.merge(
-                        manager,
-                        new Owned(fields, entry.text("time")),
-                        (one, other) -> new Owned(one.fields.union(other.fields), one.time));
+                fieldsOf.computeIfAbsent(manager, known -> new ArrayList<>()).add(fields);
+                since.putIfAbsent(manager, entry.text("time"));
             }
         });
+        Map<Manager, Owned> owners = new LinkedHashMap<>();
+        fieldsOf.forEach((manager, sets) ->
+                owners.put(manager, new Owned(FieldSet.union(sets), since.getOrDefault(manager, ""))));
         return new ManagedFields(owners);
     }
 
@@ -94,29 +114,36 @@ public final class ManagedFields {
                 .toList());
     }
 
-    /** Who owns anything. */
-    public List<Manager> managers() {
-        return List.copyOf(owners.keySet());
-    }
-
     /** What {@code manager} owns. */
     public FieldSet of(Manager manager) {
-        FieldSet fields = FieldSet.EMPTY;
-        for (Map.Entry<Manager, Owned> owner : owners.entrySet()) {
-            if (owner.getKey().is(manager)) {
-                fields = fields.union(owner.getValue().fields);
+        List<FieldSet> sets = new ArrayList<>();
+        owners.forEach((owner, owned) -> {
+            if (owner.is(manager)) {
+                sets.add(owned.fields);
             }
-        }
-        return fields;
+        });
+        return FieldSet.union(sets);
     }
 
     /** What anybody owns. */
     FieldSet all() {
-        FieldSet all = FieldSet.EMPTY;
-        for (Owned owned : owners.values()) {
-            all = all.union(owned.fields);
-        }
-        return all;
+        return FieldSet.union(owners.values().stream().map(Owned::fields).toList());
+    }
+
+    /** What each but {@code manager} owns of {@code fields}, without those who own nothing of it. */
+    Map<Manager, FieldSet> others(Manager manager, FieldSet fields) {
+        Map<Manager, List<FieldSet>> shared = new LinkedHashMap<>();
+        Map<Manager, Manager> shown = new HashMap<>();
+        owners.forEach((owner, owned) -> {
+            FieldSet common = owner.is(manager) ? FieldSet.EMPTY : owned.fields.intersection(fields);
+            if (!common.isEmpty()) {
+                shown.putIfAbsent(owner.whole(), owner);
+                shared.computeIfAbsent(owner.whole(), known -> new ArrayList<>()).add(common);
+            }
+        });
+        Map<Manager, FieldSet> others = new LinkedHashMap<>();
+        shared.forEach((owner, sets) -> others.put(shown.getOrDefault(owner, owner), FieldSet.union(sets)));
+        return others;
     }
 
     /** The same, but {@code manager} owns {@code fields} and nothing else; its time changes only if those do. */

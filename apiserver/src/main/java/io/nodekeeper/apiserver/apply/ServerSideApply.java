@@ -22,6 +22,9 @@ import java.util.Set;
  * value, as their schema says.
  */
 public final class ServerSideApply {
+    /** The most characters of a value that a message repeats. */
+    private static final int SHOWN = 500;
+
     private ServerSideApply() {}
 
     /**
@@ -33,12 +36,12 @@ public final class ServerSideApply {
      */
     public record Applied(JsonObject object, ManagedFields owners, Map<Manager, FieldSet> conflicts) {
 
-        /** The refusal in Kubernetes' words. */
+        /** The refusal in Kubernetes' words; of many conflicts the first 100 are named. */
         public ApiException refusal() {
             List<JsonValue> causes = new ArrayList<>();
             Map<String, List<String>> byManager = new java.util.TreeMap<>();
             conflicts.forEach((manager, fields) -> {
-                for (String path : fields.paths()) {
+                for (String path : fields.paths(ApiException.ERRORS - causes.size())) {
                     byManager
                             .computeIfAbsent(manager.toString(), known -> new ArrayList<>())
                             .add(path);
@@ -49,7 +52,8 @@ public final class ServerSideApply {
                             .build());
                 }
             });
-            StringBuilder text = new StringBuilder("Apply failed with " + causes.size());
+            StringBuilder text = new StringBuilder("Apply failed with "
+                    + conflicts.values().stream().mapToInt(FieldSet::size).sum());
             if (causes.size() == 1) {
                 byManager.forEach((manager, paths) -> text.append(" conflict: conflict with ")
                         .append(manager)
@@ -96,14 +100,8 @@ public final class ServerSideApply {
                 ? left
                 : JsonObject.EMPTY;
         Comparison change = Comparison.of(live, result, schema);
-        Map<Manager, FieldSet> conflicts = new LinkedHashMap<>();
-        for (Manager other : next.managers()) {
-            FieldSet contested = next.of(other).intersection(change.written());
-            if (!other.is(manager) && !contested.isEmpty()) {
-                conflicts.put(other, contested);
-            }
-        }
-        return new Applied(result, next.taken(manager, change), force ? Map.of() : conflicts);
+        return new Applied(
+                result, next.taken(manager, change), force ? Map.of() : next.others(manager, change.written()));
     }
 
     /** Refuses items that cannot be told apart. */
@@ -125,12 +123,17 @@ public final class ServerSideApply {
                         : PathElement.item(item, list)
                                 .orElseThrow(() ->
                                         ApiException.badRequest(path + ": an item of this list must have its key \""
-                                                + list.mergeKey() + "\", got " + item));
+                                                + list.mergeKey() + "\", got " + shown(item)));
                 if (!seen.add(element)) {
-                    throw ApiException.badRequest(path + ": duplicate entries for key " + PathElement.show(element));
+                    throw ApiException.badRequest(path + ": duplicate entries for key " + shown(PathElement.show(element)));
                 }
             }
         }
+    }
+
+    private static String shown(Object value) {
+        String text = value.toString();
+        return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "…";
     }
 
     private static JsonValue merge(JsonValue live, JsonValue wanted, Optional<Schema> schema) {

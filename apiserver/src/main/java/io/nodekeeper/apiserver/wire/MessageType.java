@@ -23,9 +23,6 @@ import org.jspecify.annotations.Nullable;
  * ({@link KeptZeros}). Thread-safe.
  */
 final class MessageType {
-    /** Messages inside of messages; the JSON reader's bound is twice that. Chosen. */
-    static final int MAX_DEPTH = 100;
-
     private static final Map<String, MessageType> MADE = new ConcurrentHashMap<>();
 
     private final Descriptor descriptor;
@@ -53,7 +50,7 @@ final class MessageType {
     /** Reads one value; the empty result is a value that JSON leaves out, as a time that is not set. */
     interface Reader {
         @Nullable
-        JsonValue read(CodedInputStream in, int depth) throws IOException;
+        JsonValue read(CodedInputStream in, Bounds bounds) throws IOException;
     }
 
     private Field[] table() {
@@ -91,10 +88,12 @@ final class MessageType {
         Descriptor type = field.getMessageType();
         return Scalars.message(type).orElseGet(() -> {
             MessageType nested = of(type);
-            return (in, depth) -> {
+            return (in, bounds) -> {
                 JsonObject.Builder object = JsonObject.builder();
                 int end = in.pushLimit(in.readRawVarint32());
-                nested.readInto(object, in, depth - 1);
+                bounds.enter();
+                nested.readInto(object, in, bounds);
+                bounds.leave();
                 in.popLimit(end);
                 return object.build();
             };
@@ -106,7 +105,7 @@ final class MessageType {
         Reader value = reader(type.findFieldByNumber(2));
         int wireType = type.findFieldByNumber(2).getLiteType().getWireType();
         JsonValue absent = Scalars.zero(type.findFieldByNumber(2));
-        return (in, depth) -> {
+        return (in, bounds) -> {
             int end = in.pushLimit(in.readRawVarint32());
             String key = "";
             JsonValue item = absent;
@@ -114,7 +113,9 @@ final class MessageType {
                 if (tag == (1 << 3 | WireFormat.WIRETYPE_LENGTH_DELIMITED)) {
                     key = in.readStringRequireUtf8();
                 } else if (tag == (2 << 3 | wireType)) {
-                    JsonValue read = value.read(in, depth - 1);
+                    bounds.enter();
+                    JsonValue read = value.read(in, bounds);
+                    bounds.leave();
                     item = read == null ? absent : read;
                 } else {
                     Protobuf.skip(in, tag);
@@ -126,10 +127,7 @@ final class MessageType {
     }
 
     /** Reads a message up to the end of {@code in} into {@code object}. */
-    void readInto(JsonObject.Builder object, CodedInputStream in, int depth) throws IOException {
-        if (depth < 0) {
-            throw new ProtobufException("the message is nested deeper than " + MAX_DEPTH + " levels");
-        }
+    void readInto(JsonObject.Builder object, CodedInputStream in, Bounds bounds) throws IOException {
         Field[] known = table();
         Object[] values = new Object[known.length];
         for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
@@ -138,7 +136,7 @@ final class MessageType {
             if (field == null) {
                 Protobuf.skip(in, tag);
             } else {
-                values[number] = read(field, values[number], in, WireFormat.getTagWireType(tag), depth);
+                values[number] = read(field, values[number], in, WireFormat.getTagWireType(tag), bounds);
             }
         }
         for (int i = 0; i < known.length; i++) {
@@ -149,23 +147,26 @@ final class MessageType {
     }
 
     private static @Nullable Object read(
-            Field field, @Nullable Object before, CodedInputStream in, int wireType, int depth) throws IOException {
+            Field field, @Nullable Object before, CodedInputStream in, int wireType, Bounds bounds)
+            throws IOException {
+        bounds.count();
         if (field.repeated) {
             List<JsonValue> items = items(before);
             if (wireType == WireFormat.WIRETYPE_LENGTH_DELIMITED && field.wireType != wireType) {
                 int end = in.pushLimit(in.readRawVarint32());
                 while (!in.isAtEnd()) {
-                    add(items, field.reader.read(in, depth));
+                    bounds.count();
+                    add(items, field.reader.read(in, bounds));
                 }
                 in.popLimit(end);
             } else {
                 checkWireType(field, wireType);
-                add(items, field.reader.read(in, depth));
+                add(items, field.reader.read(in, bounds));
             }
             return items;
         }
         checkWireType(field, wireType);
-        JsonValue value = field.reader.read(in, depth);
+        JsonValue value = field.reader.read(in, bounds);
         if (field.map) {
             JsonObject.Builder map = before == null ? JsonObject.builder() : (JsonObject.Builder) before;
             ((JsonObject) Objects.requireNonNull(value)).fields().forEach(map::put);

@@ -78,7 +78,10 @@ public final class Protobuf {
                     from = MAGIC.length + in.getTotalBytesRead();
                     in.skipRawBytes(length);
                 }
-                case 3, 4 -> encoding += in.readStringRequireUtf8();
+                case 3, 4 -> {
+                    String given = in.readStringRequireUtf8();
+                    encoding = given.isEmpty() ? encoding : given;
+                }
                 default -> skip(in, tag);
             }
         }
@@ -90,7 +93,7 @@ public final class Protobuf {
         }
         JsonObject.Builder object = JsonObject.builder().put("kind", kind).put("apiVersion", apiVersion);
         MessageTypes.find(apiVersion, kind)
-                .readInto(object, CodedInputStream.newInstance(bytes, from, length), MessageType.MAX_DEPTH);
+                .readInto(object, CodedInputStream.newInstance(bytes, from, length), new Bounds());
         return object.build();
     }
 

@@ -32,13 +32,13 @@ final class Scalars {
 
     static MessageType.Reader reader(FieldDescriptor field) {
         return switch (field.getType()) {
-            case STRING -> (in, depth) -> new JsonString(in.readStringRequireUtf8());
-            case BOOL -> (in, depth) -> in.readBool() ? JsonBool.TRUE : JsonBool.FALSE;
-            case INT32 -> (in, depth) -> JsonNumber.of(in.readInt32());
-            case INT64 -> (in, depth) -> JsonNumber.of(in.readInt64());
-            case UINT32 -> (in, depth) -> JsonNumber.of(Integer.toUnsignedLong(in.readUInt32()));
-            case DOUBLE -> (in, depth) -> decimal(in.readDouble());
-            case BYTES -> (in, depth) -> new JsonString(Base64.getEncoder().encodeToString(in.readByteArray()));
+            case STRING -> (in, bounds) -> new JsonString(in.readStringRequireUtf8());
+            case BOOL -> (in, bounds) -> in.readBool() ? JsonBool.TRUE : JsonBool.FALSE;
+            case INT32 -> (in, bounds) -> JsonNumber.of(in.readInt32());
+            case INT64 -> (in, bounds) -> JsonNumber.of(in.readInt64());
+            case UINT32 -> (in, bounds) -> JsonNumber.of(Integer.toUnsignedLong(in.readUInt32()));
+            case DOUBLE -> (in, bounds) -> decimal(in.readDouble());
+            case BYTES -> (in, bounds) -> new JsonString(Base64.getEncoder().encodeToString(in.readByteArray()));
             default -> throw new IllegalArgumentException(field.getFullName() + ": no rule for " + field.getType());
         };
     }
@@ -71,21 +71,21 @@ final class Scalars {
     /** How a message is read that is no object in JSON; empty for those that are. */
     static Optional<MessageType.Reader> message(Descriptor type) {
         MessageType.Reader reader = switch (type.getName()) {
-            case "Time", "Timestamp" -> inside((in, depth) -> time(in, false));
-            case "MicroTime" -> inside((in, depth) -> time(in, true));
-            case "Quantity" -> inside((in, depth) -> quantity(in));
-            case "IntOrString" -> inside((in, depth) -> intOrString(in));
-            case "FieldsV1", "RawExtension" -> inside((in, depth) -> raw(in));
-            case "ExtraValue" -> inside((in, depth) -> texts(in));
+            case "Time", "Timestamp" -> inside((in, bounds) -> time(in, false));
+            case "MicroTime" -> inside((in, bounds) -> time(in, true));
+            case "Quantity" -> inside((in, bounds) -> quantity(in));
+            case "IntOrString" -> inside((in, bounds) -> intOrString(in));
+            case "FieldsV1", "RawExtension" -> inside((in, bounds) -> raw(in));
+            case "ExtraValue" -> inside((in, bounds) -> texts(in));
             default -> null;
         };
         return Optional.ofNullable(reader);
     }
 
     private static MessageType.Reader inside(MessageType.Reader content) {
-        return (in, depth) -> {
+        return (in, bounds) -> {
             int end = in.pushLimit(in.readRawVarint32());
-            JsonValue value = content.read(in, depth);
+            JsonValue value = content.read(in, bounds);
             in.popLimit(end);
             return value;
         };

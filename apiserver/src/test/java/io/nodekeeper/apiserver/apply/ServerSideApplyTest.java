@@ -50,7 +50,7 @@ class ServerSideApplyTest {
                 .hasToString(
                         "{\"f:metadata\":{\"f:finalizers\":{\"v:\\\"x.y/z\\\"\":{}},\"f:labels\":{\"f:a\":{}}},\"f:spec\":{\"f:taints\":{},\"f:unschedulable\":{}},\"f:status\":{\"f:conditions\":{\"k:{\\\"type\\\":\\\"Ready\\\"}\":{\".\":{},\"f:status\":{},\"f:type\":{}}}}}");
         assertThat(FieldSet.parse(fields.toJson())).isEqualTo(fields);
-        assertThat(fields.paths())
+        assertThat(fields.paths(100))
                 .containsExactly(
                         ".metadata.finalizers[=\"x.y/z\"]",
                         ".metadata.labels.a",
@@ -66,7 +66,7 @@ class ServerSideApplyTest {
     void portsAreToldApartByTheirProtocolToo() {
         JsonObject pod = node("{'spec':{'containers':[{'name':'c','ports':[{'containerPort':53,'protocol':'UDP'},"
                 + "{'containerPort':53}]}]}}");
-        assertThat(FieldSet.of(pod, POD).paths())
+        assertThat(FieldSet.of(pod, POD).paths(100))
                 .contains(
                         ".spec.containers[name=\"c\"].ports[containerPort=53,protocol=\"UDP\"]",
                         ".spec.containers[name=\"c\"].ports[containerPort=53,protocol=\"TCP\"]");
@@ -120,8 +120,8 @@ class ServerSideApplyTest {
         Comparison change =
                 Comparison.of(one.object(), node("{'metadata':{'labels':{'a':'9','b':'2'}}}"), NODE);
         ManagedFields after = one.owners().written(writer, change, NOW);
-        assertThat(after.of(ONE).paths()).containsExactly(".metadata.labels.b");
-        assertThat(after.of(writer).paths()).containsExactly(".metadata.labels.a");
+        assertThat(after.of(ONE).paths(100)).containsExactly(".metadata.labels.b");
+        assertThat(after.of(writer).paths(100)).containsExactly(".metadata.labels.a");
     }
 
     // ---- whatever is applied -------------------------------------------------------------------------------------
@@ -144,12 +144,12 @@ class ServerSideApplyTest {
         FieldSet asked = FieldSet.of(wanted, NODE);
         assertThat(asked.minus(FieldSet.of(applied.object(), NODE))
                         .minus(empties(wanted))
-                        .paths())
+                        .paths(100))
                 .isEmpty();
         assertThat(Comparison.of(applied.object(), wanted, NODE)
                         .written()
                         .minus(empties(wanted))
-                        .paths())
+                        .paths(100))
                 .isEmpty();
         assertThat(applied.owners().of(ONE)).isEqualTo(asked);
     }
@@ -181,10 +181,10 @@ class ServerSideApplyTest {
         FieldSet left = FieldSet.of(dropped.object(), NODE);
         FieldSet untouched = applied.owners().of(new Manager("before", false, "v1", ""));
         // Exactly what others own is left: nothing of the one who dropped all, nothing less of the others.
-        assertThat(untouched.minus(left).minus(empties(live)).paths()).isEmpty();
+        assertThat(untouched.minus(left).minus(empties(live)).paths(100)).isEmpty();
         assertThat(left.minus(FieldSet.of(live, NODE))
                         .minus(empties(dropped.object()))
-                        .paths())
+                        .paths(100))
                 .isEmpty();
     }
 

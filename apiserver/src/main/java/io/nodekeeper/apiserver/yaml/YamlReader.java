@@ -1,0 +1,265 @@
+package io.nodekeeper.apiserver.yaml;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonBool;
+import io.nodekeeper.api.JsonNull;
+import io.nodekeeper.api.JsonNumber;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.JsonValue;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Parse;
+import org.snakeyaml.engine.v2.common.Anchor;
+import org.snakeyaml.engine.v2.events.AliasEvent;
+import org.snakeyaml.engine.v2.events.Event;
+import org.snakeyaml.engine.v2.events.MappingStartEvent;
+import org.snakeyaml.engine.v2.events.ScalarEvent;
+import org.snakeyaml.engine.v2.events.SequenceStartEvent;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.nodes.Tag;
+import org.snakeyaml.engine.v2.resolver.JsonScalarResolver;
+import org.snakeyaml.engine.v2.resolver.ScalarResolver;
+
+/**
+ * Reads one YAML document as JSON, in time and memory in proportion to the text: it takes the parser's events as they come
+ * and makes the JSON of them, without a tree of YAML's own in between. Aliases share the value of their anchor, and count as
+ * if it stood in their place. Used once, by one thread.
+ *
+ * <p>Bounds: {@link Json#MAX_DEPTH} levels, {@link Json#MAX_VALUES} values and {@value #TEXT} characters after aliases, 100
+ * characters of a number as in JSON; the parser itself allows 1,024 characters for a key without {@code ?}.
+ */
+public final class YamlReader {
+    /** The most characters of keys and scalars after aliases: what a body may have in bytes. */
+    private static final int TEXT = 3 << 20;
+
+    /** The most characters of a number, as in JSON. */
+    private static final int NUMBER = 100;
+
+    /** The most repeated keys that are reported: more than a client shows. */
+    private static final int REPORTED = 50;
+
+    /** The most characters of the text that a message repeats. */
+    private static final int SHOWN = 200;
+
+    private static final ScalarResolver RESOLVER = new JsonScalarResolver();
+    private static final Pattern JSON_NUMBER = Pattern.compile("-?+(0|[1-9][0-9]*+)(\\.[0-9]++)?+([eE][-+]?+[0-9]++)?+");
+
+    /** A value with an anchor, and what it counts. */
+    private record Anchored(JsonValue value, int values, int characters) {}
+
+    private final Iterator<Event> events;
+    private final Consumer<String> repeated;
+    private final Map<Anchor, Anchored> anchors = new HashMap<>();
+    private int values;
+    private int characters;
+    private int reports;
+
+    private YamlReader(Iterator<Event> events, Consumer<String> repeated) {
+        this.events = events;
+        this.repeated = repeated;
+    }
+
+    /**
+     * Reads the only document in {@code bytes}, which is UTF-8.
+     *
+     * @param repeated gets, for each of the first 50 keys that are there twice in a mapping, what is wrong; the last value
+     *     counts
+     * @throws YamlException if it is malformed, cannot be said in JSON, or exceeds a bound
+     */
+    public static JsonValue read(byte[] bytes, Consumer<String> repeated) {
+        String text = new String(bytes, StandardCharsets.UTF_8);
+        LoadSettings settings = LoadSettings.builder()
+                // The parser keeps what it has not used up in one array, and copies all of it whenever it reads on: with its
+                // usual 1,024 characters at a time, a token costs the square of its length.
+                .setBufferSize(Math.max(1_024, text.length()))
+                .setCodePointLimit(TEXT)
+                .build();
+        try {
+            return new YamlReader(new Parse(settings).parseString(text).iterator(), repeated).document();
+        } catch (YamlEngineException e) {
+            throw new YamlException(problem(e));
+        }
+    }
+
+    private static String problem(YamlEngineException e) {
+        if (e instanceof MarkedYamlEngineException marked) {
+            String where = marked.getProblemMark()
+                    .map(mark -> " (line " + (mark.getLine() + 1) + ", column " + (mark.getColumn() + 1) + ")")
+                    .orElse("");
+            return cut(Optional.ofNullable(marked.getProblem()).orElse("malformed")) + where;
+        }
+        return cut(Optional.ofNullable(e.getMessage()).orElse("malformed").lines().findFirst().orElse("malformed"));
+    }
+
+    private JsonValue document() {
+        JsonValue value = JsonNull.NULL;
+        boolean found = false;
+        while (events.hasNext()) {
+            Event event = events.next();
+            switch (event.getEventId()) {
+                case StreamStart, StreamEnd, DocumentEnd, Comment -> {}
+                case DocumentStart -> {
+                    if (found) {
+                        throw new YamlException("expected a single document, got more" + at(event));
+                    }
+                    found = true;
+                }
+                default -> value = value(event, Json.MAX_DEPTH);
+            }
+        }
+        return value;
+    }
+
+    private JsonValue value(Event event, int depth) {
+        if (depth < 0) {
+            throw new YamlException("nested deeper than " + Json.MAX_DEPTH + " levels" + at(event));
+        }
+        if (event instanceof AliasEvent alias) {
+            Anchored anchored = anchors.get(alias.getAlias());
+            if (anchored == null) {
+                throw new YamlException("found undefined alias " + cut(alias.getAlias().getValue()) + at(event));
+            }
+            count(event, anchored.values, anchored.characters);
+            return anchored.value;
+        }
+        int valuesBefore = values;
+        int charactersBefore = characters;
+        Optional<Anchor> anchor = Optional.empty();
+        JsonValue value;
+        switch (event) {
+            case ScalarEvent scalar -> {
+                count(event, 1, scalar.getValue().length());
+                anchor = scalar.getAnchor();
+                value = scalar(scalar);
+            }
+            case MappingStartEvent start -> {
+                count(event, 1, 0);
+                checkTag(start.getTag(), Tag.MAP, event);
+                anchor = start.getAnchor();
+                value = mapping(depth);
+            }
+            case SequenceStartEvent start -> {
+                count(event, 1, 0);
+                checkTag(start.getTag(), Tag.SEQ, event);
+                anchor = start.getAnchor();
+                List<JsonValue> items = new ArrayList<>();
+                for (Event next = events.next();
+                        next.getEventId() != Event.ID.SequenceEnd;
+                        next = events.next()) {
+                    items.add(value(next, depth - 1));
+                }
+                value = new JsonArray(items);
+            }
+            default -> throw new YamlException("unexpected " + event.getEventId() + at(event));
+        }
+        if (anchor.isPresent()) {
+            anchors.put(anchor.get(), new Anchored(value, values - valuesBefore, characters - charactersBefore));
+        }
+        return value;
+    }
+
+    private void count(Event event, int moreValues, int moreCharacters) {
+        values += moreValues;
+        characters += moreCharacters;
+        if (values > Json.MAX_VALUES) {
+            throw new YamlException("there are more than " + Json.MAX_VALUES + " values, aliases included" + at(event));
+        }
+        if (characters > TEXT) {
+            throw new YamlException("its aliases make more than " + TEXT + " bytes" + at(event));
+        }
+    }
+
+    private JsonObject mapping(int depth) {
+        JsonObject.Builder object = JsonObject.builder();
+        Set<String> seen = new HashSet<>();
+        for (Event next = events.next(); next.getEventId() != Event.ID.MappingEnd; next = events.next()) {
+            String key = key(next);
+            if (!seen.add(key) && reports++ < REPORTED) {
+                repeated.accept("found duplicate key " + cut(key));
+            }
+            object.put(key, value(events.next(), depth - 1));
+        }
+        return object.build();
+    }
+
+    /** A key, which must be a plain value that is not null. */
+    private String key(Event event) {
+        JsonValue key = event instanceof ScalarEvent || event instanceof AliasEvent
+                ? value(event, Json.MAX_DEPTH)
+                : JsonNull.NULL;
+        return switch (key) {
+            case JsonString string -> string.value();
+            case JsonNumber number -> number.literal();
+            case JsonBool bool -> Boolean.toString(bool.value());
+            default -> throw new YamlException("a key must be a text, a number or a boolean" + at(event));
+        };
+    }
+
+    private static JsonValue scalar(ScalarEvent event) {
+        String text = event.getValue();
+        Optional<String> given = event.getTag().filter(tag -> !tag.equals("!"));
+        Tag tag = given.isPresent()
+                ? new Tag(given.get())
+                : event.getTag().isPresent()
+                        ? Tag.STR
+                        : RESOLVER.resolve(text, event.getImplicit().canOmitTagInPlainScalar());
+        if (tag.equals(Tag.STR)) {
+            return new JsonString(text);
+        }
+        if (tag.equals(Tag.BINARY)) {
+            // In base64, as JSON has bytes; the lines into which it was broken do not count.
+            return new JsonString(text.replaceAll("\\s", ""));
+        }
+        if (tag.equals(Tag.NULL)) {
+            return JsonNull.NULL;
+        }
+        if (tag.equals(Tag.BOOL) && (text.equals("true") || text.equals("false"))) {
+            return text.equals("true") ? JsonBool.TRUE : JsonBool.FALSE;
+        }
+        if (tag.equals(Tag.INT) || tag.equals(Tag.FLOAT)) {
+            return number(text, event);
+        }
+        throw new YamlException("cannot read \"" + cut(text) + "\" as " + cut(tag.getValue()) + at(event));
+    }
+
+    private static JsonNumber number(String text, Event event) {
+        if (text.length() <= NUMBER) {
+            // YAML may end a number with a dot, JSON not.
+            String literal = text.replaceFirst("\\.(?![0-9])", "");
+            if (JSON_NUMBER.matcher(literal).matches()) {
+                return new JsonNumber(literal);
+            }
+        }
+        throw new YamlException("\"" + cut(text) + "\" is no number of JSON with at most " + NUMBER + " characters"
+                + at(event));
+    }
+
+    private static void checkTag(Optional<String> given, Tag expected, Event event) {
+        if (given.isPresent() && !given.get().equals("!") && !given.get().equals(expected.getValue())) {
+            throw new YamlException("unknown tag " + cut(given.get()) + at(event));
+        }
+    }
+
+    private static String at(Event event) {
+        return event.getStartMark()
+                .map(mark -> " (line " + (mark.getLine() + 1) + ", column " + (mark.getColumn() + 1) + ")")
+                .orElse("");
+    }
+
+    private static String cut(String text) {
+        return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "…";
+    }
+}
