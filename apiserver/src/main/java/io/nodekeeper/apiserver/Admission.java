@@ -13,10 +13,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 
 /**
- * Lets requests in as {@link RequestLimits} decides, has large lists read beside the rest, and answers requests that take
- * too long. Watches and requests that are not about objects (health, discovery, metrics) pass. Thread-safe.
+ * Lets requests in as {@link RequestLimits} decides, has lists and large bodies read beside the event loops, the users by
+ * {@link Turns}, and answers requests that take too long. Watches and requests that are not about objects (health, discovery, metrics) pass. Thread-safe.
  */
 final class Admission {
     /** How exactly deadlines are kept. Chosen: clients name whole seconds. */
@@ -26,38 +27,80 @@ final class Admission {
     private static final Set<String> LEADERS = Set.of("system:kube-controller-manager", "system:kube-scheduler");
     private static final String SYSTEM_ACCOUNTS = Binding.ACCOUNT_PREFIX + "kube-system:";
 
+    /** Bytes, of the body and of the stored object that it changes, from which a request is served beside the event loops. */
+    private static final int HEAVY = 16 << 10;
+
+    /** The same for a body in YAML, which takes several times as long to read as JSON. */
+    private static final int HEAVY_YAML = 4 << 10;
+
+    /** Memory that a request takes for each byte of its body and its object: measured, at most 15 for lists of numbers. */
+    private static final int EXPANSION = 16;
+
+    /** Large bodies are read by this many threads at a time, as on a small machine more would only take turns. */
+    private static final int BODIES_AT_ONCE = 2;
+
+    private static final Set<String> YAML_TYPES = Set.of(Yaml.MEDIA_TYPE, Bodies.APPLY);
+
     private final RequestLimits limits;
     private final Turns lists;
+    /** Requests with large bodies or about large objects. */
+    private final Turns bodies;
     /** What had to wait and is not a list: it shall not wait for lists as well. */
     private final Turns others;
 
+    private final ToLongFunction<RequestInfo> storedBytes;
     private final Loop loop;
     private final ServerMetrics metrics;
     private final Duration longest;
     private final AtomicBoolean sweeping = new AtomicBoolean();
 
-    Admission(RequestOptions options, Executor workers, Loop loop, ServerMetrics metrics) {
+    /** {@code storedBytes} is the size of the object that a request names, 0 if there is none. */
+    Admission(
+            RequestOptions options,
+            Executor workers,
+            Loop loop,
+            ServerMetrics metrics,
+            ToLongFunction<RequestInfo> storedBytes) {
         limits = new RequestLimits(options);
-        lists = new Turns(workers, options.listsAtOnce());
-        others = new Turns(workers, 2);
+        // An eighth of the heap for the trees of large bodies: as much as for the bytes of bodies under way.
+        bodies = new Turns(
+                workers, BODIES_AT_ONCE, loop.clock(), Runtime.getRuntime().maxMemory() / 8);
+        lists = new Turns(workers, options.listsAtOnce(), loop.clock(), 0);
+        others = new Turns(workers, 2, loop.clock(), 0);
+        this.storedBytes = storedBytes;
         longest = options.timeout();
         this.loop = loop;
         this.metrics = metrics;
     }
 
+    /** What a request asks of the threads beside the event loops. */
+    private enum Effort {
+        /** Nothing: it is served where it came in. */
+        LIGHT,
+        /** It may look at many objects. */
+        LIST,
+        /** It reads or makes something large. */
+        LARGE
+    }
+
     private static final class Call extends RequestLimits.Seat {
+        private final RequestInfo info;
         private final Supplier<CompletableFuture<ApiResponse>> work;
-        private final boolean heavy;
+        private final Effort effort;
+        private final long weight;
         private final CompletableFuture<ApiResponse> answer = new CompletableFuture<>();
 
         private Call(
-                RequestLimits.Kind kind,
+                RequestInfo info,
                 User user,
                 long deadline,
-                boolean heavy,
+                Effort effort,
+                long weight,
                 Supplier<CompletableFuture<ApiResponse>> work) {
-            super(kind, user.name(), user.in(User.MASTERS), deadline);
-            this.heavy = heavy;
+            super(kind(user, info), user.name(), user.in(User.MASTERS), deadline);
+            this.info = info;
+            this.effort = effort;
+            this.weight = weight;
             this.work = work;
         }
     }
@@ -68,21 +111,23 @@ final class Admission {
         if (info.resource().isEmpty() || info.verb().equals("watch")) {
             return work.get();
         }
-        Call call = new Call(
-                kind(user, info),
-                user,
-                loop.clock().nanoTime() + allowed(request.parameter("timeout")),
-                heavy(info, request),
-                work);
+        long deadline = loop.clock().nanoTime() + allowed(request.parameter("timeout"));
+        Effort effort = Effort.LIST;
+        long weight = 0;
+        if (!heavy(info, request)) {
+            long bytes = request.body().length + changedBytes(info, request);
+            boolean large = bytes >= HEAVY
+                    || (request.body().length >= HEAVY_YAML && YAML_TYPES.contains(request.contentType()));
+            effort = large ? Effort.LARGE : Effort.LIGHT;
+            weight = large ? bytes * EXPANSION : 0;
+        }
+        Call call = new Call(info, user, deadline, effort, weight, work);
         switch (limits.enter(call)) {
             case SEATED -> serve(call);
             case WAITING -> {
-                // Whoever leaves calls it.
+                // The request that leaves its seat to this one calls it.
             }
-            case GONE -> {
-                metrics.dropped(info);
-                return CompletableFuture.completedFuture(ApiResponse.tooMany());
-            }
+            case GONE -> turnAway(call);
         }
         if (!call.answer.isDone()) {
             sweepLater();
@@ -90,23 +135,44 @@ final class Admission {
         return call.answer;
     }
 
+    /** Bytes of the stored object that has to be read to answer; a plain get copies them only. */
+    private long changedBytes(RequestInfo info, ApiRequest request) {
+        boolean copies = info.verb().equals("get") && Media.isPlain(request);
+        return copies || info.verb().equals("create") ? 0 : storedBytes.applyAsLong(info);
+    }
+
+    private void turnAway(Call call) {
+        metrics.dropped(call.info);
+        call.answer.complete(ApiResponse.tooMany());
+    }
+
     private void serve(Call call) {
-        if (call.heavy) {
-            lists.run(call.user(), () -> begin(call));
-        } else {
-            begin(call);
+        switch (call.effort) {
+            case LIGHT -> begin(call);
+            case LIST -> queue(lists, call);
+            case LARGE -> queue(bodies, call);
+        }
+    }
+
+    private void queue(Turns turns, Call call) {
+        if (!turns.run(call.user(), call.weight, () -> begin(call))) {
+            turnAway(call);
+            leave(call);
         }
     }
 
     private void begin(Call call) {
         if (call.answer.isDone()) {
             // Given up while it waited.
+            if (call.weight > 0) {
+                bodies.release(call.weight);
+            }
             return;
         }
         CompletableFuture<ApiResponse> done;
         try {
             done = call.work.get();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | StackOverflowError e) {
             done = CompletableFuture.failedFuture(e);
         }
         done.whenComplete((response, error) -> {
@@ -116,6 +182,9 @@ final class Admission {
             } else {
                 call.answer.completeExceptionally(error);
             }
+            if (call.weight > 0) {
+                bodies.release(call.weight);
+            }
         });
     }
 
@@ -123,7 +192,11 @@ final class Admission {
         // Not here and now: this may be the thread of a store that others wait for.
         limits.leave(call).ifPresent(seat -> {
             Call next = (Call) seat;
-            (next.heavy ? lists : others).run(next.user(), () -> begin(next));
+            switch (next.effort) {
+                case LIGHT -> queue(others, next);
+                case LIST -> queue(lists, next);
+                case LARGE -> queue(bodies, next);
+            }
         });
     }
 

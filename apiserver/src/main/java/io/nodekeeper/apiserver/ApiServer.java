@@ -111,7 +111,7 @@ public final class ApiServer {
         actions.put(Resources.PODS.type().path() + "/eviction", new Evictions(store, clock, mutations));
         actions.put(Resources.PODS.type().path() + "/binding", bindings);
         actions.put(ClusterResources.BINDINGS.type().path() + "/", bindings);
-        admission = new Admission(limits, workers, loop, metrics);
+        admission = new Admission(limits, workers, loop, metrics, this::storedBytes);
         router = new Router(reads, watches, mutations, metrics, actions);
         documents = new Documents(health, metrics, authenticator.serviceAccountTokens(), serverAddress);
     }
@@ -181,7 +181,7 @@ public final class ApiServer {
         CompletableFuture<ApiResponse> answer;
         try {
             answer = route(request, info, trail);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | StackOverflowError e) {
             answer = CompletableFuture.failedFuture(e);
         }
         return answer.handle((response, error) -> {
@@ -231,6 +231,34 @@ public final class ApiServer {
             throw Authorizer.refusal(asked, decision.reason());
         }
         return user;
+    }
+
+    /** Bytes of the object that the request names, as far as this server knows it; 0 if there is none. */
+    private long storedBytes(RequestInfo info) {
+        RequestInfo.Target target = info.resource().orElseThrow();
+        if (info.known().isEmpty() || target.name().isEmpty()) {
+            return 0;
+        }
+        return store.get(info.known().get().key(target.namespace(), target.name()))
+                .map(entry -> (long) entry.value().length)
+                .orElse(0L);
+    }
+
+    /**
+     * The name of the user who sends {@code request}, if they may do what it asks for, as far as that can be told without its
+     * body; empty if they are unknown or may not. Bodies that do not come in one piece are collected from permitted users
+     * only; {@link #handle} tells the others why not.
+     */
+    public Optional<String> permitted(ApiRequest request) {
+        RequestInfo info = RequestInfo.of(request.method(), request.path(), isWatch(request));
+        try {
+            User user = impersonation.apply(authenticator.authenticate(request, accounts), request);
+            return authorizer.decide(Authorizer.attributes(user, info, request)).allowed()
+                    ? Optional.of(user.name())
+                    : Optional.empty();
+        } catch (ApiException e) {
+            return Optional.empty();
+        }
     }
 
     private static boolean isWatch(ApiRequest request) {

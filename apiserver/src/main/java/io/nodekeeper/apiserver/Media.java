@@ -44,6 +44,11 @@ record Media(Form form, String version, String include, boolean yaml) {
             "application/vnd.kubernetes.protobuf, */*",
             "*/*");
 
+    /** Whether the client takes objects as they are stored. */
+    static boolean isPlain(ApiRequest request) {
+        return PLAIN.contains(request.header("accept"));
+    }
+
     /**
      * Chooses the first form of the Accept header that the server has.
      *

@@ -67,6 +67,11 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private long held;
 
     private boolean crowded;
+    /** Whether the sender of the body may not do what is asked for, so that none of it is kept. */
+    private boolean turnedAway;
+    /** Who sends the body, if it comes in more than one piece. */
+    private String sender = "";
+
     private boolean busy;
     private boolean proceeding;
     private boolean stopping;
@@ -127,11 +132,18 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 whole = new byte[0];
                 received = 0;
                 crowded = false;
+                turnedAway = false;
                 if (request.decoderResult().isFailure()) {
                     refuse(context, 400, "BadRequest", "malformed HTTP request");
                     return;
                 }
                 if (HttpUtil.is100ContinueExpected(request)) {
+                    checkSender(context, request);
+                    if (turnedAway) {
+                        // The client has not begun to send the body, and now will not.
+                        dispatch(context, request);
+                        return;
+                    }
                     context.writeAndFlush(new DefaultFullHttpResponse(
                             HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
                 }
@@ -155,14 +167,20 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         int size = part.readableBytes();
         received += size;
         // Beyond a limit the rest is read and dropped: a client that is still sending would not see an answer.
-        if (size == 0 || received > BODY_BYTES || crowded) {
+        if (size == 0 || received > BODY_BYTES || crowded || turnedAway) {
             return;
         }
         if (last && pieces == null) {
             whole = ByteBufUtil.getBytes(part);
             return;
         }
-        if (!shared.bodies.take(size)) {
+        if (pieces == null && head != null) {
+            checkSender(context, head);
+            if (turnedAway) {
+                return;
+            }
+        }
+        if (!shared.bodies.take(sender, size)) {
             crowded = true;
             dropPieces();
             giveBack();
@@ -197,27 +215,9 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         dropPieces();
-        Map<String, String> headers = new HashMap<>();
-        request.headers()
-                .forEach(header -> headers.merge(
-                        header.getKey().toLowerCase(Locale.ROOT),
-                        header.getValue(),
-                        // Names of users and groups may have commas in them.
-                        (first, second) -> first
-                                + (header.getKey().regionMatches(true, 0, "impersonate-", 0, 12) ? "\n" : ",")
-                                + second));
         ApiRequest asked;
         try {
-            QueryStringDecoder decoder = new QueryStringDecoder(request.uri());
-            asked = new ApiRequest(
-                    request.method().name(),
-                    decoder.path(),
-                    decoder.parameters(),
-                    headers,
-                    body,
-                    certificate,
-                    request.uri(),
-                    source(context));
+            asked = turnedAway ? asked(context, request, new byte[0]) : asked(context, request, body);
         } catch (IllegalArgumentException e) {
             refuse(context, 400, "BadRequest", "malformed URL: " + e.getMessage());
             return;
@@ -239,6 +239,52 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 context.executor().execute(() -> answer(context, request, asked, response));
             }
         });
+    }
+
+    private ApiRequest asked(ChannelHandlerContext context, HttpRequest request, byte[] body) {
+        QueryStringDecoder decoder = new QueryStringDecoder(request.uri());
+        return new ApiRequest(
+                request.method().name(),
+                decoder.path(),
+                decoder.parameters(),
+                headers(request),
+                body,
+                certificate,
+                request.uri(),
+                source(context));
+    }
+
+    /** The headers by lower-case name, several of one name joined: in one pass, as there may be ten thousand of them. */
+    private static Map<String, String> headers(HttpRequest request) {
+        Map<String, String> headers = new HashMap<>();
+        Map<String, StringBuilder> several = new HashMap<>();
+        request.headers().forEach(header -> {
+            String name = header.getKey().toLowerCase(Locale.ROOT);
+            String first = headers.putIfAbsent(name, header.getValue());
+            if (first != null) {
+                several.computeIfAbsent(name, known -> new StringBuilder(first))
+                        // Names of users and groups may have commas in them.
+                        .append(name.startsWith("impersonate-") ? '\n' : ',')
+                        .append(header.getValue());
+            }
+        });
+        several.forEach((name, values) -> headers.put(name, values.toString()));
+        return headers;
+    }
+
+    /**
+     * Finds out who sends a body, and turns them away if they are unknown or may not do what is asked for. Done once for each
+     * body that does not arrive in one piece, before any of it is kept.
+     */
+    private void checkSender(ChannelHandlerContext context, HttpRequest request) {
+        Optional<String> known;
+        try {
+            known = shared.server.permitted(asked(context, request, new byte[0]));
+        } catch (IllegalArgumentException e) {
+            known = Optional.empty();
+        }
+        sender = known.orElse("");
+        turnedAway = known.isEmpty();
     }
 
     /** The address of the other end. */
@@ -349,7 +395,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     private void giveBack() {
         if (held > 0) {
-            shared.bodies.giveBack(held);
+            shared.bodies.giveBack(sender, held);
             held = 0;
         }
     }

@@ -13,7 +13,7 @@ final class Shared {
     final Executor workers;
     final Dates dates;
     /** Bodies that came in more than one piece. */
-    final Memory bodies;
+    final Shares bodies;
     /** Large answers that are not read yet. */
     final Memory answers;
 
@@ -25,7 +25,7 @@ final class Shared {
         this.server = server;
         workers = options.workers();
         dates = new Dates(options.clock());
-        bodies = new Memory(options.memory());
+        bodies = new Shares(options.memory());
         answers = new Memory(options.memory());
     }
 

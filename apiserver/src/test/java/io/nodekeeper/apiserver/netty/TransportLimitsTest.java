@@ -117,7 +117,8 @@ class TransportLimitsTest {
 
     @Test
     void bodiesUnderWayTakeNoMoreMemoryThanAllowed() throws Exception {
-        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 300_000);
+        // One user may hold a third of it.
+        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 900_000);
         List<SSLSocket> slow = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             SSLSocket socket = connect();
@@ -142,6 +143,37 @@ class TransportLimitsTest {
         assertThat(lines.stream().filter(line -> line.contains("429"))).hasSizeBetween(1, 2);
         // All is given back.
         assertThat(server.node("n1", 200_000).statusCode()).isEqualTo(201);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"HTTP_1_1", "HTTP_2"})
+    void aLargeBodyOfSomebodyWithoutTheRightIsNotEvenKept(HttpClient.Version version) throws Exception {
+        // Given a server that has room for bodies of 30 KB.
+        start(version, RequestOptions.DEFAULT, 90_000);
+        try (HttpClient nodes = HttpClient.newBuilder()
+                .sslContext(TestCertificates.context(TestCertificates.empty(), TestCertificates.SERVER.get()))
+                .version(version)
+                .build()) {
+            HttpRequest.Builder request = server.request("/api/v1/nodes")
+                    .POST(HttpRequest.BodyPublishers.ofString("x".repeat(1_000_000)));
+
+            // When 1 MB comes from nobody known, and from a node that may not make a role of it.
+            HttpResponse<String> anonymous =
+                    nodes.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            HttpResponse<String> node = nodes.send(
+                    server.request("/apis/rbac.authorization.k8s.io/v1/clusterroles")
+                            .header("Authorization", "Bearer n1")
+                            .POST(HttpRequest.BodyPublishers.ofString("x".repeat(1_000_000)))
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+            HttpResponse<String> allowed = nodes.send(
+                    request.header("Authorization", "Bearer n1").build(), HttpResponse.BodyHandlers.ofString());
+
+            // Then they are told why not; only who may do it is told that there is no room.
+            assertThat(anonymous.statusCode()).isEqualTo(403);
+            assertThat(node.statusCode()).isEqualTo(403);
+            assertThat(allowed.statusCode()).isEqualTo(429);
+        }
     }
 
     @Test

@@ -1,0 +1,51 @@
+package io.nodekeeper.apiserver.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** Who may hold how much of the memory for bodies. */
+class SharesTest {
+    @Test
+    void oneUserGetsAThirdAndAnotherStillFindsSomething() {
+        Shares shares = new Shares(900);
+        assertThat(shares.take("a", 300)).isTrue();
+        assertThat(shares.take("a", 1)).isFalse();
+        assertThat(shares.take("b", 200)).isTrue();
+        assertThat(shares.take("b", 1)).isFalse();
+        assertThat(shares.take("c", 100)).isTrue();
+        shares.giveBack("a", 300);
+        assertThat(shares.take("b", 50)).isTrue();
+    }
+
+    @Test
+    void whateverComesTheLimitHoldsANewUserFindsSomethingAndAllIsGivenBack() {
+        SplittableRandom random = new SplittableRandom(1);
+        Shares shares = new Shares(1_000_000);
+        Map<String, Long> held = new HashMap<>();
+        long total = 0;
+        for (int i = 0; i < 100_000; i++) {
+            String user = "u" + random.nextInt(20);
+            long had = held.getOrDefault(user, 0L);
+            if (had > 0 && random.nextBoolean()) {
+                shares.giveBack(user, had);
+                held.remove(user);
+                total -= had;
+            } else {
+                long bytes = 1 + random.nextInt(50_000);
+                if (shares.take(user, bytes)) {
+                    held.put(user, had + bytes);
+                    total += bytes;
+                }
+            }
+            assertThat(total).isLessThan(1_000_000);
+            assertThat(shares.take("new", (1_000_000 - total) / 4)).isTrue();
+            shares.giveBack("new", (1_000_000 - total) / 4);
+        }
+        held.forEach(shares::giveBack);
+        assertThat(shares.take("a", 300_000)).isTrue();
+    }
+}
