@@ -29,6 +29,11 @@ public record FieldError(String reason, String field, String detail) {
         return new FieldError("FieldValueDuplicate", field, "Duplicate value: " + value);
     }
 
+    /** The value names something that is not there. */
+    public static FieldError notFound(String field, String value) {
+        return new FieldError("FieldValueNotFound", field, "Not found: " + value);
+    }
+
     /** The value is none of those that there are; {@code supported} lists them, quoted. */
     public static FieldError notSupported(String field, String value, String supported) {
         return new FieldError(

@@ -97,7 +97,14 @@ public final class ApiServer {
         access = new AccessState(store, loop);
         authorizer = new Authorizer(access);
         impersonation = new Impersonation(authorizer);
-        mutations = new Mutations(store, clock, random, defaultTolerations, new Escalation(access, authorizer));
+        mutations = new Mutations(
+                store,
+                clock,
+                random,
+                defaultTolerations,
+                new ServiceAccountAdmission(
+                        store, random, authenticator.serviceAccountTokens().isPresent()),
+                new Escalation(access, authorizer));
         Watches watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store, audit);

@@ -6,10 +6,13 @@ import io.nodekeeper.api.JsonBool;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonString;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 
 /** The rules of CSIDrivers. */
 final class CsiDriverStrategy implements Strategy {
+    private static final List<String> GROUP_POLICIES = List.of("ReadWriteOnceWithFSType", "File", "None");
+    private static final List<String> MODES = List.of("Ephemeral", "Persistent");
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
@@ -26,6 +29,26 @@ final class CsiDriverStrategy implements Strategy {
     @Override
     public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
         return prepareCreate(object, Instant.EPOCH);
+    }
+
+    @Override
+    public List<FieldError> validate(JsonObject driver) {
+        List<FieldError> errors = new ArrayList<>();
+        JsonObject spec = driver.object("spec");
+        String policy = spec.text("fsGroupPolicy");
+        if (!GROUP_POLICIES.contains(policy)) {
+            errors.add(FieldError.notSupported(
+                    "spec.fsGroupPolicy",
+                    "\"" + policy + "\"",
+                    "\"ReadWriteOnceWithFSType\", \"File\", \"None\""));
+        }
+        for (String mode : spec.array("volumeLifecycleModes").strings().toList()) {
+            if (!MODES.contains(mode)) {
+                errors.add(FieldError.notSupported(
+                        "spec.volumeLifecycleModes", "\"" + mode + "\"", "\"Ephemeral\", \"Persistent\""));
+            }
+        }
+        return errors;
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** The rules of CSINodes, of which each kubelet makes its own. */
@@ -33,13 +34,18 @@ final class CsiNodeStrategy implements Strategy {
             String name = drivers.get(i).text("name");
             if (name.isEmpty()) {
                 errors.add(FieldError.required(path + ".name", ""));
-            } else if (names.contains(name)) {
+            } else if (!names.add(name)) {
                 errors.add(FieldError.duplicate(path + ".name", "\"" + name + "\""));
             }
-            names.add(name);
             if (drivers.get(i).text("nodeID").isEmpty()) {
                 errors.add(FieldError.required(path + ".nodeID", ""));
             }
+            Optional<Long> count = drivers.get(i).object("allocatable").number("count");
+            count.filter(number -> number < 0)
+                    .ifPresent(number -> errors.add(FieldError.invalid(
+                            path + ".allocatable.count",
+                            Long.toString(number),
+                            "must be greater than or equal to 0")));
         }
         return errors;
     }

@@ -205,7 +205,8 @@ final class MetadataRules {
                 + hex.substring(16, 20) + "-" + hex.substring(20);
     }
 
-    private static String suffix(RandomGenerator random) {
+    /** Five random characters, as they end generated names. */
+    static String suffix(RandomGenerator random) {
         StringBuilder suffix = new StringBuilder();
         for (int i = 0; i < 5; i++) {
             suffix.append(SUFFIX_LETTERS.charAt(random.nextInt(SUFFIX_LETTERS.length())));

@@ -30,16 +30,19 @@ final class Mutations {
     private final NodeRestriction nodeRestriction = new NodeRestriction();
     private final Escalation escalation;
     private final DefaultTolerations defaultTolerations;
+    private final ServiceAccountAdmission serviceAccounts;
 
     Mutations(
             Store store,
             Clock clock,
             RandomGenerator random,
             DefaultTolerations defaultTolerations,
+            ServiceAccountAdmission serviceAccounts,
             Escalation escalation) {
         this.store = store;
         this.escalation = escalation;
         this.defaultTolerations = defaultTolerations;
+        this.serviceAccounts = serviceAccounts;
         writes = new Writes(store, clock, random);
         deletions = new Deletions(store, clock);
     }
@@ -76,7 +79,7 @@ final class Mutations {
 
     CompletableFuture<ApiResponse> create(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
-        JsonObject body = body(resource, target, request, warnings);
+        JsonObject body = serviceAccounts.admit(resource, target, body(resource, target, request, warnings));
         return writes.create(order(user, resource, target, request, false), body)
                 .thenApply(result -> shown(result, warnings));
     }
@@ -135,8 +138,16 @@ final class Mutations {
                         order(user, resource, target, request, true),
                         wanted,
                         request.flag("force"),
-                        object -> defaultTolerations.admit(resource, target, object))
+                        object -> completed(resource, target, object))
                 .thenApply(result -> shown(result, warnings));
+    }
+
+    /** What is applied creates the object if it has no UID yet. */
+    private JsonObject completed(Resource resource, RequestInfo.Target target, JsonObject object) {
+        JsonObject tolerating = defaultTolerations.admit(resource, target, object);
+        return object.object("metadata").text("uid").isEmpty()
+                ? serviceAccounts.admit(resource, target, tolerating)
+                : tolerating;
     }
 
     private static ApiException badOption(String why) {

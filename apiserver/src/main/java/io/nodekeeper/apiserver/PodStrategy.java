@@ -2,32 +2,23 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonBool;
-import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
-import io.nodekeeper.api.Names;
 import io.nodekeeper.apiserver.access.NodeGraph;
+import io.nodekeeper.apiserver.pods.PodDefaults;
+import io.nodekeeper.apiserver.pods.PodRules;
+import io.nodekeeper.apiserver.pods.PodUpdates;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.Optional;
 
-/** The rules of Pods, as far as a node's health is concerned. */
+/** The rules of Pods. */
 final class PodStrategy implements Strategy {
-    /** The time a pod has to end (Kubernetes default). */
-    private static final long GRACE_SECONDS = 30;
-
-    private static final List<String> RESTARTS = List.of("Always", "OnFailure", "Never");
-    /** What of a pod's spec may change at all, besides its containers' images (Kubernetes). */
-    private static final List<String> MUTABLE =
-            List.of("activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds");
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
-        JsonObject pod = object.update("spec", PodStrategy::completedSpec);
+        JsonObject pod = object.update("spec", PodDefaults::podSpec);
         return pod.with(
                 "status",
                 JsonObject.builder()
@@ -38,112 +29,39 @@ final class PodStrategy implements Strategy {
 
     @Override
     public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        JsonObject pod = object.update("spec", PodStrategy::completedSpec);
+        // Nearly all updates are of the status; a stored spec has its defaults.
+        JsonObject pod = object.object("spec").equals(old.object("spec"))
+                ? object
+                : object.update("spec", PodDefaults::podSpec);
         String quality = old.object("status").text("qosClass");
         return quality.isEmpty() || pod.object("status").isEmpty()
                 ? pod
                 : pod.update("status", status -> Defaults.text(status, "qosClass", quality));
     }
 
-    /** The defaults of a pod, those that Kubernetes' admission gives included. */
-    private static JsonObject completedSpec(JsonObject given) {
-        JsonObject spec = defaultedSpec(given);
-        spec = Defaults.value(spec, "enableServiceLinks", JsonBool.TRUE);
-        spec = Defaults.value(spec, "priority", JsonNumber.of(0));
-        return Defaults.text(spec, "preemptionPolicy", "PreemptLowerPriority");
-    }
-
-    /** The defaults of a pod's spec and of a pod template's. */
-    static JsonObject defaultedSpec(JsonObject given) {
-        JsonObject spec = Defaults.text(given, "restartPolicy", "Always");
-        spec = Defaults.text(spec, "dnsPolicy", "ClusterFirst");
-        spec = Defaults.text(spec, "schedulerName", "default-scheduler");
-        spec = Defaults.value(spec, "terminationGracePeriodSeconds", JsonNumber.of(GRACE_SECONDS));
-        spec = Defaults.value(spec, "securityContext", JsonObject.EMPTY);
-        spec = Defaults.each(spec, "containers", PodStrategy::defaultedContainer);
-        return Defaults.each(spec, "initContainers", PodStrategy::defaultedContainer);
-    }
-
-    private static JsonObject defaultedContainer(JsonObject given) {
-        JsonObject container = Defaults.value(given, "resources", JsonObject.EMPTY);
-        container = Defaults.text(container, "terminationMessagePath", "/dev/termination-log");
-        container = Defaults.text(container, "terminationMessagePolicy", "File");
-        container = Defaults.text(container, "imagePullPolicy", pullPolicy(container.text("image")));
-        return Defaults.each(container, "ports", port -> Defaults.text(port, "protocol", "TCP"));
-    }
-
-    /** What may have changed under its name is pulled each time. */
-    private static String pullPolicy(String image) {
-        String last = image.substring(image.lastIndexOf('/') + 1);
-        boolean pinned = last.contains("@") || (last.contains(":") && !last.endsWith(":latest"));
-        return pinned ? "IfNotPresent" : "Always";
-    }
-
     @Override
-    public List<FieldError> validate(JsonObject pod) {
-        List<FieldError> errors = new ArrayList<>();
-        JsonObject spec = pod.object("spec");
-        containerErrors("spec", spec, errors);
-        String restart = spec.text("restartPolicy");
-        if (!RESTARTS.contains(restart)) {
-            errors.add(FieldError.notSupported(
-                    "spec.restartPolicy", "\"" + restart + "\"", "\"Always\", \"OnFailure\", \"Never\""));
-        }
+    public List<FieldError> validateCreate(JsonObject pod) {
+        List<FieldError> errors = new ArrayList<>(PodRules.pod(pod));
+        errors.addAll(PodRules.newPod(pod));
         return errors;
     }
 
-    /** What is wrong with the containers of the spec at {@code path}. */
-    static void containerErrors(String path, JsonObject spec, List<FieldError> errors) {
-        List<JsonObject> containers = spec.array("containers").objects().toList();
-        if (containers.isEmpty()) {
-            errors.add(FieldError.required(path + ".containers", ""));
-        }
-        Set<String> names = new HashSet<>();
-        for (int i = 0; i < containers.size(); i++) {
-            String at = path + ".containers[" + i + "]";
-            String name = containers.get(i).text("name");
-            if (name.isEmpty()) {
-                errors.add(FieldError.required(at + ".name", ""));
-            } else if (names.contains(name)) {
-                errors.add(FieldError.duplicate(at + ".name", "\"" + name + "\""));
-            } else {
-                Names.labelFault(name)
-                        .ifPresent(fault -> errors.add(FieldError.invalid(at + ".name", "\"" + name + "\"", fault)));
-            }
-            names.add(name);
-            if (containers.get(i).text("image").isEmpty()) {
-                errors.add(FieldError.required(at + ".image", ""));
-            }
-        }
-    }
-
+    /** A spec that stays as it is needs no look: one that an earlier version took must not bind its pod for ever. */
     @Override
     public List<FieldError> validateUpdate(JsonObject pod, JsonObject old) {
         List<FieldError> errors = new ArrayList<>();
         mirrorFault(pod, old)
                 .ifPresent(fault -> errors.add(
                         FieldError.forbidden("metadata.annotations[" + NodeGraph.CONFIG_MIRROR + "]", fault)));
-        JsonObject spec = pod.object("spec");
-        JsonObject before = completedSpec(old.object("spec"));
-        if (spec.equals(before)) {
-            return errors;
+        if (!pod.object("spec").equals(old.object("spec"))) {
+            errors.addAll(PodRules.pod(pod));
+            errors.addAll(PodUpdates.spec(pod, old.update("spec", PodDefaults::podSpec)));
         }
-        List<JsonValue> tolerations = spec.array("tolerations").items();
-        boolean only = fixed(spec).equals(fixed(before))
-                && tolerations.containsAll(before.array("tolerations").items())
-                && spec.get("terminationGracePeriodSeconds").equals(before.get("terminationGracePeriodSeconds"));
-        if (!only) {
-            errors.add(FieldError.forbidden(
-                    "spec",
-                    "pod updates may not change fields other than `spec.containers[*].image`,"
-                            + "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations`"
-                            + " (only additions to existing tolerations),`spec.terminationGracePeriodSeconds`"
-                            + " (allow it to be set to 1 if it was previously negative)"));
-        }
+        errors.addAll(PodUpdates.status(pod, old));
         return errors;
     }
 
-    /** A pod that a node made up must stay known as one: it may have less than others. */
+    /** A mirror pod must stay known as one: it may have less than others. */
     private static Optional<String> mirrorFault(JsonObject pod, JsonObject old) {
         JsonObject was = old.object("metadata").object("annotations");
         JsonObject is = pod.object("metadata").object("annotations");
@@ -156,19 +74,6 @@ final class PodStrategy implements Strategy {
                         : "may not add mirror pod annotation");
     }
 
-    /** That of a spec which never changes. */
-    private static JsonObject fixed(JsonObject spec) {
-        JsonObject fixed = spec;
-        for (String field : MUTABLE) {
-            fixed = fixed.without(field);
-        }
-        for (String list : List.of("containers", "initContainers")) {
-            // What follows from the image is not a change of its own.
-            fixed = Defaults.each(fixed, list, container -> container.without("image"));
-        }
-        return fixed;
-    }
-
     /** A pod that runs on a node gets the time to end; the agent removes it with a grace of 0. */
     @Override
     public long graceSeconds(JsonObject pod, Optional<Long> asked) {
@@ -177,7 +82,7 @@ final class PodStrategy implements Strategy {
             return 0;
         }
         return asked.or(() -> pod.object("spec").number("terminationGracePeriodSeconds"))
-                .orElse(GRACE_SECONDS);
+                .orElse(PodDefaults.GRACE_SECONDS);
     }
 
     /** Whether a pod of this status is ready. */

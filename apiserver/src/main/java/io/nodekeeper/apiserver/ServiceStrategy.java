@@ -4,15 +4,19 @@ import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
 import io.nodekeeper.api.Names;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** The rules of Services. No cluster IP is given out: nothing here routes to it. */
 final class ServiceStrategy implements Strategy {
     private static final List<String> TYPES = List.of("ClusterIP", "NodePort", "LoadBalancer", "ExternalName");
+    private static final List<String> AFFINITIES = List.of("ClientIP", "None");
     private static final List<String> PROTOCOLS = List.of("TCP", "UDP", "SCTP");
 
     @Override
@@ -34,6 +38,9 @@ final class ServiceStrategy implements Strategy {
         return service.update("spec", given -> {
             JsonObject spec = Defaults.text(given, "type", "ClusterIP");
             spec = Defaults.text(spec, "sessionAffinity", "None");
+            if (!spec.text("type").equals("ExternalName")) {
+                spec = Defaults.text(spec, "internalTrafficPolicy", "Cluster");
+            }
             return Defaults.each(
                     spec,
                     "ports",
@@ -61,6 +68,15 @@ final class ServiceStrategy implements Strategy {
                 && !spec.text("clusterIP").equals("None")) {
             errors.add(FieldError.required("spec.ports", ""));
         }
+        String affinity = spec.text("sessionAffinity");
+        if (!AFFINITIES.contains(affinity)) {
+            errors.add(FieldError.notSupported(
+                    "spec.sessionAffinity", "\"" + affinity + "\"", "\"ClientIP\", \"None\""));
+        }
+        if (type.equals("ExternalName") && spec.text("externalName").isEmpty()) {
+            errors.add(FieldError.required("spec.externalName", ""));
+        }
+        Set<String> names = new HashSet<>();
         List<JsonObject> list = ports.objects().toList();
         for (int i = 0; i < list.size(); i++) {
             long port = list.get(i).number("port").orElse(0L);
@@ -73,9 +89,23 @@ final class ServiceStrategy implements Strategy {
                 errors.add(FieldError.notSupported(
                         path + ".protocol", "\"" + list.get(i).text("protocol") + "\"", "\"SCTP\", \"TCP\", \"UDP\""));
             }
-            if (list.size() > 1 && list.get(i).text("name").isEmpty()) {
-                errors.add(FieldError.required(path + ".name", ""));
+            String name = list.get(i).text("name");
+            if (name.isEmpty()) {
+                if (list.size() > 1) {
+                    errors.add(FieldError.required(path + ".name", ""));
+                }
+            } else if (!names.add(name)) {
+                errors.add(FieldError.duplicate(path + ".name", "\"" + name + "\""));
+            } else {
+                Names.labelFault(name)
+                        .ifPresent(fault -> errors.add(
+                                FieldError.invalid(path + ".name", new JsonString(name).toString(), fault)));
             }
+            list.get(i)
+                    .number("targetPort")
+                    .filter(number -> number < 1 || number > 65_535)
+                    .ifPresent(number -> errors.add(FieldError.invalid(
+                            path + ".targetPort", number.toString(), "must be between 1 and 65535, inclusive")));
         }
         return errors;
     }

@@ -167,6 +167,7 @@ final class Writes {
                 throw applied.refusal();
             }
             JsonObject asked = complete.apply(applied.object());
+            Bodies.check(order.resource(), asked, 422);
             checkPatched(order, old, asked);
             checkVersion(order, entry, asked);
             return store(order, entry, old, FieldOwnership.with(next(order, old, asked), applied.owners()));

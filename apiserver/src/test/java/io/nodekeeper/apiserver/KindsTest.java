@@ -221,4 +221,28 @@ class KindsTest {
                         .message())
                 .contains("deprecatedCount: Invalid value: 1: needs to be unset");
     }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "/api/v1/namespaces/default/services | 'ports':[{'port':80,'name':'a'},{'port':81,'name':'a'}] | spec.ports[1].name: Duplicate value: ^a^",
+                "/api/v1/namespaces/default/services | 'ports':[{'port':80,'targetPort':70000}] | spec.ports[0].targetPort: Invalid value: 70000: must be between 1 and 65535, inclusive",
+                "/api/v1/namespaces/default/services | 'ports':[{'port':80}],'sessionAffinity':'X' | spec.sessionAffinity: Unsupported value: ^X^: supported values: ^ClientIP^, ^None^",
+                "/api/v1/namespaces/default/services | 'type':'ExternalName' | spec.externalName: Required value",
+                "/apis/policy/v1/namespaces/default/poddisruptionbudgets | 'minAvailable':-1 | spec.minAvailable: Invalid value: -1: must be greater than or equal to 0",
+                "/apis/policy/v1/namespaces/default/poddisruptionbudgets | 'minAvailable':'101%' | spec.minAvailable: Invalid value: ^101%^: must not be greater than 100%",
+                "/apis/policy/v1/namespaces/default/poddisruptionbudgets | 'unhealthyPodEvictionPolicy':'X' | spec.unhealthyPodEvictionPolicy: Unsupported value: ^X^: supported values: ^AlwaysAllow^, ^IfHealthyBudget^",
+                "/apis/storage.k8s.io/v1/csinodes | 'drivers':[{'name':'d','nodeID':'i'},{'name':'d','nodeID':'i'}] | spec.drivers[1].name: Duplicate value: ^d^",
+                "/apis/storage.k8s.io/v1/csidrivers | 'fsGroupPolicy':'X' | spec.fsGroupPolicy: Unsupported value: ^X^: supported values: ^ReadWriteOnceWithFSType^, ^File^, ^None^",
+                "/apis/apps/v1/namespaces/default/daemonsets | 'minReadySeconds':-1,'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i'}]}} | spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"
+            })
+    void whatKubernetesRefusesIsRefused(String path, String spec, String error) {
+        Answer answer = server.post(
+                path, ("{'metadata':{'name':'x'},'spec':{" + spec + "}}").replace('\'', '"'));
+
+        assertThat(answer.status()).as(answer.text()).isEqualTo(422);
+        assertThat(answer.message()).endsWith(" is invalid: " + error.replace("^", "\""));
+    }
 }

@@ -1,0 +1,75 @@
+package io.nodekeeper.apiserver.pods;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+
+/** The volume by which containers get the token of their service account: facts of Kubernetes. */
+public final class TokenVolume {
+    /** How the volume's name begins. */
+    public static final String PREFIX = "kube-api-access-";
+
+    private static final String MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+    /** The token ends one hour and seven seconds after it was made: so the kubelet tells it from others (Kubernetes). */
+    private static final JsonArray SOURCES = (JsonArray) Json.parse("""
+            [{"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+             {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+             {"downwardAPI": {"items": [
+               {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}]}}]""");
+
+    private TokenVolume() {}
+
+    /** Whether each container of {@code spec} mounts something of its own in the place of the token. */
+    public static boolean isReplaced(JsonObject spec) {
+        return spec.array("containers").objects().allMatch(TokenVolume::mountsOwn)
+                && spec.array("initContainers").objects().allMatch(TokenVolume::mountsOwn);
+    }
+
+    private static boolean mountsOwn(JsonObject container) {
+        return container.array("volumeMounts").objects().anyMatch(mount -> mount.text("mountPath")
+                .equals(MOUNT_PATH));
+    }
+
+    /** The spec with the volume, and with mounts of it; an existing volume of that kind is used instead of {@code name}. */
+    public static JsonObject with(JsonObject spec, String name) {
+        String existing = spec.array("volumes")
+                .objects()
+                .map(volume -> volume.text("name"))
+                .filter(known -> known.startsWith(PREFIX))
+                .findFirst()
+                .orElse("");
+        JsonObject mount = JsonObject.builder()
+                .put("name", existing.isEmpty() ? name : existing)
+                .put("readOnly", true)
+                .put("mountPath", MOUNT_PATH)
+                .build();
+        JsonObject mounted = PodDefaults.each(spec, "containers", container -> mounted(container, mount));
+        mounted = PodDefaults.each(mounted, "initContainers", container -> mounted(container, mount));
+        if (!existing.isEmpty()) {
+            return mounted;
+        }
+        JsonObject volume = JsonObject.builder()
+                .put("name", name)
+                .put(
+                        "projected",
+                        JsonObject.builder()
+                                .put("sources", SOURCES)
+                                .put("defaultMode", VolumeDefaults.MODE)
+                                .build())
+                .build();
+        return mounted.with("volumes", spec.array("volumes").plus(volume));
+    }
+
+    private static JsonObject mounted(JsonObject container, JsonObject mount) {
+        return mountsOwn(container)
+                ? container
+                : container.with("volumeMounts", container.array("volumeMounts").plus(mount));
+    }
+
+    /** The spec with the service account that it names, in both fields; {@code default} if it names none. */
+    public static JsonObject named(JsonObject spec) {
+        return PodDefaults.serviceAccount(
+                PodDefaults.text(PodDefaults.serviceAccount(spec), "serviceAccountName", "default"));
+    }
+}

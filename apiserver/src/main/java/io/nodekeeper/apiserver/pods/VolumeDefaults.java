@@ -1,0 +1,74 @@
+package io.nodekeeper.apiserver.pods;
+
+import static io.nodekeeper.apiserver.pods.PodDefaults.each;
+import static io.nodekeeper.apiserver.pods.PodDefaults.inside;
+import static io.nodekeeper.apiserver.pods.PodDefaults.number;
+import static io.nodekeeper.apiserver.pods.PodDefaults.text;
+import static io.nodekeeper.apiserver.pods.PodDefaults.value;
+
+import io.nodekeeper.api.JsonBool;
+import io.nodekeeper.api.JsonNumber;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+import java.util.List;
+
+/** The defaults of volumes: facts of Kubernetes. */
+final class VolumeDefaults {
+    /** The permissions of files: 0644. */
+    static final long MODE = 420;
+
+    private static final long TOKEN_SECONDS = 3_600;
+    private static final List<String> WITH_MODE = List.of("secret", "configMap", "downwardAPI", "projected");
+
+    private VolumeDefaults() {}
+
+    static JsonObject volume(JsonObject given) {
+        JsonObject volume = VolumeRules.SOURCES.stream().anyMatch(given::has)
+                ? given
+                : given.with("emptyDir", JsonObject.EMPTY);
+        for (String source : WITH_MODE) {
+            volume = inside(volume, source, files -> value(files, "defaultMode", JsonNumber.of(MODE)));
+        }
+        volume = inside(volume, "downwardAPI", VolumeDefaults::downward);
+        volume = inside(volume, "projected", projected -> each(projected, "sources", VolumeDefaults::source));
+        volume = inside(volume, "hostPath", path -> value(path, "type", new JsonString("")));
+        volume = inside(volume, "iscsi", disk -> text(disk, "iscsiInterface", "default"));
+        volume = inside(
+                volume,
+                "rbd",
+                rbd -> text(text(text(rbd, "pool", "rbd"), "user", "admin"), "keyring", "/etc/ceph/keyring"));
+        volume = inside(volume, "azureDisk", VolumeDefaults::azureDisk);
+        volume = inside(
+                volume, "scaleIO", disk -> text(text(disk, "storageMode", "ThinProvisioned"), "fsType", "xfs"));
+        volume = inside(
+                volume,
+                "image",
+                image -> text(image, "pullPolicy", PodDefaults.pullPolicy(image.text("reference"))));
+        return inside(
+                volume,
+                "ephemeral",
+                ephemeral -> inside(
+                        ephemeral,
+                        "volumeClaimTemplate",
+                        claim -> inside(claim, "spec", spec -> text(spec, "volumeMode", "Filesystem"))));
+    }
+
+    private static JsonObject downward(JsonObject files) {
+        return each(files, "items", PodDefaults::fieldSource);
+    }
+
+    private static JsonObject source(JsonObject given) {
+        JsonObject source = inside(given, "downwardAPI", VolumeDefaults::downward);
+        return inside(
+                source,
+                "serviceAccountToken",
+                token -> token.has("expirationSeconds") ? token : number(token, "expirationSeconds", TOKEN_SECONDS));
+    }
+
+    private static JsonObject azureDisk(JsonObject given) {
+        JsonObject disk = text(given, "cachingMode", "ReadWrite");
+        disk = text(disk, "fsType", "ext4");
+        disk = text(disk, "kind", "Shared");
+        return value(disk, "readOnly", JsonBool.FALSE);
+    }
+}
