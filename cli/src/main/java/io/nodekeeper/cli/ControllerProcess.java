@@ -116,6 +116,9 @@ final class ControllerProcess {
             Optional<LeaderElectionConfig> elected,
             Optional<Path> historyDir)
             throws IOException {
+        if (historyDir.isEmpty()) {
+            log.info("decisions are kept in memory until this process ends; --history-dir keeps them longer");
+        }
         ControllerProcess process = new ControllerProcess(access, options, elected, historyDir);
         Optional<InetSocketAddress> address = options.history.address().socket();
         if (address.isPresent()) {

@@ -2,6 +2,7 @@ package io.nodekeeper.cli;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
@@ -13,7 +14,8 @@ final class HistoryOptions implements Checked {
             names = "--history-dir",
             paramLabel = "DIR",
             description = "Keeps every decision in this directory, for \"nodekeeper why\". Default: history below"
-                    + " --data-dir for up; in memory, until the end, for controller.")
+                    + " --data-dir for up; for controller, history below $STATE_DIRECTORY if that is set (systemd does"
+                    + " for StateDirectory=), else in memory until the process ends, as it does with the leadership.")
     Optional<Path> dir = Optional.empty();
 
     @Option(
@@ -30,6 +32,19 @@ final class HistoryOptions implements Checked {
                     "Where to serve /metrics, /healthz, /readyz and /debug over plain HTTP; 0 for any free port of"
                             + " 127.0.0.1. Default: " + DEFAULT_ADDRESS + ", or any free port if that is taken.")
     Optional<String> bindAddress = Optional.empty();
+
+    /**
+     * Where decisions are kept; empty for memory, which ends with the process, and so with its leadership.
+     *
+     * @param environment the process' environment
+     */
+    Optional<Path> directory(Map<String, String> environment) {
+        return dir.or(() -> Optional.ofNullable(environment.get("STATE_DIRECTORY"))
+                // systemd separates several by colons.
+                .map(directories -> directories.split(":", -1)[0])
+                .filter(first -> !first.isEmpty())
+                .map(first -> Path.of(first, "history")));
+    }
 
     /** Where to listen. */
     BindAddress address() {

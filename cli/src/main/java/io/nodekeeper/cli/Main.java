@@ -61,7 +61,7 @@ public final class Main {
                 command.kubeconfig.access(),
                 command.controller,
                 command.controller.election(true),
-                command.controller.history.dir);
+                command.controller.history.directory(System.getenv()));
         return untilEnded(controller, controller::stop);
     }
 

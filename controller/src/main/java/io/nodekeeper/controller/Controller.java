@@ -16,7 +16,9 @@ import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.random.RandomGenerator;
@@ -54,6 +56,7 @@ public final class Controller {
     private final HeartbeatLags lags;
     private final Zones zones;
     private final Tainter tainter;
+    private final Labels labels;
     private final Workload workload;
     private final Roster roster;
     /** Judges instead of wheel and judge, with the gate WatchDrivenDeadlines closed. */
@@ -138,6 +141,7 @@ public final class Controller {
                 random,
                 ports.metrics(),
                 explanations.history());
+        this.labels = new Labels(client, lanes);
         this.roster = new Roster(
                 loop.clock(),
                 this::now,
@@ -147,7 +151,7 @@ public final class Controller {
                 flaps,
                 zones,
                 workload,
-                List.of(zones, tainter, new Labels(client, lanes), new ToWorkload()),
+                List.of(zones, tainter, labels, new ToWorkload()),
                 explanations,
                 events,
                 watchDriven,
@@ -199,6 +203,17 @@ public final class Controller {
     /** What this controller can be asked while it works. */
     public ControllerView view() {
         return new LoopView(loop, heartbeats, lags, this::now, () -> guard.json(now()), this::unready);
+    }
+
+    /** How many entries each queue and map holds that follows nodes, leases and pods, by name. On the loop. */
+    Map<String, Integer> sizes() {
+        Map<String, Integer> sizes = new TreeMap<>(workload.sizes());
+        sizes.putAll(heartbeats.sizes());
+        sizes.put("taint writes", tainter.size());
+        sizes.put("label writes", labels.size());
+        sizes.put("waiting jobs", lanes.waiting());
+        sizes.put("running jobs", lanes.underWay());
+        return sizes;
     }
 
     private Optional<String> unready() {

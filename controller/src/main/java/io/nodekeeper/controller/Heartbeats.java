@@ -115,6 +115,11 @@ final class Heartbeats {
         return health != null && health.known() && health.hasLease ? health : null;
     }
 
+    /** How many entries each map holds. */
+    Map<String, Integer> sizes() {
+        return Map.of("nodes and leases", byName.size(), "heirs", heirs.size());
+    }
+
     /** How many names are remembered, those with a lease and no node included. */
     int size() {
         return byName.size();
@@ -293,6 +298,17 @@ final class Heartbeats {
         });
         gone.forEach(this::leaseGone);
         listed.values().forEach(lease -> saw(lease, Source.LIVE, now));
+    }
+
+    /** The names of the leases whose nodes are not known. */
+    List<String> leasesWithoutNode() {
+        List<String> names = new ArrayList<>();
+        byName.forEach(health -> {
+            if (health.hasLease && !health.known()) {
+                names.add(health.name);
+            }
+        });
+        return names;
     }
 
     /** Some lease that was seen, if there is one. */

@@ -82,6 +82,11 @@ final class Labels implements NodeFollower {
         this.jobs = new KeyedJobs<>("Labels", lanes, Lanes.Priority.BACKGROUND, client.loop());
     }
 
+    /** The number of nodes whose labels are to be written. */
+    int size() {
+        return jobs.size();
+    }
+
     /** The labels to set, with their values. */
     static Map<String, String> needed(Node node) {
         JsonObject labels = node.metadata().object("labels");

@@ -57,6 +57,9 @@ final class MonitorPass {
     private final NodeEvents events;
     private final PassFollower follower;
     private final History history;
+    /** Records of nodes that are gone: twice the nodes of the largest clusters. */
+    private static final int MAX_GONE = 10_000;
+
     private final ReferenceHealth rules;
     private final boolean byUid;
     private final boolean guarded;
@@ -65,7 +68,10 @@ final class MonitorPass {
 
     private final Mirror<Node> nodes;
     private final Mirror<SeenLease> leases;
-    /** By name, or by UID. */
+    /**
+     * By name, or by UID: one for each node. The reference keeps the records of names whose nodes are gone for ever; here
+     * they go when there are more than {@link #MAX_GONE}.
+     */
     private final Map<String, Saved> records = new HashMap<>();
     /** Name to UID of the nodes of the last pass. */
     private final Map<String, String> known = new HashMap<>();
@@ -168,6 +174,8 @@ final class MonitorPass {
         unmarked.retainAll(Set.copyOf(uids.values()));
         if (byUid) {
             records.keySet().retainAll(Set.copyOf(uids.values()));
+        } else if (records.size() > uids.size() + MAX_GONE) {
+            records.keySet().retainAll(uids.keySet());
         }
         for (Node node : listed) {
             if (known.putIfAbsent(node.name(), node.uid()) == null) {

@@ -127,6 +127,13 @@ final class Roster {
         }
     }
 
+    /** Leases that were listed without their nodes are orphans as much as those that lose theirs later. */
+    private void orphanedAll() {
+        if (nodesListed) {
+            heartbeats.leasesWithoutNode().forEach(workload::leaseListed);
+        }
+    }
+
     private void orphaned(String lease) {
         if (nodesListed && heartbeats.find(lease).isEmpty()) {
             workload.leaseSeen(lease);
@@ -165,6 +172,7 @@ final class Roster {
                 leasesListed = true;
                 listener.leasesKnown();
             }
+            orphanedAll();
             listener.changed();
         }
 
@@ -206,6 +214,7 @@ final class Roster {
                 listener.nodesKnown();
                 log.info("following {} nodes", listed.size());
             }
+            orphanedAll();
             listener.changed();
         }
 

@@ -19,6 +19,12 @@ final class VerdictFacts {
     private record Answer(String text, long took) {}
 
     private final long noticedAt;
+    /** The most answers that are kept: a write may be refused for days. */
+    private static final int MAX_ANSWERS = 32;
+    /** Of these, the first ones: what went wrong at first explains the most. */
+    private static final int FIRST_ANSWERS = 8;
+
+    /** The first and the last answers, at most {@link #MAX_ANSWERS}. */
     private final List<Answer> answers = new ArrayList<>();
     private long provenAt;
     private long readAt;
@@ -89,6 +95,9 @@ final class VerdictFacts {
 
     /** What the API said to it. */
     void answered(String answer, long now) {
+        if (answers.size() == MAX_ANSWERS) {
+            answers.remove(FIRST_ANSWERS);
+        }
         answers.add(new Answer(answer, now - sentAt));
     }
 

@@ -61,6 +61,8 @@ final class TestCluster {
     Function<Call, Optional<Reply>> fault = call -> Optional.empty();
     /** Called after each call took effect and before its answer goes out. */
     Consumer<Call> afterwards = call -> {};
+    /** Called before each decision. */
+    Consumer<Decision> deciding = decision -> {};
     /** The server cannot be reached. */
     boolean down;
     /** The server takes requests and never answers. */
@@ -101,7 +103,10 @@ final class TestCluster {
                         events.add(type + " " + reason + " " + about.kind() + " " + about.uid() + ": " + message),
                 Randoms.seeded(1),
                 new ControllerMetrics(),
-                decisions::add);
+                decision -> {
+                    deciding.accept(decision);
+                    decisions.add(decision);
+                });
         controller = new Controller(config, ports);
     }
 

@@ -60,6 +60,11 @@ final class LeaseCollector {
         suspects.put(name, new Suspect(now, ""));
     }
 
+    /** There is a lease of that name without a node; if that is known, it counts from then on. */
+    void listed(String name, long now) {
+        suspects.putIfAbsent(name, new Suspect(now, ""));
+    }
+
     /** The lease is gone, or its node is there. */
     void clear(String name) {
         suspects.remove(name);

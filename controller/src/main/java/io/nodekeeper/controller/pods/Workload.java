@@ -157,13 +157,20 @@ public final class Workload {
         }
     }
 
+    /** A node lease was listed whose node is not known; that says nothing about when it was renewed last. */
+    public void leaseListed(String name) {
+        if (config.orphanLeases()) {
+            leases.listed(name, evictor.now());
+        }
+    }
+
     /** A node lease is gone. */
     public void leaseGone(String name) {
         leases.clear(name);
     }
 
-    /** How many entries each queue and map of this workload holds, by name; see {@code docs/decisions/0032}. */
-    Map<String, Integer> sizes() {
+    /** How many entries each queue and map of this workload holds, by name. On the loop. */
+    public Map<String, Integer> sizes() {
         Map<String, Integer> sizes = new TreeMap<>(leases.sizes());
         sizes.putAll(collector.sizes());
         sizes.putAll(cache.sizes());

@@ -54,8 +54,12 @@ final class PodWorld {
     Function<Call, Optional<Reply>> fault = call -> Optional.empty();
     /** Called when a call took effect and before its answer goes out. */
     Runnable afterwards = () -> {};
+    /** Called before each event and decision. */
+    Runnable reporting = () -> {};
     /** The workload is not told of what happens to nodes. */
     boolean nodeWatchStalled;
+    /** The workload is not told of what happens to pods. */
+    boolean podWatchStalled;
 
     private final WorkloadConfig config;
     private final Map<String, JsonObject> nodes = new TreeMap<>();
@@ -87,11 +91,17 @@ final class PodWorld {
                 config,
                 new KubeClient(transport, loop, Duration.ofSeconds(10)),
                 lanes,
-                component -> (about, type, reason, message) -> events.add(component + " " + type + " " + reason + " "
-                        + about.kind() + " " + about.namespace() + "/" + about.name() + ": " + message),
+                component -> (about, type, reason, message) -> {
+                    reporting.run();
+                    events.add(component + " " + type + " " + reason + " " + about.kind() + " " + about.namespace() + "/"
+                            + about.name() + ": " + message);
+                },
                 Randoms.seeded(1),
                 metrics,
-                decisions::add);
+                decision -> {
+                    reporting.run();
+                    decisions.add(decision);
+                });
         process = new Process(transport, loop, workload, lanes);
         workload.start();
         loop.execute(() -> {
@@ -447,7 +457,7 @@ final class PodWorld {
     }
 
     private void broadcast(String event, JsonObject object) {
-        if (process != null) {
+        if (process != null && !podWatchStalled) {
             for (FakeTransport.Watch watch : List.copyOf(process.transport.watches())) {
                 if (!watch.cancelled()) {
                     watch.event(event, object);
