@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver;
 
+import io.nodekeeper.store.Changes;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.IndexedStore;
@@ -106,6 +107,11 @@ final class LaggingStore implements Store {
     @Override
     public Watch watch(String prefix, long after, Watcher watcher) {
         return heard.watch(prefix, after, watcher);
+    }
+
+    @Override
+    public Changes changes(String prefix, long after, int count, long bytes) {
+        return heard.changes(prefix, after, count, bytes);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.nodekeeper.cli;
 
 import io.nodekeeper.apiserver.DefaultTolerations;
 import io.nodekeeper.apiserver.RequestOptions;
+import io.nodekeeper.store.StoreLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -88,6 +89,14 @@ final class ApiServerOptions implements Checked {
     AuditOptions audit = new AuditOptions();
 
     @Option(
+            names = "--quota-backend-bytes",
+            paramLabel = "N",
+            defaultValue = "2147483648",
+            description = "How many bytes all objects of a store that is not etcd may take; beyond that writes that need"
+                    + " space are refused until objects were deleted. Default: ${DEFAULT-VALUE}, as etcd's.")
+    long quotaBackendBytes = StoreLimits.QUOTA;
+
+    @Option(
             names = "--event-ttl",
             paramLabel = "DURATION",
             defaultValue = "1h",
@@ -144,6 +153,11 @@ final class ApiServerOptions implements Checked {
                     + " notice. Default: ${DEFAULT-VALUE}.")
     Duration shutdownDelayDuration = Duration.ZERO;
 
+    /** How much a store may take that is not etcd. */
+    StoreLimits limits() {
+        return StoreLimits.DEFAULT.quota(quotaBackendBytes);
+    }
+
     /** How much is done at a time. */
     RequestOptions requests() {
         return new RequestOptions(
@@ -176,6 +190,9 @@ final class ApiServerOptions implements Checked {
         faults.readable("--token-auth-file", tokenAuthFile);
         serviceAccounts.check(faults);
         audit.check(faults);
+        faults.require(
+                quotaBackendBytes >= 1 << 20,
+                "--quota-backend-bytes is " + quotaBackendBytes + ", expected 1048576 or more");
         faults.positive("--event-ttl", eventTtl);
         faults.within("--max-requests-inflight", maxRequestsInflight, 1, 1_000_000);
         faults.within("--max-mutating-requests-inflight", maxMutatingRequestsInflight, 1, 1_000_000);

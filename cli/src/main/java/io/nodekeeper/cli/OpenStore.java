@@ -23,6 +23,9 @@ final class OpenStore {
     /** How long a cluster may take to be reached and read. Chosen. */
     private static final Duration ETCD_TIMEOUT = Duration.ofMinutes(1);
 
+    /** Threads that read large values: as many as the disk is likely to serve at once without delaying the journal. */
+    private static final int READERS = 2;
+
     private OpenStore() {}
 
     /** Where the database of a data directory is. */
@@ -33,7 +36,7 @@ final class OpenStore {
     /** Begins to open the store, which is served on {@code loop} and closes it. */
     static CompletableFuture<Store> begin(ApiServerOptions options, Loop loop) throws IOException {
         return switch (options.store) {
-            case memory -> CompletableFuture.completedFuture(new IndexedStore(loop, Journal.NONE));
+            case memory -> CompletableFuture.completedFuture(new IndexedStore(loop, Journal.NONE, options.limits()));
             case rocksdb -> {
                 // One thread, which opens, writes and closes the journal: a disk that hangs holds up nothing else.
                 Workers disk = new Workers("journal", 1, loop);
@@ -41,7 +44,12 @@ final class OpenStore {
                 yield disk.call(
                         "opening the store",
                         DISK_TIMEOUT,
-                        () -> new IndexedStore(loop, disk, RocksJournal.open(directory)));
+                        () -> new IndexedStore(
+                                loop,
+                                disk,
+                                new Workers("values", READERS, loop),
+                                RocksJournal.open(directory),
+                                options.limits()));
             }
             case etcd -> etcd(options.etcd.options(), loop);
         };

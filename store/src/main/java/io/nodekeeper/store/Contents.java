@@ -33,10 +33,12 @@ record Contents(
     /**
      * Reads all rows of {@code db}.
      *
+     * @param values where large values and those of the history are read later; empty to have all in memory now
      * @throws StoreException.Damaged if rows are missing or too many
      * @throws StoreException if the format is unknown, or a value cannot be decrypted
      */
-    static Contents read(RocksDB db, Path directory, ValueTransformer transformer) throws RocksDBException {
+    static Contents read(RocksDB db, Path directory, ValueTransformer transformer, Optional<Values> values)
+            throws RocksDBException {
         long format = format(db, directory);
         RowSum sum = new RowSum();
         long floor = number(db, Rows.FLOOR);
@@ -45,6 +47,8 @@ record Contents(
         }
         Map<String, Long> windows = windows(db, sum);
         Map<String, Entry> live = new HashMap<>();
+        // The objects that stay in memory; of all other versions only where they are.
+        Map<String, Entry> small = new HashMap<>();
         List<Event> history = new ArrayList<>();
         List<byte[]> unwanted = new ArrayList<>();
         Optional<StoreException> gap = Optional.empty();
@@ -55,8 +59,12 @@ record Contents(
                 byte[] row = rows.key();
                 byte[] change = rows.value();
                 sum.add(row);
-                Event event =
+                Event whole =
                         Rows.event(row, change, Optional.ofNullable(live.get(Rows.key(row))), transformer);
+                Event event = values.map(later -> stored(whole, later)).orElse(whole);
+                whole.after()
+                        .filter(after -> after.length() <= StoredValues.LARGE)
+                        .ifPresentOrElse(after -> small.put(event.key(), after), () -> small.remove(event.key()));
                 event.after()
                         .ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
                 if (event.revision() > Math.max(floor, windows.getOrDefault(Window.resource(event.key()), 0L))) {
@@ -68,6 +76,7 @@ record Contents(
             }
             rows.status();
         }
+        live.putAll(small);
         long revision = number(db, Rows.REVISION);
         if (format == FORMAT) {
             checkSum(db, sum, revision);
@@ -81,6 +90,17 @@ record Contents(
                 sum,
                 windows,
                 unwanted);
+    }
+
+    /** The same change, whose value is read from {@code values}. */
+    private static Event stored(Event event, Values values) {
+        return new Event(
+                event.revision(),
+                event.key(),
+                event.before(),
+                event.after()
+                        .map(after -> Entry.stored(
+                                after.key(), after.length(), values, after.createRevision(), after.modRevision())));
     }
 
     private static long format(RocksDB db, Path directory) throws RocksDBException {

@@ -10,12 +10,18 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store that holds every object in memory and writes changes to a {@link Journal}.
+ * A store that keeps an index of all objects in memory and writes changes to a {@link Journal}. Small objects are in memory
+ * whole; large values stay in the journal if it can read them later.
+ *
+ * <p>What it holds is bounded: objects by {@link StoreLimits#quota} and, as far as they are in memory, by
+ * {@link StoreLimits#heap}; history by {@link Window.Limits}. At one of the first two the store raises an alarm: writes that
+ * make it larger fail with {@link StoreException.NoSpace} until deletions have taken it below 95 % of both.
  *
  * <p>Writes queue up. The store's loop takes all that wait, checks each one's expectation against the state that the ones
  * before it leave behind, numbers them, has the journal make them durable together (group commit: while one group is
@@ -29,6 +35,10 @@ public final class IndexedStore implements Store {
     private static final Logger log = LoggerFactory.getLogger(IndexedStore.class);
     /** The most changes in one group: bounds the wait of the first one. Measured elsewhere: 512 is past the knee. */
     private static final int GROUP = 512;
+    /** The most bytes of values in one group, those replaced included: bounds what is in memory on its way to the disk. */
+    private static final long GROUP_BYTES = 4 << 20;
+    /** What an object costs in memory besides its key and value: an entry and its place in the index. */
+    private static final int OBJECT = 200;
     /** A group that takes longer than this to become durable means that writes do not work. Chosen. */
     private static final Duration STALL = Duration.ofSeconds(5);
 
@@ -39,6 +49,17 @@ public final class IndexedStore implements Store {
     private final boolean apart;
 
     private final Executor disk;
+    /** Where values are read that are not in memory. */
+    private final Executor readers;
+    private final StoreLimits limits;
+
+    // What all objects take, with those of the group under way; only the loop writes these.
+    private long bytes;
+    private long heap;
+    /** Whether writes that take more space are refused. */
+    private boolean exceeded;
+    /** These numbers for other threads, as of the last group. */
+    private volatile Usage usage = Usage.UNKNOWN;
 
     private final ConcurrentLinkedQueue<Write> queue = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean draining = new AtomicBoolean();
@@ -53,11 +74,14 @@ public final class IndexedStore implements Store {
 
     private record Write(String key, Optional<byte[]> value, long expected, CompletableFuture<Event> done) {}
 
+    /** An object after a write of the group that gathers: with its value, and as it is kept. */
+    private record Pending(Optional<Entry> told, Optional<Entry> kept) {}
+
     /** A write that lost, told so only once what it lost against is durable: until then nobody may see that. */
     private record Loss(Write write, StoreException.Conflict conflict) {}
 
-    /** What the journal makes durable together: changes, whose they are, and who lost. */
-    private record Group(Window.Plan plan, List<Write> accepted, List<Loss> losses) {}
+    /** What the journal makes durable together: changes, as they are kept and as they are told; whose they are; who lost. */
+    private record Group(Window.Plan plan, List<Event> events, List<Write> accepted, List<Loss> losses) {}
 
     /** Opens a store on what {@code journal} kept; the store closes it. Everything runs on {@code loop}. */
     public IndexedStore(Loop loop, Journal journal) {
@@ -65,7 +89,12 @@ public final class IndexedStore implements Store {
     }
 
     IndexedStore(Loop loop, Journal journal, Window.Limits limits) {
-        this(loop, Runnable::run, false, journal, limits);
+        this(loop, journal, new StoreLimits(limits, StoreLimits.DEFAULT.quota(), StoreLimits.DEFAULT.heap()));
+    }
+
+    /** As the first, within these limits. */
+    public IndexedStore(Loop loop, Journal journal, StoreLimits limits) {
+        this(loop, Runnable::run, Runnable::run, false, journal, limits);
     }
 
     /**
@@ -74,16 +103,34 @@ public final class IndexedStore implements Store {
      * @param disk where the journal is written: one thread, which may block
      */
     public IndexedStore(Loop loop, Executor disk, Journal journal) {
-        this(loop, disk, true, journal, Window.Limits.DEFAULT);
+        this(loop, disk, disk, true, journal, StoreLimits.DEFAULT);
     }
 
-    private IndexedStore(Loop loop, Executor disk, boolean apart, Journal journal, Window.Limits limits) {
+    /**
+     * As above, within limits.
+     *
+     * @param readers where large values are read from the journal: threads that may block
+     */
+    public IndexedStore(Loop loop, Executor disk, Executor readers, Journal journal, StoreLimits limits) {
+        this(loop, disk, readers, true, journal, limits);
+    }
+
+    private IndexedStore(
+            Loop loop, Executor disk, Executor readers, boolean apart, Journal journal, StoreLimits limits) {
         this.loop = loop;
         this.disk = disk;
+        this.readers = readers;
         this.apart = apart;
         this.journal = journal;
-        window = new Window(loop, limits);
-        window.begin(journal.load());
+        this.limits = limits;
+        window = new Window(loop, limits.history());
+        Journal.Recovered kept = journal.load();
+        for (Entry entry : kept.entries()) {
+            bytes += bytes(entry);
+            heap += heap(entry);
+        }
+        window.begin(kept);
+        recount();
     }
 
     @Override
@@ -108,7 +155,10 @@ public final class IndexedStore implements Store {
 
     @Override
     public CompletableFuture<Optional<Entry>> read(String key) {
-        return CompletableFuture.completedFuture(window.get(key));
+        Optional<Entry> found = window.get(key);
+        return found.isEmpty()
+                ? CompletableFuture.completedFuture(found)
+                : load(found.get()).thenApply(Optional::of);
     }
 
     @Override
@@ -133,8 +183,95 @@ public final class IndexedStore implements Store {
     }
 
     @Override
+    public Changes changes(String prefix, long after, int count, long bytes) {
+        return window.changes(prefix, after, count, bytes);
+    }
+
+    @Override
+    public CompletableFuture<Entry> load(Entry entry) {
+        if (entry.atHand()) {
+            try {
+                return CompletableFuture.completedFuture(entry.loaded());
+            } catch (StoreException e) {
+                return CompletableFuture.failedFuture(e);
+            }
+        }
+        try {
+            return CompletableFuture.supplyAsync(entry::loaded, readers);
+        } catch (RejectedExecutionException e) {
+            return CompletableFuture.failedFuture(new StoreException(
+                    entry.key() + " is not read: too many reads wait for the disk already", e));
+        }
+    }
+
+    @Override
+    public Usage usage() {
+        return usage;
+    }
+
+    @Override
     public boolean healthy() {
-        return healthy && !stalled();
+        return healthy && !stalled() && !usage.exceeded();
+    }
+
+    private static long bytes(Entry entry) {
+        return entry.key().length() + (long) entry.length();
+    }
+
+    private static long heap(Entry entry) {
+        return OBJECT + entry.key().length() + (long) entry.resident();
+    }
+
+    /** Counts a change of what is stored; {@code sign} -1 takes it back. */
+    private void count(Event event, int sign) {
+        event.before().ifPresent(before -> {
+            bytes -= sign * bytes(before);
+            heap -= sign * heap(before);
+        });
+        event.after().ifPresent(after -> {
+            bytes += sign * bytes(after);
+            heap += sign * heap(after);
+        });
+    }
+
+    /** Whether {@code event} would make the store larger than it may be, or makes it larger during an alarm. */
+    private boolean tooLarge(Event event) {
+        if (event.after().isEmpty()) {
+            return false;
+        }
+        long moreBytes = bytes(event.after().get()) - event.before().map(IndexedStore::bytes).orElse(0L);
+        long moreHeap = heap(event.after().get()) - event.before().map(IndexedStore::heap).orElse(0L);
+        if (moreBytes <= 0 && moreHeap <= 0) {
+            return false;
+        }
+        if (!exceeded && bytes + moreBytes <= limits.quota() && heap + moreHeap <= limits.heap()) {
+            return false;
+        }
+        if (!exceeded) {
+            exceeded = true;
+            log.error(
+                    "the store is full: {} bytes of {}, {} of {} in memory; writes that need space are refused until"
+                            + " deletions take it below 95 %",
+                    bytes,
+                    limits.quota(),
+                    heap,
+                    limits.heap());
+        }
+        return true;
+    }
+
+    /** Ends the alarm once there is space again, and publishes the numbers. */
+    private void recount() {
+        if (exceeded && bytes <= limits.quota() * 0.95 && heap <= limits.heap() * 0.95) {
+            exceeded = false;
+            log.info("the store has space again: {} bytes of {}", bytes, limits.quota());
+        }
+        usage = new Usage(bytes, limits.quota(), exceeded);
+    }
+
+    private StoreException noSpace(String key) {
+        return new StoreException.NoSpace("etcdserver: mvcc: database space exceeded: " + key + " is not written; the store"
+                + " has " + bytes + " bytes of " + limits.quota() + ", " + heap + " of " + limits.heap() + " in memory");
     }
 
     /** Whether the journal has been at one group for too long. */
@@ -199,48 +336,86 @@ public final class IndexedStore implements Store {
     private void commit() {
         List<Write> accepted = new ArrayList<>();
         List<Loss> losses = new ArrayList<>();
+        List<Event> kept = new ArrayList<>();
         List<Event> events = new ArrayList<>();
-        Map<String, Optional<Entry>> pending = new HashMap<>();
+        List<Write> full = new ArrayList<>();
+        Map<String, Pending> pending = new HashMap<>();
         long next = window.revision();
+        long size = 0;
         Write write;
-        while (events.size() < GROUP && (write = queue.poll()) != null) {
+        while (events.size() < GROUP && size < GROUP_BYTES && (write = queue.poll()) != null) {
             String key = write.key;
-            Optional<Entry> before = pending.containsKey(key) ? pending.get(key) : window.get(key);
+            Pending earlier = pending.get(key);
+            Optional<Entry> before = earlier == null ? window.get(key) : earlier.told;
             if (before.map(Entry::modRevision).orElse(0L) != write.expected) {
                 losses.add(new Loss(write, new StoreException.Conflict(key, write.expected, before)));
                 continue;
             }
-            long mine = ++next;
+            long mine = next + 1;
             // All versions of an object share one string.
             String shared = before.map(Entry::key).orElse(key);
             Optional<Entry> after = write.value.map(value ->
                     new Entry(shared, value, before.map(Entry::createRevision).orElse(mine), mine));
-            pending.put(shared, after);
-            events.add(new Event(mine, shared, before, after));
+            Event event = new Event(mine, shared, before, after);
+            Event keeping = new Event(mine, shared, earlier == null ? before : earlier.kept, after.map(journal::stored));
+            if (tooLarge(keeping)) {
+                full.add(write);
+                continue;
+            }
+            next = mine;
+            count(keeping, 1);
+            size += after.map(Entry::length).orElse(0) + before.map(Entry::length).orElse(0);
+            pending.put(shared, new Pending(after, keeping.after()));
+            events.add(event);
+            kept.add(keeping);
             accepted.add(write);
         }
+        recount();
+        full.forEach(refused -> refused.done.completeExceptionally(noSpace(refused.key)));
         if (events.isEmpty()) {
             losses.forEach(IndexedStore::tell);
             return;
         }
-        Group group = new Group(window.plan(events), accepted, losses);
+        Group group = new Group(window.plan(kept), events, accepted, losses);
         writingSince = loop.clock().nanoTime();
         writing = true;
         disk.execute(() -> append(group));
     }
 
+    /** The change with the version before it in memory, so that watchers need no disk; as it is if that cannot be read. */
+    private static Event told(Event event) {
+        if (event.before().isEmpty() || event.before().get().resident() > 0) {
+            return event;
+        }
+        try {
+            return new Event(
+                    event.revision(), event.key(), event.before().map(Entry::loaded), event.after());
+        } catch (StoreException e) {
+            log.error("what revision {} replaced cannot be read", event.revision(), e);
+            return event;
+        }
+    }
+
     private void append(Group group) {
         Optional<RuntimeException> failure = Optional.empty();
+        Group told = group;
         try {
-            journal.append(group.plan.events(), group.plan.forgotten());
+            // Before the rows of what left the window go: what is replaced may be among them.
+            told = new Group(
+                    group.plan,
+                    group.events.stream().map(IndexedStore::told).toList(),
+                    group.accepted,
+                    group.losses);
+            journal.append(told.events, group.plan.forgotten());
         } catch (RuntimeException e) {
             failure = Optional.of(e);
         }
         Optional<RuntimeException> outcome = failure;
+        Group done = told;
         if (apart) {
-            loop.execute(() -> appended(group, outcome));
+            loop.execute(() -> appended(done, outcome));
         } else {
-            appended(group, outcome);
+            appended(done, outcome);
         }
     }
 
@@ -251,11 +426,12 @@ public final class IndexedStore implements Store {
         } else {
             healthy = true;
             window.take(group.plan);
+            recount();
             if (apart) {
                 // The disk is free: it gets the next group before this one's writers and watchers hear.
                 commit();
             }
-            List<Event> events = group.plan.events();
+            List<Event> events = group.events;
             for (int i = 0; i < events.size(); i++) {
                 group.accepted.get(i).done.complete(events.get(i));
             }
@@ -273,6 +449,8 @@ public final class IndexedStore implements Store {
 
     private void refuse(Group group, RuntimeException failure) {
         healthy = false;
+        group.plan.events().forEach(event -> count(event, -1));
+        recount();
         log.error("the journal failed; {} writes are refused", group.accepted.size() + group.losses.size(), failure);
         StoreException why = failure instanceof StoreException known
                 ? known

@@ -30,6 +30,16 @@ public interface Journal extends AutoCloseable {
      */
     void append(List<Event> events, List<Event> forgotten);
 
+    /**
+     * The same version for keeping: a journal that can read values later gives an entry that leaves its value in the
+     * journal if it is large. Such an entry may be read by any thread until the journal is closed.
+     *
+     * @param entry a version that was appended, or is about to be
+     */
+    default Entry stored(Entry entry) {
+        return entry;
+    }
+
     @Override
     void close();
 

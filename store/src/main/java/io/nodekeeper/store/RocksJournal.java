@@ -60,6 +60,7 @@ public final class RocksJournal implements Journal {
     private final Path directory;
     private final ValueTransformer transformer;
     private final Mark mark;
+    private final StoredValues values;
     private RocksDB db;
     /** All rows in the database, and the revision up to which they go. */
     private RowSum sum = new RowSum();
@@ -78,7 +79,15 @@ public final class RocksJournal implements Journal {
     private final Map<String, Long> windows = new HashMap<>();
 
     private RocksJournal(
-            Path directory, Options options, RocksDB db, Mark mark, ValueTransformer transformer, Contents contents) {
+            Path directory,
+            Options options,
+            RocksDB db,
+            Mark mark,
+            ValueTransformer transformer,
+            Contents contents,
+            StoredValues values) {
+        this.values = values;
+        values.attach(db);
         this.directory = directory;
         this.options = options;
         this.db = db;
@@ -110,11 +119,12 @@ public final class RocksJournal implements Journal {
         // Held first: a store that another process writes would look damaged.
         Optional<Mark> held = Mark.lock(directory);
         try {
-            StoreCheck check = StoreCheck.of(directory, database, transformer);
+            StoredValues values = new StoredValues(directory, transformer);
+            StoreCheck check = StoreCheck.of(directory, database, transformer, Optional.of(values));
             return switch (check.state()) {
                 case DAMAGED -> throw check.refusal();
-                case EMPTY -> create(directory, database, transformer, held);
-                case WHOLE, TORN -> open(directory, database, transformer, held, check);
+                case EMPTY -> create(directory, database, transformer, held, values);
+                case WHOLE, TORN -> open(directory, database, transformer, held, check, values);
             };
         } catch (RuntimeException e) {
             held.ifPresent(Mark::close);
@@ -123,7 +133,11 @@ public final class RocksJournal implements Journal {
     }
 
     private static RocksJournal create(
-            Path directory, Database database, ValueTransformer transformer, Optional<Mark> held) {
+            Path directory,
+            Database database,
+            ValueTransformer transformer,
+            Optional<Mark> held,
+            StoredValues values) {
         Mark mark = held.orElse(null);
         try {
             Files.createDirectories(directory);
@@ -136,7 +150,8 @@ public final class RocksJournal implements Journal {
                     db,
                     mark,
                     transformer,
-                    new Contents(new Recovered(0, List.of(), List.of()), 0, new RowSum(), Map.of(), List.of()));
+                    new Contents(new Recovered(0, List.of(), List.of()), 0, new RowSum(), Map.of(), List.of()),
+                    values);
             journal.begin();
             return journal;
         } catch (RocksDBException | IOException e) {
@@ -148,7 +163,12 @@ public final class RocksJournal implements Journal {
     }
 
     private static RocksJournal open(
-            Path directory, Database database, ValueTransformer transformer, Optional<Mark> held, StoreCheck check) {
+            Path directory,
+            Database database,
+            ValueTransformer transformer,
+            Optional<Mark> held,
+            StoreCheck check,
+            StoredValues values) {
         // A group that fails may leave a torn end, which must not stop the next open.
         Options options = database.options(WALRecoveryMode.PointInTimeRecovery);
         Mark mark = held.orElseGet(() -> Mark.create(directory));
@@ -161,7 +181,8 @@ public final class RocksJournal implements Journal {
                     db.get(),
                     mark,
                     transformer,
-                    check.contents().orElseThrow());
+                    check.contents().orElseThrow(),
+                    values);
             if (check.state() == StoreCheck.State.TORN) {
                 journal.restart(check);
             }
@@ -267,7 +288,7 @@ public final class RocksJournal implements Journal {
             forget(load().history(), batch, next);
             jump(seen + JUMP, batch, next);
         }
-        fresh = Optional.of(Contents.read(db, directory, transformer));
+        fresh = Optional.of(Contents.read(db, directory, transformer, Optional.of(values)));
         take(fresh.get());
     }
 
@@ -290,7 +311,7 @@ public final class RocksJournal implements Journal {
     @Override
     public Recovered load() {
         try {
-            Contents contents = fresh.isPresent() ? fresh.get() : Contents.read(db, directory, transformer);
+            Contents contents = fresh.isPresent() ? fresh.get() : Contents.read(db, directory, transformer, Optional.of(values));
             // Once: what was read at the start is not to stay in memory.
             fresh = Optional.empty();
             take(contents);
@@ -346,8 +367,10 @@ public final class RocksJournal implements Journal {
 
     /** Opens the database again after {@code attempt} failed, which may have become durable nevertheless. */
     private void reopen(Attempt attempt) throws RocksDBException {
+        values.detach();
         db.close();
         db = RocksDB.open(options, directory.toString());
+        values.attach(db);
         byte[] stored = db.get(Rows.SUM);
         if (Arrays.equals(stored, attempt.sum.encode(attempt.revision))) {
             written(attempt);
@@ -403,7 +426,13 @@ public final class RocksJournal implements Journal {
     }
 
     @Override
+    public Entry stored(Entry entry) {
+        return values.stored(entry);
+    }
+
+    @Override
     public void close() {
+        values.detach();
         db.close();
         durable.close();
         options.close();

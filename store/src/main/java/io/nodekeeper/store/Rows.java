@@ -109,11 +109,12 @@ final class Rows {
                 before,
                 kind == DELETE
                         ? Optional.empty()
-                        : Optional.of(new Entry(
-                                key,
-                                transformer.fromStorage(key, Arrays.copyOfRange(change, HEAD, change.length)),
-                                created,
-                                revision)));
+                        : Optional.of(new Entry(key, value(key, change, transformer), created, revision)));
+    }
+
+    /** The object in the value of a change's row. */
+    static byte[] value(String key, byte[] change, ValueTransformer transformer) {
+        return transformer.fromStorage(key, Arrays.copyOfRange(change, HEAD, change.length));
     }
 
     /** The rows that are not needed once {@code event} has left the window. */

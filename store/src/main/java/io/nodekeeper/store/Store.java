@@ -66,8 +66,30 @@ public interface Store {
     Watch watch(String prefix, long after, Watcher watcher);
 
     /**
+     * Part of the history, for those who read it at their own pace: changes after revision {@code after} as {@link #watch}
+     * tells them. At least one if there is any; at most {@code count}, and no more once they have {@code bytes}, but changes
+     * of one revision stay together. The values may have to be loaded.
+     *
+     * @throws StoreException.Compacted if they are not all kept
+     */
+    Changes changes(String prefix, long after, int count, long bytes);
+
+    /**
+     * The same version with its value in memory: at once if it is {@link Entry#atHand}, else once it was read from disk, on
+     * a thread for that. Fails with {@link StoreException}.
+     */
+    default CompletableFuture<Entry> load(Entry entry) {
+        return CompletableFuture.completedFuture(entry);
+    }
+
+    /** How much is stored. */
+    default Usage usage() {
+        return Usage.UNKNOWN;
+    }
+
+    /**
      * Whether writes work: false from a failure of the journal until a write succeeds again, and while the journal has been
-     * at one group of them for more than 5 s.
+     * at one group of them for more than 5 s, and while the store is as large as it may be.
      */
     boolean healthy();
 

@@ -70,6 +70,12 @@ public final class StoreCheck {
     }
 
     static StoreCheck of(Path directory, Database database, ValueTransformer transformer) {
+        return of(directory, database, transformer, Optional.empty());
+    }
+
+    /** As above; large values are read from {@code values}, if given, once a database is attached to them. */
+    static StoreCheck of(
+            Path directory, Database database, ValueTransformer transformer, Optional<Values> values) {
         OptionalLong mark = Mark.read(directory);
         Optional<String> missing = missing(directory, mark);
         if (missing.isPresent()) {
@@ -79,21 +85,21 @@ public final class StoreCheck {
         }
         RocksDB.loadLibrary();
         try {
-            return judge(directory, State.WHOLE, read(directory, WALRecoveryMode.AbsoluteConsistency, database, transformer), mark, "");
+            return judge(directory, State.WHOLE, read(directory, WALRecoveryMode.AbsoluteConsistency, database, transformer, values), mark, "");
         } catch (RocksDBException e) {
             if (!Database.isDamage(e)) {
                 throw new StoreException("cannot read the store in " + directory + ": " + e.getMessage(), e);
             }
-            return torn(directory, database, transformer, mark, e);
+            return torn(directory, database, transformer, values, mark, e);
         } catch (StoreException.Damaged e) {
             return new StoreCheck(directory, State.DAMAGED, Optional.empty(), mark, text(e));
         }
     }
 
     private static StoreCheck torn(
-            Path directory, Database database, ValueTransformer transformer, OptionalLong mark, RocksDBException strict) {
+            Path directory, Database database, ValueTransformer transformer, Optional<Values> values, OptionalLong mark, RocksDBException strict) {
         try {
-            Contents contents = read(directory, WALRecoveryMode.PointInTimeRecovery, database, transformer);
+            Contents contents = read(directory, WALRecoveryMode.PointInTimeRecovery, database, transformer, values);
             return judge(directory, State.TORN, contents, mark, text(strict));
         } catch (RocksDBException | StoreException.Damaged e) {
             return new StoreCheck(directory, State.DAMAGED, Optional.empty(), mark, text(strict));
@@ -126,11 +132,16 @@ public final class StoreCheck {
         return new StoreCheck(directory, good, Optional.of(contents), mark, problem);
     }
 
-    static Contents read(Path directory, WALRecoveryMode recovery, Database database, ValueTransformer transformer)
+    static Contents read(
+            Path directory,
+            WALRecoveryMode recovery,
+            Database database,
+            ValueTransformer transformer,
+            Optional<Values> values)
             throws RocksDBException {
         try (Options options = database.options(recovery);
                 RocksDB db = RocksDB.openReadOnly(options, directory.toString())) {
-            return Contents.read(db, directory, transformer);
+            return Contents.read(db, directory, transformer, values);
         }
     }
 

@@ -53,4 +53,12 @@ public class StoreException extends RuntimeException {
             super(message, cause);
         }
     }
+
+    /** The store is as large as it may be; writes that take no more space, and deletions, are still made. */
+    public static final class NoSpace extends StoreException {
+        /** {@code message} says what was not written and how large the store is. */
+        public NoSpace(String message) {
+            super(message, null);
+        }
+    }
 }

@@ -31,7 +31,7 @@ final class Watchers {
         }
 
         boolean covers(String key) {
-            return target.endsWith("/") ? key.startsWith(target) : key.equals(target);
+            return Watchers.covers(target, key);
         }
 
         void offer(Event event) {
@@ -43,6 +43,11 @@ final class Watchers {
                 }
             }
         }
+    }
+
+    /** Whether a watch of {@code target}, a prefix that ends in a slash or else one key, is one of {@code key}. */
+    static boolean covers(String target, String key) {
+        return target.endsWith("/") ? key.startsWith(target) : key.equals(target);
     }
 
     private final Map<String, List<Subscription>> byTarget = new HashMap<>();

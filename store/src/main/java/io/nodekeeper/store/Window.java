@@ -3,6 +3,7 @@ package io.nodekeeper.store;
 import io.nodekeeper.time.Loop;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,14 +23,26 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 public final class Window {
 
     /**
-     * How much history is kept for each resource.
+     * How much history is kept. Of the two bounds in bytes a resource may take half; when all resources together reach
+     * one, the one that takes most loses its oldest changes. A group of changes that is being taken comes on top.
      *
      * @param events at most so many changes of a resource
      * @param nanos none older than this
+     * @param memory bytes of memory for the changes of all resources
+     * @param stored bytes of the versions that all these changes replaced, wherever they are kept
      */
-    public record Limits(int events, long nanos) {
-        /** 5 min like etcd's compaction under a kube-apiserver; 100,000 as the largest of its watch caches. */
-        public static final Limits DEFAULT = new Limits(100_000, 300_000_000_000L);
+    public record Limits(int events, long nanos, long memory, long stored) {
+        /**
+         * 5 min like etcd's compaction under a kube-apiserver; 100,000 as the largest of its watch caches; an eighth of the
+         * heap, and 512 MiB on disk, which is a quarter of what the objects themselves may take by default.
+         */
+        public static final Limits DEFAULT =
+                new Limits(100_000, 300_000_000_000L, Runtime.getRuntime().maxMemory() / 8, 512L << 20);
+
+        /** These limits of count and age, with the bytes of {@link #DEFAULT}. */
+        public Limits(int events, long nanos) {
+            this(events, nanos, Runtime.getRuntime().maxMemory() / 8, 512L << 20);
+        }
     }
 
     /**
@@ -82,7 +95,7 @@ public final class Window {
         revision = recovered.revision();
         long now = loop.clock().nanoTime();
         recovered.forgotten().forEach((resource, last) -> {
-            histories.put(resource, new History(limits, Math.max(last, floor)));
+            histories.put(resource, new History(Math.max(last, floor)));
         });
         recovered.history().forEach(event -> history(resource(event.key())).add(event, now));
     }
@@ -153,26 +166,150 @@ public final class Window {
         return () -> loop.execute(() -> watchers.remove(subscription));
     }
 
+    /**
+     * Part of the history: the changes after {@code after} of {@code target}, as in {@link #watch}. At least one if there is
+     * any, at most {@code count} and not many more than {@code bytes} of objects; changes of one revision stay together.
+     *
+     * @throws StoreException.Compacted if they are not all kept
+     */
+    public Changes changes(String target, long after, int count, long bytes) {
+        lock.readLock().lock();
+        try {
+            History history = histories.get(resource(target));
+            long start = history == null ? floor : history.start();
+            if (after < start) {
+                throw new StoreException.Compacted(after, start);
+            }
+            List<Event> found = new ArrayList<>();
+            long size = 0;
+            for (int i = history == null ? 0 : history.after(after); history != null && i < history.size(); i++) {
+                Event event = history.get(i);
+                if (!Watchers.covers(target, event.key())) {
+                    continue;
+                }
+                if (!found.isEmpty()
+                        && (found.size() >= count || size >= bytes)
+                        && event.revision() > found.getLast().revision()) {
+                    return new Changes(found, found.getLast().revision(), true);
+                }
+                found.add(event);
+                size += event.after().or(event::before).map(Entry::length).orElse(0);
+            }
+            return new Changes(found, Math.max(after, revision), false);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
     /** What taking {@code events}, which come next and are at least one, would forget. */
     public Plan plan(List<Event> events) {
-        Map<String, Integer> counts = new HashMap<>();
-        events.forEach(event -> counts.merge(resource(event.key()), 1, Integer::sum));
+        Map<String, Trim> trims = new HashMap<>();
+        for (Event event : events) {
+            trims.computeIfAbsent(resource(event.key()), this::trim).expect(event);
+        }
         long now = loop.clock().nanoTime();
-        List<Event> forgotten = new ArrayList<>();
-        counts.forEach((resource, count) -> {
-            History history = histories.get(resource);
-            if (history != null) {
-                forgotten.addAll(history.stale(count, now));
+        Bytes all = new Bytes();
+        histories.forEach((resource, history) -> all.add(history.memory(), history.stored()));
+        for (Trim trim : trims.values()) {
+            all.add(trim.coming.memory, trim.coming.stored);
+            while (trim.isStale(now, limits)) {
+                trim.drop(all);
             }
-        });
+        }
+        while (all.memory > limits.memory() || all.stored > limits.stored()) {
+            histories.keySet().forEach(resource -> trims.computeIfAbsent(resource, this::trim));
+            boolean memory = all.memory > limits.memory();
+            Optional<Trim> largest = trims.values().stream()
+                    .filter(Trim::mayDrop)
+                    .max(Comparator.comparingLong(trim -> memory ? trim.memory() : trim.stored()));
+            if (largest.isEmpty()) {
+                break;
+            }
+            // A tenth at once: who writes most shall not have each write sort all resources.
+            int some = Math.max(1, largest.get().left() / 10);
+            for (int i = 0; i < some; i++) {
+                largest.get().drop(all);
+            }
+        }
+        List<Event> forgotten = new ArrayList<>();
+        trims.values().forEach(trim -> trim.dropped(forgotten));
         return new Plan(events, forgotten);
+    }
+
+    private Trim trim(String resource) {
+        return new Trim(histories.getOrDefault(resource, new History(floor)));
+    }
+
+    /** Bytes of history, in memory and where values are stored. */
+    private static final class Bytes {
+        private long memory;
+        private long stored;
+
+        private void add(long moreMemory, long moreStored) {
+            memory += moreMemory;
+            stored += moreStored;
+        }
+    }
+
+    /** What a resource's history is about to lose: its oldest changes, {@code dropped} in number. */
+    private static final class Trim {
+        private final History history;
+        private final Bytes coming = new Bytes();
+        private final Bytes gone = new Bytes();
+        private int count;
+        private int dropped;
+
+        private Trim(History history) {
+            this.history = history;
+        }
+
+        private void expect(Event event) {
+            coming.add(History.memory(event), History.stored(event));
+            count++;
+        }
+
+        private long memory() {
+            return history.memory() + coming.memory - gone.memory;
+        }
+
+        private long stored() {
+            return history.stored() + coming.stored - gone.stored;
+        }
+
+        private int left() {
+            return history.size() - dropped;
+        }
+
+        private boolean mayDrop() {
+            return left() > 0;
+        }
+
+        private boolean isStale(long now, Limits limits) {
+            return mayDrop()
+                    && (left() + count > limits.events()
+                            || now - history.time(dropped) > limits.nanos()
+                            || memory() > limits.memory() / 2
+                            || stored() > limits.stored() / 2);
+        }
+
+        private void drop(Bytes all) {
+            Event event = history.get(dropped++);
+            gone.add(History.memory(event), History.stored(event));
+            all.add(-History.memory(event), -History.stored(event));
+        }
+
+        private void dropped(List<Event> forgotten) {
+            for (int i = 0; i < dropped; i++) {
+                forgotten.add(history.get(i));
+            }
+        }
     }
 
     /** Makes planned changes visible. */
     public void take(Plan plan) {
         lock.writeLock().lock();
         try {
-            plan.forgotten().forEach(gone -> history(resource(gone.key())).drop(gone));
+            plan.forgotten().forEach(gone -> history(resource(gone.key())).drop());
             long now = loop.clock().nanoTime();
             for (Event event : plan.events()) {
                 event.after().ifPresentOrElse(entry -> index.put(event.key(), entry), () -> index.remove(event.key()));
@@ -212,7 +349,7 @@ public final class Window {
     }
 
     private History history(String resource) {
-        return histories.computeIfAbsent(resource, name -> new History(limits, floor));
+        return histories.computeIfAbsent(resource, name -> new History(floor));
     }
 
     /** {@code /registry/RESOURCE/} of a key or prefix. */

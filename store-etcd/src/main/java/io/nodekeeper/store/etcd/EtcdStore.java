@@ -4,6 +4,7 @@ import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import io.nodekeeper.store.Changes;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Listing;
 import io.nodekeeper.store.Store;
@@ -111,6 +112,11 @@ public final class EtcdStore implements Store {
     @Override
     public Watch watch(String prefix, long after, Watcher watcher) {
         return window.watch(prefix, after, watcher);
+    }
+
+    @Override
+    public Changes changes(String prefix, long after, int count, long bytes) {
+        return window.changes(prefix, after, count, bytes);
     }
 
     @Override
