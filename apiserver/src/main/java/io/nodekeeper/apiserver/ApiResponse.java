@@ -3,7 +3,9 @@ package io.nodekeeper.apiserver;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 
 /** The answer to an {@link ApiRequest}. */
@@ -23,6 +25,18 @@ public sealed interface ApiResponse {
     /** An answer that goes on: {@code start} is called once, with the place to write to, after the headers went out. */
     record Streamed(int status, Map<String, String> headers, java.util.function.Consumer<StreamSink> start)
             implements ApiResponse {}
+
+    /** A large answer that is made while it is read. */
+    record InPieces(int status, Map<String, String> headers, Pieces pieces) implements ApiResponse {
+        /** The same as a whole, for those who have room for it; reads all pieces. */
+        public Full whole() {
+            ByteArrayOutputStream body = new ByteArrayOutputStream();
+            for (List<byte[]> piece = pieces.next(); !piece.isEmpty(); piece = pieces.next()) {
+                piece.forEach(body::writeBytes);
+            }
+            return new Full(status, headers, body.toByteArray());
+        }
+    }
 
     /** An answer in JSON. */
     static Full json(int status, byte[] body) {

@@ -4,6 +4,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.apiserver.access.Attributes;
 import io.nodekeeper.apiserver.access.Decision;
+import io.nodekeeper.apiserver.eventratelimit.EventRateLimit;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
@@ -104,7 +105,9 @@ public final class ApiServer {
                 defaultTolerations,
                 new ServiceAccountAdmission(
                         store, random, authenticator.serviceAccountTokens().isPresent()),
-                new Escalation(access, authorizer));
+                new Escalation(access, authorizer),
+                new EventAdmission(new EventRateLimit(limits.events()), clock),
+                workers);
         Watches watches = new Watches(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store, audit);
@@ -312,6 +315,8 @@ public final class ApiServer {
         }
         return switch (response) {
             case ApiResponse.Full full -> new ApiResponse.Full(full.status(), headers, full.body());
+            case ApiResponse.InPieces large ->
+                new ApiResponse.InPieces(large.status(), headers, large.pieces());
             case ApiResponse.Streamed streamed ->
                 new ApiResponse.Streamed(streamed.status(), headers, streamed.start());
         };

@@ -113,6 +113,10 @@ final class Attempts {
         attempt(order, attempt, found).whenComplete((done, error) -> {
             if (error != null && Failures.cause(error) instanceof StoreException.Conflict lost && number < TRIES) {
                 run(order, attempt, lost.actual(), true, number + 1, result);
+            } else if (error != null
+                    && Failures.cause(error) instanceof StoreException.Compacted && number < TRIES) {
+                // The version was replaced, and its value is gone, before it was read.
+                confirm(order, attempt, number, result);
             } else if (error != null && Failures.cause(error) instanceof StoreException failed) {
                 result.completeExceptionally(
                         failed instanceof StoreException.Conflict
@@ -140,7 +144,13 @@ final class Attempts {
         });
     }
 
-    private static CompletableFuture<Result> attempt(Order order, Attempt attempt, Optional<Entry> found) {
+    private CompletableFuture<Result> attempt(Order order, Attempt attempt, Optional<Entry> found) {
+        return found.isEmpty() || found.get().atHand()
+                ? decide(order, attempt, found)
+                : store.load(found.get()).thenCompose(entry -> decide(order, attempt, Optional.of(entry)));
+    }
+
+    private static CompletableFuture<Result> decide(Order order, Attempt attempt, Optional<Entry> found) {
         try {
             Entry entry = found.orElseThrow(() -> ApiException.notFound(
                     order.resource().type(), order.target().name()));
@@ -188,6 +198,9 @@ final class Attempts {
 
     private static RuntimeException refused(Throwable error) {
         Throwable cause = Failures.cause(error);
+        if (cause instanceof StoreException.NoSpace) {
+            return new ApiException(500, "InternalError", cause.getMessage());
+        }
         return cause instanceof ApiException refused
                 ? refused
                 : new ApiException(

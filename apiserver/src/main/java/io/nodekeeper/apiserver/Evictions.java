@@ -8,8 +8,10 @@ import io.nodekeeper.api.LabelSelectors;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Schema;
 import io.nodekeeper.apiserver.schema.KindSchemas;
+import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -81,11 +83,7 @@ final class Evictions implements Action {
         }
         Map<String, String> labels = pod.object("metadata").object("labels").texts();
         Resource kind = ClusterResources.POD_DISRUPTION_BUDGETS;
-        List<JsonObject> budgets = store.list(kind.prefix(order.target().namespace()), "", 0, 0).entries().stream()
-                .map(kind.codec()::decode)
-                .filter(budget -> budget.object("spec").has("selector")
-                        && LabelSelectors.matches(budget.object("spec").object("selector"), labels))
-                .toList();
+        List<JsonObject> budgets = budgets(kind, order.target().namespace(), labels);
         if (budgets.isEmpty()) {
             return CompletableFuture.completedFuture(pod);
         }
@@ -135,6 +133,22 @@ final class Evictions implements Action {
                                 "disruptedPods",
                                 pods -> pods.with(
                                         pod.object("metadata").text("name"), KubeTime.format(clock.wallTime()))));
+    }
+
+    /** The budgets that a pod with {@code labels} counts for; not more than two, as there may be only one. */
+    private List<JsonObject> budgets(Resource kind, String namespace, Map<String, String> labels) {
+        List<JsonObject> budgets = new ArrayList<>();
+        for (Entry entry : store.list(kind.prefix(namespace), "", 0, 0).entries()) {
+            JsonObject budget = kind.codec().decode(entry);
+            if (budget.object("spec").has("selector")
+                    && LabelSelectors.matches(budget.object("spec").object("selector"), labels)) {
+                budgets.add(budget);
+            }
+            if (budgets.size() > 1) {
+                break;
+            }
+        }
+        return budgets;
     }
 
     private static boolean mayEvictUnready(JsonObject budget, long healthy, long desired) {

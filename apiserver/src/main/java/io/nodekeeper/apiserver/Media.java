@@ -157,6 +157,12 @@ record Media(Form form, String version, String include, boolean yaml) {
 
     /** The answer in JSON, as the client wants it written. */
     ApiResponse encoded(ApiResponse response) {
+        if (yaml && response instanceof ApiResponse.InPieces large) {
+            // JSON is YAML, too, and can be made in pieces.
+            Map<String, String> headers = new HashMap<>(large.headers());
+            headers.put("content-type", Yaml.MEDIA_TYPE);
+            return new ApiResponse.InPieces(large.status(), headers, large.pieces());
+        }
         if (!yaml || !(response instanceof ApiResponse.Full full)) {
             return response;
         }

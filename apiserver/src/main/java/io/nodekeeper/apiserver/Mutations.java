@@ -4,7 +4,6 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonString;
-import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import java.util.ArrayList;
@@ -14,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
@@ -27,8 +26,10 @@ final class Mutations {
     private final Store store;
     private final Writes writes;
     private final Deletions deletions;
+    private final CollectionDeletions collections;
     private final NodeRestriction nodeRestriction = new NodeRestriction();
     private final Escalation escalation;
+    private final EventAdmission events;
     private final DefaultTolerations defaultTolerations;
     private final ServiceAccountAdmission serviceAccounts;
 
@@ -38,13 +39,17 @@ final class Mutations {
             RandomGenerator random,
             DefaultTolerations defaultTolerations,
             ServiceAccountAdmission serviceAccounts,
-            Escalation escalation) {
+            Escalation escalation,
+            EventAdmission events,
+            Executor workers) {
+        this.events = events;
         this.store = store;
         this.escalation = escalation;
         this.defaultTolerations = defaultTolerations;
         this.serviceAccounts = serviceAccounts;
         writes = new Writes(store, clock, random);
         deletions = new Deletions(store, clock);
+        collections = new CollectionDeletions(store, deletions, workers);
     }
 
     /** Creates an object of the server's own. */
@@ -74,6 +79,9 @@ final class Mutations {
             nodeRestriction.check(user, resource, target, old, next);
             escalation.checkCreation(user, target, old);
             escalation.check(user, resource, old, next);
+            if (old != next) {
+                events.check(user, resource, next);
+            }
         };
     }
 
@@ -189,28 +197,8 @@ final class Mutations {
         DeleteOptions options = DeleteOptions.of(request);
         ListOptions selected = ListOptions.of(resource, request);
         Order all = order(user, resource, target, options.dryRun());
-        return store.current().thenCompose(current -> deleteAll(resource, target, all, selected, options));
-    }
-
-    private CompletableFuture<ApiResponse> deleteAll(
-            Resource resource, RequestInfo.Target target, Order all, ListOptions selected, DeleteOptions options) {
-        List<CompletableFuture<?>> deleted = new ArrayList<>();
-        for (Entry entry :
-                store.list(resource.prefix(target.namespace()), "", 0, 0).entries()) {
-            JsonObject object = resource.codec().decode(entry);
-            if (selected.matches(resource, object)) {
-                JsonObject metadata = object.object("metadata");
-                Order one = all.about(metadata.text("namespace"), metadata.text("name"));
-                deleted.add(deletions.delete(one, options).exceptionally(error -> {
-                    if (Failures.cause(error) instanceof ApiException refused && refused.code() == 404) {
-                        // Somebody else deleted it meanwhile.
-                        return new Attempts.Result(200, object, true);
-                    }
-                    throw new CompletionException(Failures.cause(error));
-                }));
-            }
-        }
-        return CompletableFuture.allOf(deleted.toArray(CompletableFuture[]::new))
+        return store.current()
+                .thenCompose(current -> collections.delete(resource, target.namespace(), all, selected, options))
                 .thenApply(done -> ApiResponse.json(200, success().build()));
     }
 

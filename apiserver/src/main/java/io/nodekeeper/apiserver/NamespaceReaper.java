@@ -9,6 +9,7 @@ import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
@@ -21,6 +22,10 @@ import org.slf4j.LoggerFactory;
 final class NamespaceReaper implements Store.Watcher {
     private static final Logger log = LoggerFactory.getLogger(NamespaceReaper.class);
     private static final Duration RETRY = Duration.ofSeconds(1);
+    /** The most objects, and about the most bytes of them, that are removed at a time; as in {@link CollectionDeletions}. */
+    private static final int OBJECTS = 32;
+
+    private static final long BYTES = 1 << 20;
 
     private final Store store;
     private final Loop loop;
@@ -70,34 +75,78 @@ final class NamespaceReaper implements Store.Watcher {
     }
 
     private void emptyNow(String name) {
-        List<CompletableFuture<?>> deletions = new ArrayList<>();
-        for (Resource resource : Resources.ALL) {
-            if (!resource.type().namespaced() || !resource.isStored()) {
-                continue;
-            }
-            for (Entry entry : store.list(resource.prefix(name), "", 0, 0).entries()) {
-                String object = entry.key().substring(resource.prefix(name).length());
-                deletions.add(mutations.deleteOwn(resource, name, object).handle((done, error) -> {
-                    if (error != null) {
-                        log.debug("{} of namespace {} was not removed yet: {}", object, name, error.getMessage());
+        List<Resource> kinds = Resources.ALL.stream()
+                .filter(resource -> resource.type().namespaced() && resource.isStored())
+                .toList();
+        new Sweep(name, kinds.iterator()).next();
+    }
+
+    /** One look at all that is in a namespace, some objects at a time, so that a full one needs no more memory. */
+    private final class Sweep {
+        private final String name;
+        private final Iterator<Resource> kinds;
+        private Resource kind;
+        /** The last key that was dealt with. */
+        private String after = "";
+        /** Whether anything was there. */
+        private boolean found;
+
+        private Sweep(String name, Iterator<Resource> kinds) {
+            this.name = name;
+            this.kinds = kinds;
+            kind = kinds.next();
+        }
+
+        private void next() {
+            List<CompletableFuture<?>> deletions = new ArrayList<>();
+            while (deletions.isEmpty()) {
+                long bytes = 0;
+                for (Entry entry :
+                        store.list(kind.prefix(name), after, OBJECTS, 0).entries()) {
+                    if (bytes >= BYTES) {
+                        break;
                     }
-                    return object;
-                }));
+                    bytes += entry.length();
+                    after = entry.key();
+                    deletions.add(delete(entry.key().substring(kind.prefix(name).length())));
+                }
+                if (deletions.isEmpty()) {
+                    if (!kinds.hasNext()) {
+                        end();
+                        return;
+                    }
+                    kind = kinds.next();
+                    after = "";
+                }
             }
-        }
-        if (!deletions.isEmpty()) {
+            found = true;
             CompletableFuture.allOf(deletions.toArray(CompletableFuture[]::new))
-                    .whenComplete((done, error) -> again(name));
-            return;
+                    .whenComplete((done, error) -> loop.execute(this::next));
         }
-        store.get(Resources.NAMESPACES.key("", name))
-                .filter(NamespaceReaper::isOver)
-                .ifPresent(entry -> store.delete(entry.key(), entry.modRevision())
-                        .whenComplete((done, error) -> {
-                            if (error != null) {
-                                again(name);
-                            }
-                        }));
+
+        private CompletableFuture<?> delete(String object) {
+            return mutations.deleteOwn(kind, name, object).handle((done, error) -> {
+                if (error != null) {
+                    log.debug("{} of namespace {} was not removed yet: {}", object, name, error.getMessage());
+                }
+                return object;
+            });
+        }
+
+        private void end() {
+            if (found) {
+                again(name);
+                return;
+            }
+            store.get(Resources.NAMESPACES.key("", name))
+                    .filter(NamespaceReaper::isOver)
+                    .ifPresent(entry -> store.delete(entry.key(), entry.modRevision())
+                            .whenComplete((done, error) -> {
+                                if (error != null) {
+                                    again(name);
+                                }
+                            }));
+        }
     }
 
     private void again(String name) {

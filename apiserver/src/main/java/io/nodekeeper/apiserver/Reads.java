@@ -9,12 +9,11 @@ import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -22,6 +21,9 @@ import java.util.concurrent.CompletableFuture;
 final class Reads {
     /** How long a request waits for a revision that is yet to come (Kubernetes' watch cache). */
     private static final Duration FRESHNESS = Duration.ofSeconds(3);
+
+    /** Lists of so many bytes of objects are answered as a whole, with their length; Kubernetes compresses larger ones. */
+    private static final long WHOLE = 128 << 10;
 
     private static final Duration POLL = Duration.ofMillis(50);
 
@@ -38,7 +40,7 @@ final class Reads {
         Optional<Long> version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"));
         // Who names a version, if only 0, is content with what was heard so far; all others see every write so far.
         CompletableFuture<Optional<Entry>> found =
-                version.isPresent() ? reached(version.get()).thenApply(ready -> store.get(key)) : store.read(key);
+                version.isPresent() ? reached(version.get()).thenCompose(ready -> known(key)) : store.read(key);
         return found.thenApply(stored -> {
             Entry entry = stored.orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
             if (media.table()) {
@@ -56,6 +58,14 @@ final class Reads {
             }
             return ApiResponse.json(200, resource.codec().show(entry, entry.modRevision()));
         });
+    }
+
+    /** What was heard of the object so far, with its value at hand. */
+    private CompletableFuture<Optional<Entry>> known(String key) {
+        Optional<Entry> found = store.get(key);
+        return found.isEmpty()
+                ? CompletableFuture.completedFuture(found)
+                : store.load(found.get()).thenApply(Optional::of);
     }
 
     CompletableFuture<ApiResponse> list(Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
@@ -113,7 +123,8 @@ final class Reads {
                 }
                 from = entry.key();
                 remaining--;
-                if (options.matches(resource, entry)) {
+                // Without a limit the objects are looked at when they are shown.
+                if (limit == 0 || options.matches(resource, entry)) {
                     items.add(entry);
                 }
             }
@@ -125,17 +136,18 @@ final class Reads {
                 metadata.put("remainingItemCount", remaining);
             }
         }
-        if (media.table()) {
-            List<JsonObject> objects =
-                    items.stream().map(resource.codec()::decode).toList();
-            return ApiResponse.json(200, table(resource, objects, media, true, metadata.build()));
-        }
-        if (media.metadata()) {
-            List<JsonObject> objects =
-                    items.stream().map(resource.codec()::decode).toList();
-            return ApiResponse.json(200, media.metadataOf(objects, metadata.build()));
-        }
-        return ApiResponse.json(200, body(resource, items, metadata.build()));
+        ApiResponse.InPieces list = new ApiResponse.InPieces(
+                200,
+                Map.of("content-type", ApiResponse.JSON),
+                new ListPieces(
+                        resource,
+                        items,
+                        options,
+                        media,
+                        metadata.build(),
+                        loop.clock().wallTime()));
+        long bytes = items.stream().mapToLong(Entry::length).sum();
+        return bytes <= WHOLE ? list.whole() : list;
     }
 
     private Listing listing(
@@ -179,22 +191,6 @@ final class Reads {
                                         .build());
             }
         };
-    }
-
-    private static byte[] body(Resource resource, List<Entry> items, JsonObject metadata) {
-        ByteArrayOutputStream out = new ByteArrayOutputStream(256 + items.size() * 1_024);
-        out.writeBytes(("{\"kind\":\"" + resource.type().kind() + "List\",\"apiVersion\":\""
-                        + resource.type().apiVersion() + "\",\"metadata\":" + metadata + ",\"items\":[")
-                .getBytes(StandardCharsets.UTF_8));
-        Codec codec = resource.codec();
-        for (int i = 0; i < items.size(); i++) {
-            if (i > 0) {
-                out.write(',');
-            }
-            codec.showItem(items.get(i), out);
-        }
-        out.writeBytes("]}".getBytes(StandardCharsets.UTF_8));
-        return out.toByteArray();
     }
 
     /** Objects as kubectl prints them; {@code columns} tells whether the column definitions are given too. */

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver;
 
+import io.nodekeeper.apiserver.eventratelimit.EventLimits;
 import java.time.Duration;
 
 /**
@@ -10,10 +11,22 @@ import java.time.Duration;
  * @param heartbeats renewals of leases, reports of nodes and the like at a time, beside these
  * @param listsAtOnce large lists that are put together at a time
  * @param timeout the longest that a request other than a watch may take
+ * @param events how many Events may be written
  */
-public record RequestOptions(int reads, int writes, int heartbeats, int listsAtOnce, Duration timeout) {
+public record RequestOptions(
+        int reads, int writes, int heartbeats, int listsAtOnce, Duration timeout, EventLimits events) {
     /** Kubernetes' numbers; heartbeats for several group commits and two lists (chosen). */
     public static final RequestOptions DEFAULT = new RequestOptions(400, 200, 1_000, 2, Duration.ofSeconds(60));
+
+    /** With the default limits for Events. */
+    public RequestOptions(int reads, int writes, int heartbeats, int listsAtOnce, Duration timeout) {
+        this(reads, writes, heartbeats, listsAtOnce, timeout, EventLimits.DEFAULT);
+    }
+
+    /** The same with other limits for Events. */
+    public RequestOptions events(EventLimits other) {
+        return new RequestOptions(reads, writes, heartbeats, listsAtOnce, timeout, other);
+    }
 
     /** Checks the numbers. */
     public RequestOptions {

@@ -1,5 +1,7 @@
 package io.nodekeeper.apiserver;
 
+import java.util.List;
+
 /** Where a long answer is written to. Thread-safe; what one thread writes goes out in its order. */
 public interface StreamSink {
 
@@ -8,6 +10,16 @@ public interface StreamSink {
      * be changed.
      */
     void writeFirst(byte[] bytes);
+
+    /**
+     * Writes a large part of what the reader asked for, piece by piece as it is taken. What is written after it follows it.
+     * This default writes all pieces at once.
+     */
+    default void writeFirst(Pieces pieces) {
+        for (List<byte[]> piece = pieces.next(); !piece.isEmpty(); piece = pieces.next()) {
+            piece.forEach(this::writeFirst);
+        }
+    }
 
     /** Writes news, as {@link #writeFirst}; a reader that leaves too much of them unread is cut off. */
     void write(byte[] bytes);

@@ -53,7 +53,7 @@ record Table(List<Column> columns) {
                 .toList());
     }
 
-    private JsonObject row(JsonObject object, Media media, Instant now) {
+    JsonObject row(JsonObject object, Media media, Instant now) {
         List<JsonValue> cells = columns.stream()
                 .<JsonValue>map(column -> {
                     String text = column.cell.apply(object, now);

@@ -123,8 +123,11 @@ final class Watches {
         return rendered;
     }
 
-    /** One watch under way: what it was asked for and how far it got. After its start it is confined to the loop. */
-    private final class Stream implements Store.Watcher {
+    /**
+     * One watch under way: what it was asked for and how far it got. Until it is live it is made in pieces, by one thread
+     * at a time; then it is confined to the loop.
+     */
+    private final class Stream implements Store.Watcher, WatchPieces.Script {
         private final Resource resource;
         private final Codec codec;
         private final RequestInfo.Target target;
@@ -133,7 +136,11 @@ final class Watches {
         private final StreamSink sink;
         private final boolean plain;
         private boolean columnsSent;
+        /** The revision up to which all was told when the watch went live; before, the one asked for. */
         private long floor;
+
+        private boolean wantsBookmarks;
+        private boolean wantsEnd;
         /** What was there when the watch began: the reader asked for it, however much it is. */
         private long asked;
 
@@ -157,51 +164,85 @@ final class Watches {
 
         private void start(boolean initialEvents, boolean bookmarks, Duration timeout) {
             long version = options.version().orElse(0L);
-            if (version == 0 || initialEvents) {
-                Listing now = key().isPresent()
-                        ? reads.one(key().get(), 0)
-                        : store.list(resource.prefix(target.namespace()), "", 0, 0);
-                for (Entry entry : now.entries()) {
-                    if (options.matches(resource, entry)) {
-                        sink.writeFirst(line("ADDED", entry, entry.modRevision()));
-                    }
-                }
-                version = now.revision();
-                if (initialEvents) {
-                    bookmark(version, true);
-                }
-            }
+            String watched = key().orElseGet(() -> resource.prefix(target.namespace()));
+            wantsBookmarks = bookmarks;
+            wantsEnd = initialEvents;
             floor = version;
-            asked = store.revision();
-            Store.Watch watch = store.watch(key().orElseGet(() -> resource.prefix(target.namespace())), version, this);
             Loop.Timer end = loop.schedule(timeout, sink::end);
-            Ticker ticker = new Ticker(bookmarks);
+            sink.onClose(end::cancel);
+            if (version == 0 || initialEvents) {
+                Listing now = key().isPresent() ? reads.one(key().get(), 0) : store.list(watched, "", 0, 0);
+                floor = now.revision();
+                sink.writeFirst(new WatchPieces(store, watched, now, this));
+            } else {
+                sink.writeFirst(new WatchPieces(store, watched, version, this));
+            }
+        }
+
+        @Override
+        public List<byte[]> added(Entry entry) {
+            return options.matches(resource, entry)
+                    ? List.of(line("ADDED", entry, entry.modRevision()))
+                    : List.of();
+        }
+
+        @Override
+        public List<byte[]> initialEventsEnd(long revision) {
+            return wantsEnd ? List.of(bookmark(revision, true)) : List.of();
+        }
+
+        @Override
+        public List<byte[]> changed(Event event) {
+            return line(event, new Rendered(event, codec, !(plain && media.whole())))
+                    .map(List::of)
+                    .orElse(List.of());
+        }
+
+        @Override
+        public List<byte[]> expired(StoreException.Compacted why) {
+            return List.of(tooOld(why));
+        }
+
+        @Override
+        public void end() {
+            sink.end();
+        }
+
+        @Override
+        public void live(long revision) {
+            floor = revision;
+            asked = store.revision();
+            Store.Watch watch =
+                    store.watch(key().orElseGet(() -> resource.prefix(target.namespace())), revision, this);
+            Ticker ticker = new Ticker(wantsBookmarks);
             sink.onClose(() -> {
                 watch.cancel();
-                end.cancel();
                 ticker.stop();
             });
         }
 
         @Override
         public void onEvent(Event event) {
+            line(event, render(event, codec, !(plain && media.whole()))).ifPresent(line -> tell(event, line));
+        }
+
+        /** The line of a change, if it is selected, or was. */
+        private Optional<byte[]> line(Event event, Rendered rendered) {
             if (plain && media.whole()) {
-                tell(event, render(event, codec, false).line);
-                return;
+                return Optional.of(rendered.line);
             }
-            Rendered rendered = render(event, codec, true);
             boolean was = rendered.before.isPresent() && options.matches(resource, rendered.before.get());
             boolean is = rendered.after.isPresent() && options.matches(resource, rendered.after.get());
             if (is) {
-                if (was == event.before().isPresent() && media.whole()) {
-                    tell(event, rendered.line);
-                } else {
-                    tell(event, line(was ? "MODIFIED" : "ADDED", event.after().orElseThrow(), event.revision()));
-                }
-            } else if (was) {
-                // It left the selection or is gone: its last selected content, at the revision of its leaving.
-                tell(event, line("DELETED", event.before().orElseThrow(), event.revision()));
+                return Optional.of(
+                        was == event.before().isPresent() && media.whole()
+                                ? rendered.line
+                                : line(was ? "MODIFIED" : "ADDED", event.after().orElseThrow(), event.revision()));
             }
+            // It left the selection or is gone: its last selected content, at the revision of its leaving.
+            return was
+                    ? Optional.of(line("DELETED", event.before().orElseThrow(), event.revision()))
+                    : Optional.empty();
         }
 
         private void tell(Event event, byte[] line) {
@@ -214,10 +255,14 @@ final class Watches {
 
         @Override
         public void onCompacted(StoreException.Compacted why) {
+            sink.write(tooOld(why));
+            sink.end();
+        }
+
+        private byte[] tooOld(StoreException.Compacted why) {
             ApiException expired =
                     new ApiException(410, "Expired", "too old resource version: " + floor + " (" + why.oldest() + ")");
-            sink.write(Watches.line("ERROR", Json.writeBytes(expired.toStatus())));
-            sink.end();
+            return Watches.line("ERROR", Json.writeBytes(expired.toStatus()));
         }
 
         private byte[] line(String type, Entry entry, long revision) {
@@ -244,7 +289,7 @@ final class Watches {
             };
         }
 
-        private void bookmark(long revision, boolean initialEventsEnd) {
+        private byte[] bookmark(long revision, boolean initialEventsEnd) {
             JsonObject.Builder metadata = JsonObject.builder().put("resourceVersion", Long.toString(revision));
             if (initialEventsEnd) {
                 metadata.put(
@@ -258,7 +303,7 @@ final class Watches {
                     .put("apiVersion", media.whole() ? resource.type().apiVersion() : media.apiVersion())
                     .put("metadata", metadata.build())
                     .build();
-            sink.write(Watches.line("BOOKMARK", Json.writeBytes(object)));
+            return Watches.line("BOOKMARK", Json.writeBytes(object));
         }
 
         /** Bookmarks, so that a quiet watch's version does not grow old. */
@@ -276,7 +321,7 @@ final class Watches {
                 timer = loop.schedule(BOOKMARK, () -> {
                     if (!stopped) {
                         // On the store's loop: every change up to its revision has been offered to this watch.
-                        bookmark(Math.max(floor, store.revision()), false);
+                        sink.write(bookmark(Math.max(floor, store.revision()), false));
                         arm();
                     }
                 });

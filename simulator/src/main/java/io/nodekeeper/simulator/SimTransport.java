@@ -113,6 +113,10 @@ final class SimTransport implements Transport {
         }
 
         private void answered(ApiResponse response) {
+            if (response instanceof ApiResponse.InPieces large) {
+                answered(large.whole());
+                return;
+            }
             if (!(response instanceof ApiResponse.Full full)) {
                 throw new IllegalStateException(call + " was answered with a stream; expected an answer as a whole");
             }

@@ -84,7 +84,7 @@ public final class Entry {
     }
 
     /** Bytes of the value that this entry itself keeps in memory. */
-    int resident() {
+    public int resident() {
         return value == null ? 0 : length;
     }
 

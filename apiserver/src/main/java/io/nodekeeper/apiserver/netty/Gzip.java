@@ -35,6 +35,29 @@ final class Gzip {
         return false;
     }
 
+    /** An answer in pieces as a stream, compressed if the client takes that. */
+    static ApiResponse.Streamed streamed(ApiRequest request, ApiResponse.InPieces large) {
+        if (!accepted(request.headers().getOrDefault("accept-encoding", ""))) {
+            return new ApiResponse.Streamed(large.status(), large.headers(), sink -> {
+                sink.writeFirst(large.pieces());
+                sink.end();
+            });
+        }
+        return new ApiResponse.Streamed(large.status(), packed(large.headers()), sink -> {
+            GzipPieces pieces = new GzipPieces(large.pieces());
+            sink.onClose(pieces::close);
+            sink.writeFirst(pieces);
+            sink.end();
+        });
+    }
+
+    private static Map<String, String> packed(Map<String, String> plain) {
+        Map<String, String> headers = new HashMap<>(plain);
+        headers.put("content-encoding", "gzip");
+        headers.put("vary", "Accept-Encoding");
+        return headers;
+    }
+
     /** The answer, compressed fast rather than small (Kubernetes: level 1). */
     static ApiResponse.Full pack(ApiResponse.Full plain) {
         ByteArrayOutputStream out = new ByteArrayOutputStream(plain.body().length / 4);
@@ -43,10 +66,7 @@ final class Gzip {
         } catch (IOException e) {
             throw new UncheckedIOException("compressing in memory", e);
         }
-        Map<String, String> headers = new HashMap<>(plain.headers());
-        headers.put("content-encoding", "gzip");
-        headers.put("vary", "Accept-Encoding");
-        return new ApiResponse.Full(plain.status(), headers, out.toByteArray());
+        return new ApiResponse.Full(plain.status(), packed(plain.headers()), out.toByteArray());
     }
 
     private static final class Fast extends GZIPOutputStream {

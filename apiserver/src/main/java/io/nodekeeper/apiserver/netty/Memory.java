@@ -20,6 +20,11 @@ final class Memory {
         return false;
     }
 
+    /** Whether {@code bytes} are left now. */
+    boolean has(long bytes) {
+        return held.get() + bytes <= limit;
+    }
+
     void giveBack(long bytes) {
         held.addAndGet(-bytes);
     }

@@ -3,10 +3,12 @@ package io.nodekeeper.apiserver.netty;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.concurrent.Future;
+import io.nodekeeper.apiserver.Pieces;
 import io.nodekeeper.apiserver.StreamSink;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,10 +40,23 @@ final class NettySink implements StreamSink {
     /** Stands for the end of a reader that was too slow. */
     static final Object CUT = new Object();
 
+    /** A large part that is made while it is read. Touched on the event loop only, but for {@link #pieces}. */
+    private static final class Source {
+        private final Pieces pieces;
+        private List<byte[]> ready = List.of();
+        private boolean fetching;
+        private boolean ended;
+
+        private Source(Pieces pieces) {
+            this.pieces = pieces;
+        }
+    }
+
     /** What the reader asked for to begin with, which does not count as news. */
     private record First(byte[] bytes) {}
 
     private final ChannelHandlerContext context;
+    private final Shared shared;
     private final Outbox outbox;
     private final Framing framing;
     private final Runnable afterEnd;
@@ -61,9 +76,10 @@ final class NettySink implements StreamSink {
     private @Nullable Future<?> stall;
 
     /** {@code afterEnd} runs on the event loop once the answer ended as agreed. */
-    NettySink(ChannelHandlerContext context, Outbox outbox, Framing framing, Runnable afterEnd) {
+    NettySink(ChannelHandlerContext context, Shared shared, Framing framing, Runnable afterEnd) {
         this.context = context;
-        this.outbox = outbox;
+        this.shared = shared;
+        this.outbox = shared.outbox(context.executor());
         this.framing = framing;
         this.afterEnd = afterEnd;
     }
@@ -71,6 +87,18 @@ final class NettySink implements StreamSink {
     @Override
     public void writeFirst(byte[] bytes) {
         outbox.add(this, new First(bytes), 0);
+    }
+
+    @Override
+    public void writeFirst(Pieces pieces) {
+        long held = pieces.held() + 2L * Pieces.SIZE;
+        if (!shared.answers.take(held)) {
+            log.warn("a reader at {} is cut off: too much is being read already", Peer.address(context.channel()));
+            outbox.add(this, CUT, 0);
+            return;
+        }
+        onClose(() -> shared.answers.giveBack(held));
+        outbox.add(this, new Source(pieces), 0);
     }
 
     @Override
@@ -121,7 +149,27 @@ final class NettySink implements StreamSink {
                 break;
             }
             int size = 0;
-            while (size < PART && !waiting.isEmpty() && waiting.peek() != END) {
+            if (waiting.peek() instanceof Source source) {
+                if (source.ready.isEmpty()) {
+                    fetch(source);
+                    if (source.ended) {
+                        waiting.remove();
+                        continue;
+                    }
+                    break;
+                }
+                framing.write(context, source.ready);
+                source.ready = List.of();
+                progress++;
+                wrote = true;
+                // The next one is made while this one is on its way.
+                fetch(source);
+                continue;
+            }
+            while (size < PART
+                    && !waiting.isEmpty()
+                    && waiting.peek() != END
+                    && !(waiting.peek() instanceof Source)) {
                 Object item = waiting.remove();
                 byte[] bytes;
                 if (item instanceof First first) {
@@ -149,6 +197,38 @@ final class NettySink implements StreamSink {
         }
     }
 
+    /** Has the next piece made, unless that is under way or there is none. */
+    private void fetch(Source source) {
+        if (source.fetching || source.ended || isClosed()) {
+            return;
+        }
+        source.fetching = true;
+        try {
+            shared.workers.execute(() -> make(source));
+        } catch (RejectedExecutionException e) {
+            log.warn("an answer to {} cannot go on: {}", Peer.address(context.channel()), e.getMessage());
+            cutOff();
+        }
+    }
+
+    /** Makes a piece, on a worker. */
+    private void make(Source source) {
+        List<byte[]> piece;
+        try {
+            piece = isClosed() ? List.of() : source.pieces.next();
+        } catch (RuntimeException e) {
+            log.warn("an answer to {} cannot go on: {}", Peer.address(context.channel()), e.toString());
+            context.executor().execute(this::cutOff);
+            return;
+        }
+        context.executor().execute(() -> {
+            source.fetching = false;
+            source.ready = piece;
+            source.ended = piece.isEmpty();
+            drain();
+        });
+    }
+
     private void expectProgress() {
         long before = progress;
         stall = context.executor()
@@ -166,7 +246,7 @@ final class NettySink implements StreamSink {
     }
 
     private void cutOff() {
-        log.warn("a watcher at {} does not keep up and is cut off", Peer.address(context.channel()));
+        log.warn("a reader at {} does not keep up and is cut off", Peer.address(context.channel()));
         closed();
         context.close();
     }

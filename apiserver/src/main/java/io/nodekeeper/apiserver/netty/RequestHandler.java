@@ -307,9 +307,22 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             }
             case ApiResponse.Streamed streamed
             when WebSocketWatch.wanted(request) -> WebSocketWatch.open(context, request, streamed, shared);
+            case ApiResponse.InPieces large
+            when asked.method().equals("HEAD") -> {
+                answers.write(context, new ApiResponse.Full(large.status(), large.headers(), new byte[0]), true);
+                proceed(context);
+            }
+            case ApiResponse.InPieces large -> {
+                if (!shared.answers.has(large.pieces().held())) {
+                    answers.write(context, Answers.TOO_MANY, false);
+                    proceed(context);
+                    return;
+                }
+                answer(context, request, asked, Gzip.streamed(asked, large));
+            }
             case ApiResponse.Streamed streamed -> {
                 answers.begin(context, streamed);
-                NettySink sink = new NettySink(context, shared.outbox(context.executor()), Framing.BODY, () -> {
+                NettySink sink = new NettySink(context, shared, Framing.BODY, () -> {
                     stream = null;
                     proceed(context);
                 });

@@ -84,7 +84,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
         // The client ends the connection once it has seen the end; it is not waited for long.
         NettySink begun = new NettySink(
                 context,
-                shared.outbox(context.executor()),
+                shared,
                 Framing.WEB_SOCKET,
                 () -> context.executor().schedule(() -> context.close(), CLOSING_SECONDS, TimeUnit.SECONDS));
         sink = begun;

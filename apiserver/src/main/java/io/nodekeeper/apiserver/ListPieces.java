@@ -1,0 +1,117 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.store.Entry;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * A list in the form that was asked for. It holds the versions of one revision by reference, so that it is consistent
+ * however long it takes; values on disk are read when their turn comes.
+ */
+final class ListPieces implements Pieces {
+    /** What an entry may cost that only this list still holds: the entry, its key, the reference. */
+    private static final int ENTRY = 160;
+
+    private final Resource resource;
+    private final ListOptions options;
+    private final Media media;
+    private final Instant now;
+    private final Iterator<Entry> entries;
+    private final long held;
+    private String head;
+    private boolean first = true;
+    private boolean ended;
+
+    /**
+     * @param entries the versions to choose from, of one revision
+     * @param options what is selected of them
+     * @param metadata the list's own
+     * @param now when it is shown, for ages in tables
+     */
+    ListPieces(
+            Resource resource,
+            List<Entry> entries,
+            ListOptions options,
+            Media media,
+            JsonObject metadata,
+            Instant now) {
+        this.resource = resource;
+        this.options = options;
+        this.media = media;
+        this.now = now;
+        this.entries = entries.iterator();
+        held = held(entries);
+        head = switch (media.form()) {
+            case OBJECT ->
+                "{\"kind\":\"" + resource.type().kind() + "List\",\"apiVersion\":\""
+                        + resource.type().apiVersion() + "\",\"metadata\":" + metadata + ",\"items\":[";
+            case TABLE ->
+                "{\"kind\":\"Table\",\"apiVersion\":\"" + media.apiVersion() + "\",\"metadata\":" + metadata
+                        + ",\"columnDefinitions\":" + resource.table() + ",\"rows\":[";
+            case METADATA ->
+                "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"" + media.apiVersion() + "\",\"metadata\":"
+                        + metadata + ",\"items\":[";
+        };
+    }
+
+    /** What versions may cost that are replaced while a reader is at them. */
+    static long held(List<Entry> entries) {
+        return entries.stream()
+                .mapToLong(entry -> ENTRY + entry.resident())
+                .sum();
+    }
+
+    @Override
+    public List<byte[]> next() {
+        if (ended) {
+            return List.of();
+        }
+        ByteArrayOutputStream out = new ByteArrayOutputStream(SIZE + SIZE / 4);
+        out.writeBytes(head.getBytes(StandardCharsets.UTF_8));
+        head = "";
+        while (out.size() < SIZE && entries.hasNext()) {
+            write(entries.next(), out);
+        }
+        if (out.size() < SIZE) {
+            ended = true;
+            out.writeBytes("]}".getBytes(StandardCharsets.UTF_8));
+        }
+        return List.of(out.toByteArray());
+    }
+
+    private void write(Entry entry, ByteArrayOutputStream out) {
+        Codec codec = resource.codec();
+        if (media.whole() && options.isAll()) {
+            separate(out);
+            codec.showItem(entry, out);
+            return;
+        }
+        JsonObject object = codec.decode(entry);
+        if (!options.matches(resource, object)) {
+            return;
+        }
+        separate(out);
+        switch (media.form()) {
+            case OBJECT -> codec.showItem(entry, out);
+            case TABLE -> out.writeBytes(Json.writeBytes(resource.table().row(object, media, now)));
+            case METADATA -> out.writeBytes(Json.writeBytes(media.metadataOf(object)));
+        }
+    }
+
+    private void separate(ByteArrayOutputStream out) {
+        if (!first) {
+            out.write(',');
+        }
+        first = false;
+    }
+
+    @Override
+    public long held() {
+        return held;
+    }
+}

@@ -1,0 +1,77 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.nodekeeper.apiserver.Pieces;
+import java.io.ByteArrayOutputStream;
+import java.util.List;
+import java.util.zip.CRC32;
+import java.util.zip.Deflater;
+
+/** Pieces, compressed one by one as parts of one stream. Whoever reads them to the end or gives up calls {@link #close}. */
+final class GzipPieces implements Pieces, AutoCloseable {
+    /** The head of a gzip stream: its magic number, deflate, nothing else known, fastest, unknown system (RFC 1952). */
+    private static final byte[] HEAD = {0x1f, (byte) 0x8b, 8, 0, 0, 0, 0, 0, 4, (byte) 255};
+
+    /** What zlib keeps for one stream, in bytes (its manual: 256 KiB for these settings). */
+    private static final long ZLIB = 256 << 10;
+
+    private final Pieces plain;
+    private final Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
+    private final CRC32 sum = new CRC32();
+    private final byte[] buffer = new byte[16 << 10];
+    private boolean begun;
+    private boolean ended;
+
+    GzipPieces(Pieces plain) {
+        this.plain = plain;
+    }
+
+    @Override
+    public synchronized List<byte[]> next() {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(SIZE / 4);
+        if (!begun) {
+            begun = true;
+            out.writeBytes(HEAD);
+        }
+        while (!ended && (out.size() == 0 || out.size() == HEAD.length)) {
+            List<byte[]> parts = plain.next();
+            for (byte[] part : parts) {
+                sum.update(part);
+                deflater.setInput(part);
+                drain(out);
+            }
+            if (parts.isEmpty()) {
+                deflater.finish();
+                drain(out);
+                trailer(out, sum.getValue());
+                trailer(out, deflater.getBytesRead());
+                ended = true;
+                deflater.end();
+            }
+        }
+        return out.size() == 0 ? List.of() : List.of(out.toByteArray());
+    }
+
+    private void drain(ByteArrayOutputStream out) {
+        int made;
+        while ((made = deflater.deflate(buffer)) > 0) {
+            out.write(buffer, 0, made);
+        }
+    }
+
+    private static void trailer(ByteArrayOutputStream out, long number) {
+        for (int shift = 0; shift < 32; shift += 8) {
+            out.write((int) (number >>> shift));
+        }
+    }
+
+    @Override
+    public long held() {
+        return plain.held() + ZLIB;
+    }
+
+    @Override
+    public synchronized void close() {
+        ended = true;
+        deflater.end();
+    }
+}

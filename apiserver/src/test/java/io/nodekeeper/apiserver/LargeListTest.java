@@ -1,0 +1,218 @@
+package io.nodekeeper.apiserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Large lists, watches and deletions are made in pieces, each small, and are whole all the same. */
+class LargeListTest {
+    private static final String MAPS = "/api/v1/namespaces/default/configmaps";
+
+    private final TestServer server = new TestServer();
+
+    private static String body(String name, String label, int size) {
+        return "{\"metadata\":{\"name\":\"" + name + "\",\"labels\":{\"l\":\"" + label + "\"}},\"data\":{\"d\":\""
+                + "x".repeat(size) + "\"}}";
+    }
+
+    private void create(String name, String label, int size) {
+        TestServer.Answer answer = server.post(MAPS, body(name, label, size));
+        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+    }
+
+    private ApiResponse.InPieces list(String query, Map<String, String> headers) {
+        CompletableFuture<ApiResponse> response = server.send(TestServer.ADMIN, "GET", MAPS + query, headers, "");
+        server.settle();
+        assertThat(response.join()).isInstanceOf(ApiResponse.InPieces.class);
+        return (ApiResponse.InPieces) response.join();
+    }
+
+    private static List<String> names(byte[] list) {
+        return Json.parseObject(list)
+                .array("items")
+                .objects()
+                .map(item -> item.object("metadata").text("name"))
+                .toList();
+    }
+
+    @Test
+    @Tag("W71")
+    void aLargeListIsMadePieceByPieceAndIsOfOneMoment() {
+        // given 40 objects of 20 kB, and a reader who has taken the first piece of their list
+        for (int i = 0; i < 40; i++) {
+            create("c" + (100 + i), "a", 20_000);
+        }
+        ApiResponse.InPieces list = list("", Map.of());
+        ByteArrayOutputStream read = new ByteArrayOutputStream();
+        int pieces = 0;
+        for (List<byte[]> piece = list.pieces().next(); !piece.isEmpty(); piece = list.pieces().next()) {
+            int size = piece.stream().mapToInt(part -> part.length).sum();
+            // no piece has more than it may and one object
+            assertThat(size).isLessThan(Pieces.SIZE + 21_000);
+            piece.forEach(read::writeBytes);
+            pieces++;
+            if (pieces == 1) {
+                // when one object is deleted, one changed, and one created before the next piece
+                server.delete(MAPS + "/c139", "");
+                server.put(MAPS + "/c138", body("c138", "changed", 10));
+                create("c140", "a", 10);
+            }
+        }
+        // then the list is what was there at its revision
+        JsonObject whole = Json.parseObject(read.toByteArray());
+        assertThat(pieces).isGreaterThan(10);
+        assertThat(whole.text("kind")).isEqualTo("ConfigMapList");
+        assertThat(names(read.toByteArray())).hasSize(40).contains("c139").doesNotContain("c140");
+        assertThat(whole.array("items")
+                        .objects()
+                        .filter(item -> item.object("metadata").text("name").equals("c138"))
+                        .findFirst()
+                        .orElseThrow()
+                        .object("data")
+                        .text("d"))
+                .hasSize(20_000);
+    }
+
+    @Test
+    void tablesMetadataSelectionsAndYamlComeInPiecesToo() {
+        for (int i = 0; i < 30; i++) {
+            create("c" + (100 + i), i % 3 == 0 ? "a" : "b", 20_000);
+        }
+        String table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+        JsonObject rows = Json.parseObject(list("", Map.of("accept", table)).whole().body());
+        assertThat(rows.text("kind")).isEqualTo("Table");
+        assertThat(rows.array("columnDefinitions").items()).isNotEmpty();
+        assertThat(rows.array("rows").items()).hasSize(30);
+        String partial = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+        JsonObject metadata = Json.parseObject(list("", Map.of("accept", partial)).whole().body());
+        assertThat(metadata.text("kind")).isEqualTo("PartialObjectMetadataList");
+        assertThat(metadata.array("items").items()).hasSize(30);
+        assertThat(names(list("?labelSelector=l%3Da", Map.of()).whole().body()))
+                .containsExactly("c100", "c103", "c106", "c109", "c112", "c115", "c118", "c121", "c124", "c127");
+        ApiResponse.Full yaml = list("", Map.of("accept", "application/yaml")).whole();
+        assertThat(yaml.headers()).containsEntry("content-type", "application/yaml");
+        assertThat(Yaml.parse(yaml.body(), fault -> {}).array("items").items()).hasSize(30);
+    }
+
+    @Property(tries = 40)
+    void aListIsTheStateAtItsRevisionWhateverIsWrittenMeanwhile(
+            @ForAll @Size(min = 8, max = 20) List<@IntRange(min = 20_000, max = 60_000) Integer> sizes,
+            @ForAll @Size(max = 12) List<@IntRange(min = 0, max = 25) Integer> writes) {
+        new LargeListTest().checkList(sizes, writes);
+    }
+
+    private void checkList(List<Integer> sizes, List<Integer> writes) {
+        for (int i = 0; i < sizes.size(); i++) {
+            create("c" + (100 + i), "a", sizes.get(i));
+        }
+        ApiResponse.InPieces list = list("", Map.of());
+        byte[] expected = list("", Map.of()).whole().body();
+        ByteArrayOutputStream read = new ByteArrayOutputStream();
+        int next = 0;
+        for (List<byte[]> piece = list.pieces().next(); !piece.isEmpty(); piece = list.pieces().next()) {
+            piece.forEach(read::writeBytes);
+            if (next < writes.size()) {
+                String name = "c" + (100 + writes.get(next++));
+                if (next % 3 == 0) {
+                    server.delete(MAPS + "/" + name, "");
+                } else if (server.put(MAPS + "/" + name, body(name, "b", 30)).status() == 404) {
+                    create(name, "b", 30);
+                }
+            }
+        }
+        assertThat(new String(read.toByteArray(), StandardCharsets.UTF_8))
+                .isEqualTo(new String(expected, StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void aCollectionIsDeletedSomeAtATime() {
+        for (int i = 0; i < 100; i++) {
+            create("c" + (100 + i), i % 2 == 0 ? "a" : "b", 100);
+        }
+        long before = server.store.revision();
+        // when half of it is deleted
+        CompletableFuture<ApiResponse> deleted =
+                server.send(TestServer.ADMIN, "DELETE", MAPS + "?labelSelector=l%3Da", Map.of(), "");
+        server.settle();
+        // then each object was deleted once
+        assertThat(TestServer.answer(deleted).status()).isEqualTo(200);
+        assertThat(server.store.revision()).isEqualTo(before + 50);
+        assertThat(server.get(MAPS).names()).hasSize(50).allMatch(name -> Integer.parseInt(name.substring(1)) % 2 == 1);
+    }
+
+    @Test
+    @Tag("W64")
+    void aWatchReadsWhatItMissedInPiecesAndThenGoesOn() {
+        // given a watch that begins with 30 large objects and is to hear of 300 changes since
+        String version = server.get(MAPS).version();
+        for (int i = 0; i < 30; i++) {
+            create("c" + (100 + i), "a", 20_000);
+        }
+        for (int i = 0; i < 300; i++) {
+            server.put(MAPS + "/c100", body("c100", "v" + i, 10));
+        }
+        CompletableFuture<ApiResponse> response = server.send(
+                TestServer.ADMIN, "GET", MAPS + "?watch=1&resourceVersion=" + version, Map.of(), "");
+        server.settle();
+        Taken reader = new Taken();
+        ((ApiResponse.Streamed) response.join()).start().accept(reader);
+        // when it takes pieces, while more happens
+        List<byte[]> piece = reader.pieces().next();
+        assertThat(piece.stream().mapToInt(line -> line.length).sum()).isLessThan(Pieces.SIZE + 21_000);
+        server.put(MAPS + "/c101", body("c101", "new", 10));
+        int lines = 0;
+        while (!piece.isEmpty()) {
+            lines += piece.size();
+            piece = reader.pieces().next();
+        }
+        server.settle();
+        // then it has heard of all that, and hears what comes
+        assertThat(lines).isEqualTo(331);
+        assertThat(reader.news).isZero();
+        server.put(MAPS + "/c102", body("c102", "newer", 10));
+        assertThat(reader.news).isEqualTo(1);
+    }
+
+    /** A reader that takes pieces when the test says so. */
+    private static final class Taken implements StreamSink {
+        private List<Pieces> given = List.of();
+        private int news;
+
+        private Pieces pieces() {
+            return given.getFirst();
+        }
+
+        @Override
+        public void writeFirst(Pieces pieces) {
+            given = List.of(pieces);
+        }
+
+        @Override
+        public void writeFirst(byte[] bytes) {
+            throw new AssertionError("expected pieces");
+        }
+
+        @Override
+        public void write(byte[] bytes) {
+            news++;
+        }
+
+        @Override
+        public void end() {}
+
+        @Override
+        public void onClose(Runnable action) {}
+    }
+}
