@@ -52,6 +52,15 @@ final class ApiServerOptions implements Checked {
     @Mixin
     EtcdFlags etcd = new EtcdFlags();
 
+    @Mixin
+    EncryptionOptions encryption = new EncryptionOptions();
+
+    @Option(
+            names = "--accept-store-loss",
+            description = "Starts on a damaged store: repairs it first, as \"nodekeeper apiserver repair\" does, and logs"
+                    + " what is lost. Without it the start fails and changes nothing.")
+    boolean acceptStoreLoss;
+
     @Option(
             names = "--tls-cert-file",
             paramLabel = "FILE",
@@ -177,6 +186,7 @@ final class ApiServerOptions implements Checked {
     public void check(Faults faults) {
         data.check(faults);
         etcd.check(faults);
+        encryption.check(faults);
         faults.require(
                 (store == Store.etcd) == !etcd.servers.isEmpty(),
                 "--store etcd and --etcd-servers are needed both, or neither");

@@ -141,10 +141,17 @@ final class Certificates {
         }
         try {
             return Optional.of(new IdentityFiles(certificate, key).read());
-        } catch (IOException | IllegalArgumentException e) {
+        } catch (IOException e) {
+            // Out of reach is not wrong: nothing is to be removed.
+            throw new IOException("cannot read " + certificate + " and " + key + ": " + FileErrors.text(e), e);
+        } catch (IllegalArgumentException e) {
             throw new IOException(
                     certificate + " and " + key + " must hold a certificate and its key: " + e.getMessage()
-                            + " (remove both to have them made anew)",
+                            + (name.equals("ca")
+                                    ? "; restore both from a backup. If there is none, remove both to have a new authority"
+                                            + " made: every certificate and kubeconfig that the old one signed becomes"
+                                            + " invalid"
+                                    : "; remove both to have them made again"),
                     e);
         }
     }

@@ -72,6 +72,7 @@ final class CertsCommand extends NodekeeperCommand {
     public void check(Faults faults) {
         super.check(faults);
         data.check(faults);
+        out.ifPresent(file -> faults.writable("--out", file));
         faults.require(node.isPresent() != user.isPresent(), "expected --node NAME or --user NAME, one of them");
         faults.require(groups.isEmpty() || user.isPresent(), "--group needs --user");
         node.ifPresent(name -> faults.require(

@@ -2,23 +2,34 @@ package io.nodekeeper.cli;
 
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.Version;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
 /**
  * Reads a command line, says everything that is wrong with it at once, and runs the command. Exit codes: 0 all went
- * well, 1 it failed while running, 2 it was not understood.
+ * well, 1 it failed while running, or its output could not be written, 2 it was not understood, 141 the reader of its output
+ * went away. A command may have others, which its help lists. A process that a signal stops ends with 128 and the signal's
+ * number, once it has stopped cleanly: 143 after SIGTERM.
  */
 final class CommandRunner {
     static final int OK = 0;
     static final int FAILED = 1;
     static final int USAGE = 2;
+    /** As a shell shows a process that SIGPIPE ended, which is what other commands do. */
+    static final int CLOSED_PIPE = 141;
 
     private final CommandLine root;
 
@@ -27,6 +38,15 @@ final class CommandRunner {
             name = "nodekeeper",
             synopsisSubcommandLabel = "COMMAND",
             description = "Keeps the truth about a fleet's nodes, in Kubernetes' language.",
+            exitCodeListHeading = "%nExit codes:%n",
+            exitCodeList = {
+                "0:All went well.",
+                "1:The command failed, or its output could not be written.",
+                "2:The command line is wrong.",
+                "130:Stopped by SIGINT, cleanly.",
+                "141:The reader of standard output closed it.",
+                "143:Stopped by SIGTERM, cleanly."
+            },
             footerHeading = "%nExamples:%n",
             footer = {
                 "  nodekeeper up",
@@ -71,12 +91,27 @@ final class CommandRunner {
 
     /** Runs what {@code arguments} say and returns the exit code. */
     int run(String... arguments) {
+        int code = execute(arguments);
+        // Every command writes to this writer: an answer that did not arrive is no success.
+        Optional<IOException> failure = root.getOut() instanceof CheckedWriter out ? out.failure() : Optional.empty();
+        if (failure.isEmpty()) {
+            return code;
+        }
+        if (CheckedWriter.isClosedPipe(failure.get())) {
+            return code == OK ? CLOSED_PIPE : code;
+        }
+        say("error: cannot write to standard output: " + Failures.text(failure.get()));
+        return code == OK ? FAILED : code;
+    }
+
+    private int execute(String... arguments) {
         ParseResult parsed = root.parseArgs(arguments);
         List<String> faults = new ArrayList<>();
         CommandLine line = root;
         for (ParseResult at = parsed; ; at = at.subcommand()) {
             line = at.commandSpec().commandLine();
             at.errors().forEach(error -> faults.add(Failures.text(error)));
+            faults.addAll(emptyPaths(at));
             if (line.isUsageHelpRequested()) {
                 line.usage(root.getOut());
                 root.getOut().flush();
@@ -105,6 +140,17 @@ final class CommandRunner {
         return faults.isEmpty() ? run(command) : misunderstood(line, faults);
     }
 
+    /** An empty name would stand for the working directory. */
+    private static List<String> emptyPaths(ParseResult at) {
+        return Stream.<ArgSpec>concat(at.matchedOptions().stream(), at.matchedPositionals().stream())
+                .filter(argument -> argument.type() == Path.class
+                        || Arrays.asList(argument.auxiliaryTypes()).contains(Path.class))
+                .filter(argument -> argument.originalStringValues().stream().anyMatch(String::isBlank))
+                .map(argument -> (argument instanceof OptionSpec option ? option.longestName() : argument.paramLabel())
+                        + " is empty; expected a " + argument.paramLabel())
+                .toList();
+    }
+
     private int run(NodekeeperCommand command) {
         Logging.configure(command.logging.verbosity);
         try {
@@ -113,7 +159,7 @@ final class CommandRunner {
             return OK;
         } catch (Exception e) {
             LoggerFactory.getLogger(CommandRunner.class).debug("the command failed", e);
-            say("error: " + Failures.text(e));
+            say("error: " + FileErrors.text(e));
             return FAILED;
         }
     }

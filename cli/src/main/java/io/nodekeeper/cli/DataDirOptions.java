@@ -15,7 +15,14 @@ final class DataDirOptions implements Checked {
 
     @Override
     public void check(Faults faults) {
+        faults.directory("--data-dir", dir);
+    }
+
+    /** The directory must have a store on disk. */
+    void requireStore(Faults faults) {
+        Path store = OpenStore.directory(dir);
         faults.require(
-                !Files.exists(dir) || Files.isDirectory(dir), "--data-dir is " + dir + ", which is no directory");
+                Files.isDirectory(store),
+                store + " does not exist; expected the --data-dir of a server with a store on disk");
     }
 }

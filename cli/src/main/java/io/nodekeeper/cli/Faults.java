@@ -41,7 +41,43 @@ final class Faults {
     void readable(String flag, Optional<Path> file) {
         file.ifPresent(path -> require(
                 Files.isRegularFile(path) && Files.isReadable(path),
-                flag + " is " + path + ", which is no file that can be read"));
+                flag + " is " + path + ", which is no file that can be read: " + reason(path)));
+    }
+
+    private static String reason(Path path) {
+        if (!Files.exists(path)) {
+            Path parent = path.toAbsolutePath().getParent();
+            return parent == null || Files.exists(parent)
+                    ? "no such file"
+                    : "its directory " + parent + " does not exist, or is not accessible";
+        }
+        if (Files.isDirectory(path)) {
+            return "it is a directory";
+        }
+        return Files.isRegularFile(path) ? "permission denied" : "it is a device, pipe or socket";
+    }
+
+    /** The flag must name a directory, or nothing yet, below a directory that exists or can be made. */
+    void directory(String flag, Path path) {
+        for (Path above = path.toAbsolutePath().normalize(); above != null; above = above.getParent()) {
+            if (Files.exists(above)) {
+                boolean good = Files.isDirectory(above);
+                require(
+                        good,
+                        flag + " is " + path + ", which is no directory"
+                                + (above.equals(path.toAbsolutePath().normalize()) ? "" : ": " + above + " is a file"));
+                return;
+            }
+        }
+    }
+
+    /** The flag must name a file that can be written: no directory, in a directory that exists. */
+    void writable(String flag, Path path) {
+        Path parent = path.toAbsolutePath().getParent();
+        require(!Files.isDirectory(path), flag + " is " + path + ", which is a directory; expected a file");
+        require(
+                parent == null || Files.isDirectory(parent),
+                flag + " is " + path + ", but there is no directory " + parent);
     }
 
     private static String number(double value) {

@@ -1,6 +1,5 @@
 package io.nodekeeper.cli;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -58,9 +57,7 @@ final class HistoryOptions implements Checked {
 
     @Override
     public void check(Faults faults) {
-        dir.ifPresent(path -> faults.require(
-                !Files.exists(path) || Files.isDirectory(path),
-                "--history-dir is " + path + ", which is no directory"));
+        dir.ifPresent(path -> faults.directory("--history-dir", path));
         faults.within("--history-size", mebibytes, 1, 1_000_000);
         faults.require(
                 address().isGood(),

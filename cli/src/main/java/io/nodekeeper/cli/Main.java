@@ -5,6 +5,8 @@ import io.nodekeeper.cri.GrpcRuntime;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.Shutdown;
 import io.nodekeeper.time.SystemClock;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -13,7 +15,9 @@ import java.util.Optional;
 
 /** Where every process begins: what each command starts, in order, and stops, in the opposite order. */
 public final class Main {
-    private static final PrintWriter OUT = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+    /** Not {@code System.out}, which hides errors. */
+    private static final CheckedWriter OUT = new CheckedWriter(new FileOutputStream(FileDescriptor.out));
+
     private static final PrintWriter ERR = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
 
     private Main() {}
@@ -22,7 +26,13 @@ public final class Main {
     public static void main(String[] arguments) {
         List<NodekeeperCommand> commands = List.of(
                 new UpCommand(Main::up),
-                new ApiServerCommand(Main::apiServer, new SnapshotCommand(ERR), new RestoreCommand(ERR)),
+                new ApiServerCommand(
+                        Main::apiServer,
+                        new SnapshotCommand(ERR),
+                        new RestoreCommand(ERR),
+                        new CheckCommand(OUT),
+                        new RepairCommand(OUT),
+                        new RewriteCommand(OUT)),
                 new ControllerCommand(Main::controller),
                 new AgentCommand(Main::agent),
                 new HollowNodesCommand(Main::hollowNodes),

@@ -4,17 +4,20 @@ import io.nodekeeper.store.IndexedStore;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.RocksJournal;
 import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreRepair;
+import io.nodekeeper.store.encryption.ValueTransformer;
 import io.nodekeeper.store.etcd.EtcdOptions;
 import io.nodekeeper.store.etcd.EtcdStore;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens the store that flags ask for. */
 final class OpenStore {
@@ -25,6 +28,8 @@ final class OpenStore {
 
     /** Threads that read large values: as many as the disk is likely to serve at once without delaying the journal. */
     private static final int READERS = 2;
+
+    private static final Logger log = LoggerFactory.getLogger(OpenStore.class);
 
     private OpenStore() {}
 
@@ -40,19 +45,36 @@ final class OpenStore {
             case rocksdb -> {
                 // One thread, which opens, writes and closes the journal: a disk that hangs holds up nothing else.
                 Workers disk = new Workers("journal", 1, loop);
-                Path directory = Files.createDirectories(directory(options.data.dir));
+                Path directory = directory(options.data.dir);
+                ValueTransformer transformer = options.encryption.transformer();
                 yield disk.call(
                         "opening the store",
                         DISK_TIMEOUT,
-                        () -> new IndexedStore(
-                                loop,
-                                disk,
-                                new Workers("values", READERS, loop),
-                                RocksJournal.open(directory),
-                                options.limits()));
+                        () -> {
+                            if (options.acceptStoreLoss) {
+                                repair(directory);
+                            }
+                            return new IndexedStore(
+                                    loop,
+                                    disk,
+                                    new Workers("values", READERS, loop),
+                                    RocksJournal.open(directory, transformer),
+                                    options.limits());
+                        });
             }
-            case etcd -> etcd(options.etcd.options(), loop);
+            case etcd -> etcd(options.etcd.options().with(options.encryption.transformer()), loop);
         };
+    }
+
+    private static void repair(Path directory) {
+        StoreRepair.Report report = StoreRepair.repair(directory);
+        report.aside().ifPresent(aside -> {
+            log.warn(
+                    "The store was damaged ({}) and is repaired; the damaged files are kept in {}",
+                    report.check().problem(),
+                    aside);
+            report.losses().forEach(loss -> log.warn("Lost: {}", loss));
+        });
     }
 
     private static CompletableFuture<Store> etcd(EtcdOptions options, Loop loop) {

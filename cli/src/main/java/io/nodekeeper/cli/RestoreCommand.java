@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -37,7 +38,7 @@ final class RestoreCommand extends NodekeeperCommand {
         data.check(faults);
         Path store = OpenStore.directory(data.dir);
         faults.require(!Files.exists(store), store + " exists; expected a --data-dir without a store");
-        faults.require(Files.isReadable(file), file + " cannot be read");
+        faults.readable("FILE", Optional.of(file));
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.simulator.RandomRun;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -100,10 +99,6 @@ final class SimulateCommand extends NodekeeperCommand {
         faults.positive("--duration", duration);
         faults.within("--crashes-per-hour", crashesPerHour, 0, 1_000_000);
         faults.within("--control-faults-per-hour", controlFaultsPerHour, 0, 10_000);
-        trace.map(Path::toAbsolutePath)
-                .map(Path::getParent)
-                .ifPresent(directory -> faults.require(
-                        Files.isDirectory(directory),
-                        "--trace is " + trace.get() + ", but there is no directory " + directory));
+        trace.ifPresent(file -> faults.writable("--trace", file));
     }
 }

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -55,6 +56,8 @@ final class SimulateProcess {
                 throw new IOException("the trace could not be written to " + command.trace.get());
             }
             return code;
+        } catch (FileSystemException e) {
+            throw new IOException("cannot write --trace", e);
         }
     }
 

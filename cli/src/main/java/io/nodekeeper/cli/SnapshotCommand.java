@@ -34,10 +34,8 @@ final class SnapshotCommand extends NodekeeperCommand {
     public void check(Faults faults) {
         super.check(faults);
         data.check(faults);
-        Path store = OpenStore.directory(data.dir);
-        faults.require(
-                Files.isDirectory(store),
-                store + " does not exist; expected the --data-dir of a server with a store on disk");
+        data.requireStore(faults);
+        faults.writable("FILE", file);
     }
 
     @Override

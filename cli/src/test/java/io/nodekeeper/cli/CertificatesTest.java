@@ -101,7 +101,22 @@ class CertificatesTest {
         assertThatThrownBy(() -> open(NOW))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(data.resolve("pki/ca.key").toString())
-                .hasMessageContaining("remove both to have them made anew");
+                .hasMessageContaining("restore both from a backup. If there is none, remove both to have a new authority"
+                        + " made: every certificate and kubeconfig that the old one signed becomes invalid");
+    }
+
+    @Test
+    void doesNotAdviseToRemoveWhatIsOutOfReach() throws IOException {
+        open(NOW);
+        Path key = data.resolve("pki/ca.key");
+        // given a key that cannot be read, whoever asks, but is not known to be wrong
+        Files.delete(key);
+        Files.createDirectory(key);
+
+        assertThatThrownBy(() -> open(NOW))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith("cannot read " + data.resolve("pki/ca.crt") + " and " + key + ": ")
+                .hasMessageNotContaining("remove");
     }
 
     @Test

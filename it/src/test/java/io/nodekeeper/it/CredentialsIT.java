@@ -69,7 +69,7 @@ class CredentialsIT {
     @AfterAll
     void stop() throws Exception {
         http.close();
-        assertThat(server.terminate()).isIn(0, 143);
+        assertThat(server.terminate()).isEqualTo(143);
         assertThat(server.log()).doesNotContain("Exception");
     }
 

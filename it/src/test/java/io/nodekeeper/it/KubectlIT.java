@@ -163,7 +163,7 @@ class KubectlIT {
 
     @AfterAll
     static void stop() throws Exception {
-        assertThat(server.terminate()).isIn(0, 143);
+        assertThat(server.terminate()).isEqualTo(143);
         assertThat(server.log()).doesNotContain("Exception");
     }
 

@@ -48,7 +48,7 @@ class UpIT {
 
     @AfterAll
     void stop() throws Exception {
-        assertThat(up.terminate()).isIn(0, 143);
+        assertThat(up.terminate()).isEqualTo(143);
         assertThat(up.log()).doesNotContain("Exception");
     }
 

@@ -62,7 +62,7 @@ final class Rows {
     /** The value of a change's row. */
     static byte[] change(Event event, ValueTransformer transformer) {
         byte[] value = event.after()
-                .map(after -> transformer.toStorage(event.key(), after.value()))
+                .map(after -> transformer.toStorage(event.key(), event.key(), after.value()))
                 .orElse(NOTHING);
         return ByteBuffer.allocate(HEAD + value.length)
                 .put(event.after().isPresent() ? PUT : DELETE)
@@ -114,7 +114,7 @@ final class Rows {
 
     /** The object in the value of a change's row. */
     static byte[] value(String key, byte[] change, ValueTransformer transformer) {
-        return transformer.fromStorage(key, Arrays.copyOfRange(change, HEAD, change.length));
+        return transformer.fromStorage(key, key, Arrays.copyOfRange(change, HEAD, change.length));
     }
 
     /** The rows that are not needed once {@code event} has left the window. */

@@ -68,6 +68,39 @@ public final class StoreRepair {
         }
     }
 
+    /**
+     * Writes all objects of the store in {@code directory} again in the form that {@code transformer} writes, and removes what was
+     * there, with the history: nothing in the old form stays. Clients list again. No server may have the store open.
+     *
+     * @return how many objects there are
+     * @throws StoreException if the store is in use or damaged, or if an object cannot be decrypted; then nothing was changed
+     */
+    public static int rewrite(Path directory, ValueTransformer transformer) {
+        Optional<Mark> held = Mark.lock(directory);
+        try {
+            StoreCheck check = StoreCheck.of(directory, Database.DEFAULT, transformer);
+            if (check.state() == StoreCheck.State.DAMAGED) {
+                throw check.refusal();
+            }
+            List<Entry> entries = check.contents()
+                    .map(contents -> contents.recovered().entries())
+                    .orElse(List.of())
+                    .stream()
+                    .map(entry -> new Entry(
+                            entry.key(),
+                            transformer.toStorage(entry.key(), entry.key(), entry.value()),
+                            entry.createRevision(),
+                            entry.modRevision()))
+                    .toList();
+            if (!entries.isEmpty()) {
+                Salvage.delete(replace(directory, check.known(), entries));
+            }
+            return entries.size();
+        } finally {
+            held.ifPresent(Mark::close);
+        }
+    }
+
     private static Path replace(Path directory, long latest, List<Entry> entries) {
         Path repaired = beside(directory, ".repaired");
         Salvage.delete(repaired);

@@ -61,7 +61,7 @@ public final class EtcdStore implements Store {
 
     private EtcdStore(EtcdOptions options, Loop loop) {
         this.loop = loop;
-        requests = new Requests(options.prefix());
+        requests = new Requests(options.prefix(), options.transformer());
         window = new Window(loop, options.limits());
         members = new Members(options, loop, this::moved);
         mirror = new Mirror(window, members, requests, loop);

@@ -10,6 +10,7 @@ import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.StoreException;
 import io.nodekeeper.store.Window;
+import io.nodekeeper.store.encryption.EncryptionException;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -103,6 +104,10 @@ final class Mirror {
                 })
                 .whenComplete((done, error) -> {
                     if (error != null) {
+                        if (error.getCause() instanceof EncryptionException why) {
+                            // A start ends with this; a window that is there already tries again.
+                            ready.completeExceptionally(why);
+                        }
                         log.warn(
                                 "etcd cannot be read: {}", CallFailure.of(error).getMessage());
                         // Compacted while it was read: the next attempt wants less.
@@ -134,7 +139,12 @@ final class Mirror {
                 all.completeExceptionally(error);
                 return;
             }
-            page.getKvsList().forEach(stored -> so.entries.add(requests.entry(stored)));
+            try {
+                page.getKvsList().forEach(stored -> so.entries.add(requests.entry(stored)));
+            } catch (EncryptionException e) {
+                all.completeExceptionally(e);
+                return;
+            }
             if (page.getMore()) {
                 page(Requests.next(page.getKvs(page.getKvsCount() - 1).getKey()), so, all);
             } else {
@@ -206,7 +216,11 @@ final class Mirror {
             number++;
             loop.schedule(RETRY, this::follow);
         } else if (response.getEventsCount() > 0) {
-            take(response.getEventsList());
+            try {
+                take(response.getEventsList());
+            } catch (EncryptionException e) {
+                anew(e.getMessage());
+            }
         }
     }
 

@@ -10,7 +10,9 @@ import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.WatchCreateRequest;
 import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.encryption.ValueTransformer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** What is said to etcd, and how its keys and values become the store's. Immutable. */
 final class Requests {
@@ -27,9 +29,12 @@ final class Requests {
 
     private final ByteString end;
 
-    /** Keys that begin with {@code prefix} instead of {@code /registry}. */
-    Requests(String prefix) {
+    private final ValueTransformer transformer;
+
+    /** Keys that begin with {@code prefix} instead of {@code /registry}, and values stored as {@code transformer} says. */
+    Requests(String prefix, ValueTransformer transformer) {
         this.prefix = prefix;
+        this.transformer = transformer;
         first = ByteString.copyFromUtf8(prefix + "/");
         end = after(first);
     }
@@ -49,21 +54,27 @@ final class Requests {
         return REGISTRY + name.toStringUtf8().substring(prefix.length());
     }
 
-    /** The entry that {@code stored} is. */
+    /**
+     * The entry that {@code stored} is.
+     *
+     * @throws io.nodekeeper.store.encryption.EncryptionException if it cannot be decrypted
+     */
     Entry entry(KeyValue stored) {
-        return new Entry(
-                key(stored.getKey()), value(stored.getValue()), stored.getCreateRevision(), stored.getModRevision());
+        String key = key(stored.getKey());
+        byte[] value = transformer.fromStorage(
+                key, stored.getKey().toStringUtf8(), stored.getValue().toByteArray());
+        return new Entry(key, trimmed(value), stored.getCreateRevision(), stored.getModRevision());
     }
 
     /** Kubernetes ends JSON values with a newline, which would end a watch's line too early. */
-    private static byte[] value(ByteString stored) {
-        int end = stored.size();
-        if (end > 0 && stored.byteAt(0) == '{') {
-            while (stored.byteAt(end - 1) == '\n') {
+    private static byte[] trimmed(byte[] value) {
+        int end = value.length;
+        if (end > 0 && value[0] == '{') {
+            while (value[end - 1] == '\n') {
                 end--;
             }
         }
-        return stored.substring(0, end).toByteArray();
+        return end == value.length ? value : Arrays.copyOf(value, end);
     }
 
     /** Reads one key as of now. */
@@ -140,7 +151,7 @@ final class Requests {
                 .addSuccess(RequestOp.newBuilder()
                         .setRequestPut(PutRequest.newBuilder()
                                 .setKey(name)
-                                .setValue(ByteString.copyFrom(value))
+                                .setValue(ByteString.copyFrom(transformer.toStorage(key, name.toStringUtf8(), value)))
                                 .setPrevKv(before)))
                 .build();
     }

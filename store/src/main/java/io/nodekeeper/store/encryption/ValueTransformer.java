@@ -14,12 +14,12 @@ public interface ValueTransformer {
     /** Stores values as they are, and refuses to read an encrypted one: there is no key for it. */
     ValueTransformer IDENTITY = new ValueTransformer() {
         @Override
-        public byte[] toStorage(String key, byte[] value) {
+        public byte[] toStorage(String key, String storageKey, byte[] value) {
             return value;
         }
 
         @Override
-        public byte[] fromStorage(String key, byte[] stored) {
+        public byte[] fromStorage(String key, String storageKey, byte[] stored) {
             if (isEncrypted(stored)) {
                 throw new EncryptionException(
                         key + " is encrypted (" + prefix(stored)
@@ -33,25 +33,31 @@ public interface ValueTransformer {
     /** Takes the stored bytes as they are, encrypted or not: for tools that copy objects without their keys. */
     ValueTransformer RAW = new ValueTransformer() {
         @Override
-        public byte[] toStorage(String key, byte[] value) {
+        public byte[] toStorage(String key, String storageKey, byte[] value) {
             return value;
         }
 
         @Override
-        public byte[] fromStorage(String key, byte[] stored) {
+        public byte[] fromStorage(String key, String storageKey, byte[] stored) {
             return stored;
         }
     };
 
-    /** The stored form of {@code value}, which belongs to the object at {@code key}. */
-    byte[] toStorage(String key, byte[] value);
+    /**
+     * The stored form of {@code value}.
+     *
+     * @param key the object's key, as {@code /registry/RESOURCE/...}
+     * @param storageKey its key where it is stored, which has another prefix if etcd is used with one; an encrypted value cannot
+     *     be read at any other key
+     */
+    byte[] toStorage(String key, String storageKey, byte[] value);
 
     /**
-     * The value of which {@code stored} is the stored form.
+     * The value of which {@code stored} is the stored form; parameters as of {@link #toStorage}.
      *
-     * @throws EncryptionException if its key is missing or wrong, or if it was stored for another object
+     * @throws EncryptionException if the encryption key is missing or wrong, or if it was stored for another object
      */
-    byte[] fromStorage(String key, byte[] stored);
+    byte[] fromStorage(String key, String storageKey, byte[] stored);
 
     /** Whether {@code stored} is in an encrypted form. */
     static boolean isEncrypted(byte[] stored) {

@@ -1,0 +1,76 @@
+package io.nodekeeper.cli;
+
+import io.nodekeeper.store.StoreCheck;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Tells whether the store of a data directory is whole. */
+@Command(
+        name = "check",
+        description = "Reads every object of the store in a data directory and says whether acknowledged changes are missing,"
+                + " and which. Changes nothing. Needs no key for encrypted objects. The server must be stopped: a store"
+                + " that is being written looks damaged.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:The store is whole, or the next start makes it whole: a group of changes that was never acknowledged is cut.",
+            "1:The check could not be made.",
+            "2:The flags are wrong.",
+            "3:The store is damaged: a server does not start on it."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  nodekeeper apiserver check --data-dir /var/lib/nodekeeper",
+            "      Then, if it is damaged: \"restore\" a snapshot into a new directory, or \"repair\" to go on with what",
+            "      can be read."
+        })
+final class CheckCommand extends NodekeeperCommand {
+    /** The exit code for a damaged store. */
+    static final int DAMAGED = 3;
+
+    @Mixin
+    DataDirOptions data = new DataDirOptions();
+
+    private final PrintWriter out;
+
+    /** Reports to {@code out}. */
+    CheckCommand(PrintWriter out) {
+        this.out = out;
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        data.check(faults);
+        data.requireStore(faults);
+    }
+
+    @Override
+    int run() {
+        Path directory = OpenStore.directory(data.dir);
+        StoreCheck check = StoreCheck.of(directory);
+        out.println(directory + ": " + words(check.state()));
+        if (!check.problem().isEmpty()) {
+            out.println("problem: " + check.problem());
+        }
+        if (check.state() != StoreCheck.State.EMPTY) {
+            out.println("readable: up to revision " + check.revision() + ", objects: " + check.objects());
+        }
+        if (check.known() > check.revision()) {
+            out.println("lost: revisions " + (check.revision() + 1) + " to " + check.known());
+            check.lost().forEach((revision, key) -> out.println("  revision " + revision + " of " + key));
+        }
+        out.flush();
+        return check.state() == StoreCheck.State.DAMAGED ? DAMAGED : CommandRunner.OK;
+    }
+
+    private static String words(StoreCheck.State state) {
+        return switch (state) {
+            case EMPTY -> "empty";
+            case WHOLE -> "whole";
+            case TORN -> "all acknowledged changes are there; the next start cuts off a group that a crash interrupted";
+            case DAMAGED -> "damaged";
+        };
+    }
+}
