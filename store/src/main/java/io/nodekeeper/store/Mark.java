@@ -7,6 +7,7 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.zip.CRC32;
@@ -53,12 +54,29 @@ final class Mark implements AutoCloseable {
             return OptionalLong.empty();
         }
         try {
-            return newest(Files.readAllBytes(file)).map(Slot::value).stream()
-                    .mapToLong(Long::longValue)
-                    .findFirst();
+            return value(Files.readAllBytes(file));
         } catch (IOException e) {
             throw new StoreException("cannot read " + file + ": " + e, e);
         }
+    }
+
+    /**
+     * The revision in this mark, read through the file that holds the lock: to open and close the file once more would give up
+     * the lock, as POSIX has it.
+     */
+    OptionalLong read() {
+        try {
+            byte[] bytes = new byte[SIZE];
+            content.seek(0);
+            int length = Math.max(0, content.read(bytes));
+            return value(Arrays.copyOf(bytes, length));
+        } catch (IOException e) {
+            throw new StoreException("cannot read " + file + ": " + e, e);
+        }
+    }
+
+    private static OptionalLong value(byte[] bytes) {
+        return newest(bytes).stream().mapToLong(Slot::value).findFirst();
     }
 
     /**

@@ -120,7 +120,7 @@ public final class RocksJournal implements Journal {
         Optional<Mark> held = Mark.lock(directory);
         try {
             StoredValues values = new StoredValues(directory, transformer);
-            StoreCheck check = StoreCheck.of(directory, database, transformer, Optional.of(values));
+            StoreCheck check = StoreCheck.of(directory, held, database, transformer, Optional.of(values));
             return switch (check.state()) {
                 case DAMAGED -> throw check.refusal();
                 case EMPTY -> create(directory, database, transformer, held, values);

@@ -66,17 +66,26 @@ public final class StoreCheck {
      * @throws StoreException if the files cannot be read, for want of permission for example
      */
     public static StoreCheck of(Path directory) {
-        return of(directory, Database.DEFAULT, ValueTransformer.RAW);
+        return of(directory, Optional.empty(), Database.DEFAULT, ValueTransformer.RAW);
     }
 
-    static StoreCheck of(Path directory, Database database, ValueTransformer transformer) {
-        return of(directory, database, transformer, Optional.empty());
+    /**
+     * Looks at the store in {@code directory}, whose values are read at once.
+     *
+     * @param held its mark, if this process holds it
+     */
+    static StoreCheck of(Path directory, Optional<Mark> held, Database database, ValueTransformer transformer) {
+        return of(directory, held, database, transformer, Optional.empty());
     }
 
     /** As above; large values are read from {@code values}, if given, once a database is attached to them. */
     static StoreCheck of(
-            Path directory, Database database, ValueTransformer transformer, Optional<Values> values) {
-        OptionalLong mark = Mark.read(directory);
+            Path directory,
+            Optional<Mark> held,
+            Database database,
+            ValueTransformer transformer,
+            Optional<Values> values) {
+        OptionalLong mark = held.isPresent() ? held.get().read() : Mark.read(directory);
         Optional<String> missing = missing(directory, mark);
         if (missing.isPresent()) {
             return missing.get().isEmpty()

@@ -41,7 +41,7 @@ public final class StoreRepair {
     static Report repair(Path directory, Database database) {
         Optional<Mark> held = Mark.lock(directory);
         try {
-            StoreCheck check = StoreCheck.of(directory, database, ValueTransformer.RAW);
+            StoreCheck check = StoreCheck.of(directory, held, database, ValueTransformer.RAW);
             if (check.state() != StoreCheck.State.DAMAGED) {
                 return new Report(check, check.objects(), List.of(), Optional.empty());
             }
@@ -78,7 +78,7 @@ public final class StoreRepair {
     public static int rewrite(Path directory, ValueTransformer transformer) {
         Optional<Mark> held = Mark.lock(directory);
         try {
-            StoreCheck check = StoreCheck.of(directory, Database.DEFAULT, transformer);
+            StoreCheck check = StoreCheck.of(directory, held, Database.DEFAULT, transformer);
             if (check.state() == StoreCheck.State.DAMAGED) {
                 throw check.refusal();
             }

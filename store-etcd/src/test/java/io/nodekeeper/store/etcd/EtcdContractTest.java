@@ -1,12 +1,23 @@
 package io.nodekeeper.store.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreContract;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.store.encryption.AesGcmKey;
+import io.nodekeeper.store.encryption.ResourceTransformer;
+import io.nodekeeper.store.encryption.ValueTransformer;
+import io.nodekeeper.time.Randoms;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -168,5 +179,51 @@ class EtcdContractTest extends StoreContract {
         assertThat(times).isBetween(2L, (System.nanoTime() - began) / 1_000_000_000L + 2);
         one.close().get(10, TimeUnit.SECONDS);
         other.close().get(10, TimeUnit.SECONDS);
+    }
+
+    private Store openStore(String secret) throws Exception {
+        ValueTransformer secrets = new ResourceTransformer(List.of(new ResourceTransformer.Rule(
+                key -> key.startsWith("/registry/secrets/"),
+                List.of(new AesGcmKey("k1", secret.getBytes(StandardCharsets.US_ASCII), Randoms.secure())))));
+        EtcdOptions options = new EtcdOptions(cluster.servers(), Optional.empty(), "/registry", LIMITS, Duration.ZERO);
+        return EtcdStore.open(options.with(secrets), new ShiftedLoop()).get(20, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void secretsAreEncryptedInEtcdAndSeenInClearByAllServersWithTheKey() throws Exception {
+        String key = "/registry/secrets/default/s1";
+        Store one = openStore("0123456789abcdef");
+        Store other = openStore("0123456789abcdef");
+        CompletableFuture<String> heard = new CompletableFuture<>();
+        other.watch("/registry/secrets/", other.revision(), new Store.Watcher() {
+            @Override
+            public void onEvent(Event event) {
+                heard.complete(new String(event.after().orElseThrow().value(), StandardCharsets.UTF_8));
+            }
+
+            @Override
+            public void onCompacted(StoreException.Compacted why) {
+                heard.completeExceptionally(why);
+            }
+        });
+        // when one server writes a secret
+        one.put(key, bytes("open-sesame"), 0).get(10, TimeUnit.SECONDS);
+        // then etcd has it in Kubernetes' form, and others read and hear it in clear
+        String json = cluster.ctl(0, "get", key, "--write-out=json");
+        byte[] stored = Base64.getDecoder().decode(json.replaceAll("(?s).*\"value\":\"([^\"]+)\".*", "$1"));
+        assertThat(new String(stored, StandardCharsets.ISO_8859_1))
+                .startsWith("k8s:enc:aesgcm:v1:k1:")
+                .doesNotContain("sesame");
+        assertThat(heard.get(10, TimeUnit.SECONDS)).isEqualTo("open-sesame");
+        assertThat(other.read(key).get(10, TimeUnit.SECONDS).orElseThrow().value()).isEqualTo(bytes("open-sesame"));
+        Store later = openStore("0123456789abcdef");
+        assertThat(later.get(key).orElseThrow().value()).isEqualTo(bytes("open-sesame"));
+        // and a server with another key, or none, does not start, and says why
+        assertThatThrownBy(() -> openStore("another key, 16!"))
+                .hasMessageContaining(key + " cannot be decrypted with key k1");
+        assertThatThrownBy(this::openStore).hasMessageContaining(key + " is encrypted (k8s:enc:aesgcm:v1:k1:...)");
+        for (Store open : List.of(one, other, later)) {
+            open.close().get(10, TimeUnit.SECONDS);
+        }
     }
 }
