@@ -22,6 +22,7 @@ import io.nodekeeper.apiserver.User;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +34,9 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
 
     /** Requests at a time on one connection (Kubernetes, before it went down to 100). */
     private static final int STREAMS = 250;
+
+    /** Time for a client of HTTP/2 to read why its connection ends. */
+    private static final int FAREWELL_SECONDS = 1;
 
     private final Shared shared;
     private final Duration drain;
@@ -75,7 +79,8 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
     }
 
     private void streams(ChannelPipeline pipeline, Optional<User> certificate) {
-        // Floods of resets, pings, settings, empty frames and continuations are stopped by the codec's own limits.
+        // The codec bounds resets, empty data, headers, continuations and its own answers to settings and pings; the meter
+        // before it bounds all that serves nothing.
         Http2FrameCodec codec = Http2FrameCodecBuilder.forServer()
                 .initialSettings(Http2Settings.defaultSettings()
                         .maxConcurrentStreams(STREAMS)
@@ -84,6 +89,7 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
                 .build();
         pipeline.addLast(new FlushConsolidationHandler(
                         FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true))
+                .addLast(new FrameMeter())
                 .addLast(Patience.withStreams(() -> codec.connection().numActiveStreams() > 0))
                 .addLast(codec)
                 .addLast(new Http2MultiplexHandler(new ChannelInitializer<Channel>() {
@@ -117,7 +123,9 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
             log.debug("connection from {}: {}", Peer.address(context.channel()), cause.toString());
-            context.close();
+            // Past the codec, which would wait for the streams of a client that broke the rules; what was said is read first.
+            ChannelHandlerContext tls = context.pipeline().context(SslHandler.class);
+            context.executor().schedule(() -> tls.close(), FAREWELL_SECONDS, TimeUnit.SECONDS);
         }
     }
 

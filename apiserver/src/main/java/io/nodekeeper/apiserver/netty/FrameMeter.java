@@ -1,0 +1,149 @@
+package io.nodekeeper.apiserver.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts the frames that a client of HTTP/2 sends, before anything is done with them, and ends a connection on which they
+ * serve nothing: settings, pings, priorities, resets, continuations, empty data and frames of no known type cost a server
+ * more than their sender. The codec behind this bounds some of them, each in its own way; this bounds all, by number. The
+ * client gets {@code GOAWAY} with {@code ENHANCE_YOUR_CALM}, and a second later the end of its connection.
+ *
+ * <p>Windows are updated by those who read answers, about once for each 4 KB: their number may grow with what is sent.
+ * Confined to its event loop.
+ */
+final class FrameMeter extends ChannelDuplexHandler {
+    /** A period of counting. */
+    private static final int SECONDS = 10;
+
+    /**
+     * Frames in a period besides requests and their bodies. Go's and Java's clients send a few settings and pings, and a reset
+     * for each answer that they give up.
+     */
+    static final int FRAMES = 2_000;
+
+    /** Window updates in a period, besides one for each {@link #BYTES_A_WINDOW} sent. */
+    static final int WINDOWS = 2_000;
+
+    /** Half of what makes Go's client update a window, as it updates those of stream and connection. */
+    private static final int BYTES_A_WINDOW = 2_048;
+
+    /** Time for the client to read why, before its connection ends. */
+    private static final int FAREWELL_SECONDS = 1;
+
+    private static final int PREFACE = 24;
+    private static final int HEAD = 9;
+    private static final int DATA = 0;
+    private static final int HEADERS = 1;
+    private static final int WINDOW_UPDATE = 8;
+
+    /** Bytes of the preface or of a payload that are still to come. */
+    private int skipping = PREFACE;
+
+    /** Bytes of the head of a frame that have come, and its length and type as far as they have. */
+    private int head;
+
+    private int length;
+    private int type;
+
+    private int frames;
+    private int windows;
+    private long sent;
+    private boolean ended;
+    private @Nullable ScheduledFuture<?> timer;
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        timer = context.executor()
+                .scheduleAtFixedRate(
+                        () -> {
+                            frames = 0;
+                            windows = 0;
+                            sent = 0;
+                        },
+                        SECONDS,
+                        SECONDS,
+                        TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+    }
+
+    @Override
+    public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+        if (message instanceof ByteBuf bytes) {
+            sent += bytes.readableBytes();
+        }
+        context.write(message, promise);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        if (ended) {
+            ReferenceCountUtil.release(message);
+            return;
+        }
+        if (message instanceof ByteBuf bytes) {
+            count(bytes);
+        }
+        if (frames <= FRAMES && windows <= WINDOWS + sent / BYTES_A_WINDOW) {
+            context.fireChannelRead(message);
+            return;
+        }
+        ReferenceCountUtil.release(message);
+        ended = true;
+        context.fireExceptionCaught(Http2Exception.connectionError(
+                Http2Error.ENHANCE_YOUR_CALM,
+                "%d frames and %d window updates in less than %d s",
+                frames,
+                windows,
+                SECONDS));
+        // From here, so that nothing behind waits for streams to end.
+        context.executor().schedule(() -> context.close(), FAREWELL_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private void count(ByteBuf bytes) {
+        int at = bytes.readerIndex();
+        int end = bytes.writerIndex();
+        while (at < end) {
+            if (skipping > 0) {
+                int skipped = Math.min(skipping, end - at);
+                skipping -= skipped;
+                at += skipped;
+                continue;
+            }
+            int next = bytes.getUnsignedByte(at++);
+            if (head < 3) {
+                length = length << 8 | next;
+            } else if (head == 3) {
+                type = next;
+            }
+            if (++head == HEAD) {
+                frame();
+                skipping = length;
+                head = 0;
+                length = 0;
+            }
+        }
+    }
+
+    private void frame() {
+        if (type == WINDOW_UPDATE) {
+            windows++;
+        } else if (type != HEADERS && (type != DATA || length == 0)) {
+            frames++;
+        }
+    }
+}

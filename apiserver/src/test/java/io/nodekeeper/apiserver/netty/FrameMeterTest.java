@@ -1,0 +1,131 @@
+package io.nodekeeper.apiserver.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.util.ReferenceCountUtil;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How many frames that serve nothing a client may send. */
+class FrameMeterTest {
+    /** What stands for the codec: counts the bytes that come through, and keeps the error. */
+    private static final class Codec extends ChannelInboundHandlerAdapter {
+        private long bytes;
+        private @Nullable Throwable error;
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            bytes += ((ByteBuf) message).readableBytes();
+            ReferenceCountUtil.release(message);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            error = cause;
+        }
+    }
+
+    private final Codec codec = new Codec();
+    private final EmbeddedChannel channel = new EmbeddedChannel(new FrameMeter(), codec);
+
+    private void preface() {
+        channel.writeInbound(Unpooled.wrappedBuffer(new byte[24]));
+    }
+
+    private static ByteBuf frames(int count, int type, int length) {
+        ByteBuf frames = Unpooled.buffer();
+        for (int i = 0; i < count; i++) {
+            frames.writeMedium(length).writeByte(type).writeByte(0).writeInt(0).writeZero(length);
+        }
+        return frames;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 4, 5, 6, 7, 9, 10, 200})
+    void moreThan2000FramesThatServeNothingEndTheConnection(int type) {
+        // Given a connection with as many such frames as may be.
+        preface();
+        channel.writeInbound(frames(2_000, type, 8));
+        assertThat(codec.error).isNull();
+
+        // When there is one more, then the client is told to calm down, nothing more comes through, and it ends.
+        channel.writeInbound(frames(1, type, 8));
+        assertThat(codec.error).isInstanceOf(Http2Exception.class);
+        assertThat(((Http2Exception) codec.error).error()).isEqualTo(Http2Error.ENHANCE_YOUR_CALM);
+        long before = codec.bytes;
+        channel.writeInbound(frames(1, 1, 8));
+        assertThat(codec.bytes).isEqualTo(before);
+        channel.advanceTimeBy(1, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void emptyDataServesNothingAndOtherDataAndHeadersDo() {
+        preface();
+        channel.writeInbound(frames(10_000, 1, 20));
+        channel.writeInbound(frames(10_000, 0, 1));
+        channel.writeInbound(frames(2_000, 0, 0));
+        assertThat(codec.error).isNull();
+        channel.writeInbound(frames(1, 0, 0));
+        assertThat(codec.error).isNotNull();
+    }
+
+    @Test
+    void theCountBeginsAgainEachTenSeconds() {
+        preface();
+        for (int period = 0; period < 5; period++) {
+            channel.writeInbound(frames(2_000, 6, 8));
+            channel.advanceTimeBy(10, TimeUnit.SECONDS);
+            channel.runScheduledPendingTasks();
+        }
+        assertThat(codec.error).isNull();
+    }
+
+    @Test
+    void windowsMayBeUpdatedByThoseWhoReadMuch() {
+        // Given an answer of 20 MB.
+        preface();
+        channel.writeOutbound(Unpooled.buffer().writeZero(20 << 20));
+
+        // When its reader updates two windows for each 4 KB of it, then that is fine, and twice as many are not.
+        channel.writeInbound(frames(10_240, 8, 4));
+        assertThat(codec.error).isNull();
+        channel.writeInbound(frames(10_240, 8, 4));
+        assertThat(codec.error).isNotNull();
+        channel.releaseOutbound();
+    }
+
+    @Test
+    void framesAreCountedHoweverTheirBytesArrive() {
+        // Given 2,000 frames of all lengths, in pieces of all lengths.
+        SplittableRandom random = new SplittableRandom(1);
+        ByteBuf all = Unpooled.buffer().writeZero(24);
+        for (int i = 0; i < 2_000; i++) {
+            int length = random.nextInt(50);
+            all.writeMedium(length).writeByte(4).writeByte(0).writeInt(0).writeZero(length);
+        }
+        int total = all.readableBytes();
+        while (all.isReadable()) {
+            channel.writeInbound(all.readBytes(Math.min(all.readableBytes(), 1 + random.nextInt(30))));
+        }
+
+        // Then all came through, and the next is one too many.
+        assertThat(codec.bytes).isEqualTo(total);
+        assertThat(codec.error).isNull();
+        channel.writeInbound(frames(1, 4, 0));
+        assertThat(codec.error).isNotNull();
+        all.release();
+    }
+}
