@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 
 /** Who may do what: roles, their bindings and the reviews that ask about them. Facts of Kubernetes. */
 final class AccessResources {
-    private static final String RBAC = "rbac.authorization.k8s.io";
+    static final String RBAC = "rbac.authorization.k8s.io";
     private static final String AUTHORIZATION = "authorization.k8s.io";
     private static final String AUTHENTICATION = "authentication.k8s.io";
 

@@ -39,6 +39,9 @@ final class Admission {
     /** Large bodies are read by this many threads at a time, as on a small machine more would only take turns. */
     private static final int BODIES_AT_ONCE = 2;
 
+    /** API groups whose writes are compared with all that their writer may do. */
+    private static final Set<String> COMPARED = Set.of(AccessResources.RBAC);
+
     private static final Set<String> YAML_TYPES = Set.of(Yaml.MEDIA_TYPE, Bodies.APPLY);
 
     private final RequestLimits limits;
@@ -117,6 +120,7 @@ final class Admission {
         if (!heavy(info, request)) {
             long bytes = request.body().length + changedBytes(info, request);
             boolean large = bytes >= HEAVY
+                    || (COMPARED.contains(info.resource().get().group()) && !ServerMetrics.isRead(info))
                     || (request.body().length >= HEAVY_YAML && YAML_TYPES.contains(request.contentType()));
             effort = large ? Effort.LARGE : Effort.LIGHT;
             weight = large ? bytes * EXPANSION : 0;

@@ -6,11 +6,16 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 
 /** What a hostile or heavy client does to the API server, until a time that is given in System.nanoTime. */
 enum Attack {
+    NONE("nothing, to compare", (prey, until) -> {
+        TimeUnit.NANOSECONDS.sleep(until - System.nanoTime());
+        return Map.of();
+    }),
     YAML_KEY_NOBODY("YAML with a key of 2.9 MB, from a user without rights", (prey, until) ->
             bodies(prey, until, 8, Prey.NOBODY, "POST", nodes(), "application/yaml", i -> "x".repeat(RawAttacks.LARGEST) + ": 1\n")),
     YAML_KEY("YAML with a key of 2.9 MB", (prey, until) ->
