@@ -250,7 +250,7 @@ public final class ApiServer {
             return 0;
         }
         return store.get(info.known().get().key(target.namespace(), target.name()))
-                .map(entry -> (long) entry.value().length)
+                .map(entry -> (long) entry.length())
                 .orElse(0L);
     }
 
