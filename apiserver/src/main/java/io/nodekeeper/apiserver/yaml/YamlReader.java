@@ -45,6 +45,9 @@ public final class YamlReader {
     /** The most characters of keys and scalars after aliases: what a body may have in bytes. */
     private static final int TEXT = 3 << 20;
 
+    /** Characters of a text from which messages do not say where in it a fault is. */
+    private static final int LARGE = 64 << 10;
+
     /** The most characters of a number, as in JSON. */
     private static final int NUMBER = 100;
 
@@ -86,6 +89,8 @@ public final class YamlReader {
                 // usual 1,024 characters at a time, a token costs the square of its length.
                 .setBufferSize(Math.max(1_024, text.length()))
                 .setCodePointLimit(TEXT)
+                // Two for each token take more memory than all the rest; what is large was not written by people.
+                .setUseMarks(text.length() < LARGE)
                 .build();
         try {
             return new YamlReader(new Parse(settings).parseString(text).iterator(), repeated).document();
