@@ -11,14 +11,15 @@ import picocli.CommandLine.Option;
 @Command(
         name = "simulate",
         description =
-                "A cluster in virtual time, with the code of agent, controller and API server, whose nodes crash, freeze and lose their"
-                        + " network at random. Checks every verdict; the same seed does the same thing every time. Exit code 1 if"
-                        + " a verdict was late or false.",
+                "A cluster in virtual time, with the code of agent, controller and API server, whose nodes crash, freeze, lose their"
+                        + " network and are deleted at random. Checks every verdict, taint and eviction; the same seed does the"
+                        + " same thing every time. Exit code 1 if a rule was broken, or if nodes were silent for longer than"
+                        + " their grace and no verdict came.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper simulate --nodes 1000 --duration 1h --seed 7",
             "  nodekeeper simulate --nodes 50 --duration 10m --crashes-per-hour 100 --trace trace.txt -o json",
-            "  nodekeeper simulate --nodes 200 --duration 24h --control-faults-per-hour 60",
+            "  nodekeeper simulate --nodes 200 --duration 24h --control-faults-per-hour 60 --controllers 2",
             "  nodekeeper simulate --lean --nodes 130000"
         })
 final class SimulateCommand extends NodekeeperCommand {
@@ -60,6 +61,20 @@ final class SimulateCommand extends NodekeeperCommand {
     double controlFaultsPerHour;
 
     @Option(
+            names = "--pods",
+            paramLabel = "N",
+            defaultValue = "20",
+            description = "How many pods, one on each of the first nodes, and again from the first. Default: ${DEFAULT-VALUE}.")
+    int pods = 20;
+
+    @Option(
+            names = "--controllers",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "How many controllers; several elect the one that works. Default: ${DEFAULT-VALUE}.")
+    int controllers = 1;
+
+    @Option(
             names = "--lean",
             description =
                     "Nodes without agents, which only renew their leases; of those one in a hundred dies at one instant, and the run ends"
@@ -84,7 +99,7 @@ final class SimulateCommand extends NodekeeperCommand {
 
     /** What is to be run. */
     RandomRun.Options options() {
-        return new RandomRun.Options(nodes, duration, seed, crashesPerHour, controlFaultsPerHour);
+        return new RandomRun.Options(nodes, duration, seed, crashesPerHour, controlFaultsPerHour, pods, controllers);
     }
 
     @Override
@@ -99,6 +114,8 @@ final class SimulateCommand extends NodekeeperCommand {
         faults.positive("--duration", duration);
         faults.within("--crashes-per-hour", crashesPerHour, 0, 1_000_000);
         faults.within("--control-faults-per-hour", controlFaultsPerHour, 0, 10_000);
+        faults.within("--pods", pods, 0, 10_000);
+        faults.within("--controllers", controllers, 1, 10);
         trace.ifPresent(file -> faults.writable("--trace", file));
     }
 }

@@ -21,6 +21,9 @@ final class Cable {
     /** What watches of a resource said while they were stalled, by the resource. */
     private final Map<String, ArrayDeque<Runnable>> stalled = new LinkedHashMap<>();
 
+    /** How much longer what watches of a resource say takes, by the resource. */
+    private final Map<String, Duration> lags = new LinkedHashMap<>();
+
     private State state = State.UP;
     private Duration extra = Duration.ZERO;
 
@@ -65,6 +68,20 @@ final class Cable {
         while (said != null && !said.isEmpty()) {
             deliver(said.poll());
         }
+    }
+
+    /** What watches of a resource say takes longer by this, while all else is as fast as usual. */
+    void lag(String resource, Duration by) {
+        if (by.isZero()) {
+            lags.remove(resource);
+        } else {
+            lags.put(resource, by);
+        }
+    }
+
+    /** How much longer what a watch of {@code resource} says takes than another message. */
+    Duration lag(String resource) {
+        return lags.getOrDefault(resource, Duration.ZERO);
     }
 
     /** The machine is gone, and with it what it still had to send. */

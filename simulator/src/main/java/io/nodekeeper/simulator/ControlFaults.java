@@ -6,9 +6,10 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * What befalls a control plane at random, for as long as a node's outage: API server and controller crash or freeze, the
- * disk hangs, a watch falls silent, the controller's cable breaks or goes dead, clocks jump. Several at once, but never
- * two of one thing. Confined to virtual time.
+ * What happens to a control plane at random: API server and controllers crash or freeze, the disk hangs, a watch falls silent
+ * or lags, a controller's connection breaks or goes dead, its canaries are refused, clocks jump. Most faults last as long as a
+ * node's outage; some stalls of the API server last just about as long as the controller tolerates. Several faults at once,
+ * but never two of one part. Confined to virtual time.
  */
 final class ControlFaults {
     /** What each fault happens to. */
@@ -18,13 +19,23 @@ final class ControlFaults {
         CONTROLLER_PROCESS,
         CONTROLLER_CABLE,
         CONTROLLER_WATCH,
+        CONTROLLER_LAG,
+        CONTROLLER_CANARY,
         CONTROLLER_CLOCK,
         NODE_CLOCKS
     }
 
     private static final long HOUR_NANOS = Duration.ofHours(1).toNanos();
-    /** How far a clock jumps, either way. Chosen: a wrong time zone's worth. */
+    /** How far a clock jumps, either way: as a wrong time zone makes it. */
     private static final Duration JUMP = Duration.ofHours(2);
+    /** Short stalls last from this on: a second less than the 3 s that the controller tolerates. */
+    private static final Duration SHORT_STALL = Duration.ofSeconds(2);
+    /** Short stalls last for less than this more: to a second beyond what a late canary of 3 s adds. */
+    private static final Duration SHORT_STALL_RANGE = Duration.ofSeconds(3);
+    /** How much a watch lags: less than what the controller tolerates, so that no canary is late. */
+    private static final Duration LAG = Duration.ofMillis(2_500);
+    /** How an API server refuses a write: invalid, forbidden, unprocessable, too many, failed. */
+    private static final int[] REFUSALS = {400, 403, 422, 429, 500};
 
     private final SimCluster cluster;
     private final RandomRun.Options options;
@@ -48,11 +59,13 @@ final class ControlFaults {
 
     private void strike() {
         Duration outage = RandomRun.outage(random.nextDouble());
-        int kind = random.nextInt(10);
+        Duration stall = SHORT_STALL.plusNanos((long) (random.nextDouble() * SHORT_STALL_RANGE.toNanos()));
+        int kind = random.nextInt(14);
         Duration jump = random.nextBoolean() ? JUMP : JUMP.negated();
         String server = SimApiServer.NAME;
-        String controller = SimController.NAME;
+        String controller = SimController.name(1 + random.nextInt(options.controllers()));
         String node = "n" + random.nextInt(options.nodes());
+        int status = REFUSALS[random.nextInt(REFUSALS.length)];
         switch (kind) {
             case 0 -> strike(Part.SERVER_PROCESS, outage, () -> cluster.crash(server), () -> cluster.restart(server));
             case 1 -> strike(Part.SERVER_PROCESS, outage, () -> cluster.freeze(server), () -> cluster.thaw(server));
@@ -61,14 +74,14 @@ final class ControlFaults {
                 strike(
                         Part.CONTROLLER_PROCESS,
                         outage,
-                        () -> cluster.crash(controller),
-                        () -> cluster.restart(controller));
+                        () -> cluster.crashIfRunning(controller),
+                        () -> cluster.restartIfDown(controller));
             case 4 ->
                 strike(
                         Part.CONTROLLER_PROCESS,
                         outage,
-                        () -> cluster.freeze(controller),
-                        () -> cluster.thaw(controller));
+                        () -> cluster.freezeIfRunning(controller),
+                        () -> cluster.thawIfFrozen(controller));
             case 5 ->
                 strike(Part.CONTROLLER_CABLE, outage, () -> cluster.cut(controller), () -> cluster.heal(controller));
             case 6 ->
@@ -89,12 +102,26 @@ final class ControlFaults {
                         outage,
                         () -> cluster.skew(controller, jump),
                         () -> cluster.skew(controller, Duration.ZERO));
-            default ->
+            case 9 ->
                 strike(
                         Part.NODE_CLOCKS,
                         outage,
                         () -> cluster.skew(node, jump),
                         () -> cluster.skew(node, Duration.ZERO));
+            case 10, 11 ->
+                strike(Part.SERVER_PROCESS, stall, () -> cluster.freeze(server), () -> cluster.thaw(server));
+            case 12 ->
+                strike(
+                        Part.CONTROLLER_LAG,
+                        outage,
+                        () -> cluster.lagWatch(controller, "leases", LAG),
+                        () -> cluster.lagWatch(controller, "leases", Duration.ZERO));
+            default ->
+                strike(
+                        Part.CONTROLLER_CANARY,
+                        outage,
+                        () -> cluster.refuseCanary(controller, status),
+                        () -> cluster.refuseCanary(controller, 0));
         }
     }
 

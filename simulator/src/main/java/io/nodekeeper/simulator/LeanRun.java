@@ -60,7 +60,13 @@ public final class LeanRun {
         SimNetwork network = new SimNetwork(time, Randoms.seeded(seeds.nextLong()));
         server = new SimApiServer(time, network, Randoms.seeded(seeds.nextLong()));
         controller = new SimController(
-                time, network, SimController.NAME, Randoms.seeded(seeds.nextLong()), config, UnaryOperator.identity());
+                time,
+                network,
+                SimController.NAME,
+                Randoms.seeded(seeds.nextLong()),
+                new ClusterSetup(options.nodes, options.seed, 1, false, config, UnaryOperator.identity()),
+                UnaryOperator.identity(),
+                SimController.Witness.NONE);
         server.start();
         VirtualTime.VirtualLoop fleet = time.loop("fleet");
         for (int number = 0; number < options.nodes; number++) {

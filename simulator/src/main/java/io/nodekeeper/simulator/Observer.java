@@ -1,38 +1,21 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.client.LeaderElectionConfig;
+import io.nodekeeper.simulator.oracle.Sights;
 
 /**
  * Watches nodes, leases, pods and events as any client could, but from inside of the API server, so that it sees each change
  * at the moment of its commit. Confined to virtual time.
  */
 final class Observer {
-    /** What is seen. */
-    interface Sights {
-        /** A node was created or changed. */
-        void node(JsonObject node);
-
-        /** A node is gone. */
-        void nodeGone(JsonObject node);
-
-        /** A node's lease was created or changed. */
-        void lease(JsonObject lease);
-
-        /** An event was created or counted. */
-        void event(JsonObject event);
-
-        /** A pod was created or changed. */
-        default void pod(JsonObject pod) {}
-
-        /** A pod is gone. */
-        default void podGone(JsonObject pod) {}
-    }
+    private static final LeaderElectionConfig LOCK = LeaderElectionConfig.defaults();
 
     private final Follower nodes;
     private final Follower leases;
+    private final Follower locks;
     private final Follower events;
     private final Follower pods;
 
@@ -48,6 +31,11 @@ final class Observer {
             // The controller's canary among them is no node's.
             if (!type.equals("DELETED") && !new Lease(object).labels().containsKey("nodekeeper.io/canary")) {
                 sights.lease(object);
+            }
+        });
+        locks = new Follower(ResourceType.LEASES.path(LOCK.namespace()), (type, object) -> {
+            if (!type.equals("DELETED") && new Lease(object).name().equals(LOCK.name())) {
+                sights.lock(object);
             }
         });
         events = new Follower(ResourceType.EVENTS.path(), (type, object) -> {
@@ -68,6 +56,7 @@ final class Observer {
     void attach(ApiServer core) {
         nodes.follow(core);
         leases.follow(core);
+        locks.follow(core);
         events.follow(core);
         pods.follow(core);
     }

@@ -1,22 +1,24 @@
 package io.nodekeeper.simulator;
 
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.simulator.oracle.Tally;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Randoms;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.random.RandomGenerator;
+import java.util.function.UnaryOperator;
 
 /**
- * A cluster whose nodes crash, freeze and lose their connection at random, and come back, and whose control plane suffers
- * likewise if asked for. Not thread-safe.
+ * A cluster whose nodes fail and come back at random, and are deleted and created again, with pods on some of them; its control
+ * plane suffers likewise if asked for. Not thread-safe.
  */
 public final class RandomRun {
     private static final Duration MINUTE = Duration.ofMinutes(1);
-    private static final long HOUR_NANOS = Duration.ofHours(1).toNanos();
-    /** The shortest outage: far below the grace, so that most such nodes must not be marked. Chosen. */
+    /** The shortest outage, seconds: far below the grace, so that most such nodes must not be marked. */
     private static final double SHORTEST_SECONDS = 2;
-    /** The longest outage. Chosen. */
+    /** The longest outage, seconds: far beyond the grace and most tolerations. */
     private static final double LONGEST_SECONDS = 300;
     /** Makes faults of the control plane independent of those of nodes. Any number. */
     private static final long CONTROL = 0x9e3779b97f4a7c15L;
@@ -27,21 +29,53 @@ public final class RandomRun {
      * @param nodes how many, at least 1
      * @param duration of virtual time
      * @param seed from which everything follows
-     * @param crashesPerHour outages of nodes in an hour of virtual time, on average, in the whole cluster
-     * @param controlFaultsPerHour the same of what befalls the control plane: see {@link ControlFaults}
+     * @param crashesPerHour faults of nodes in an hour of virtual time, on average, in the whole cluster
+     * @param controlFaultsPerHour the same of what happens to the control plane: see {@link ControlFaults}
+     * @param pods how many, one on each of the first nodes, and again from the first
+     * @param controllers how many, at least 1; if there are several they elect the one that works
      */
     public record Options(
-            int nodes, Duration duration, long seed, double crashesPerHour, double controlFaultsPerHour) {}
+            int nodes,
+            Duration duration,
+            long seed,
+            double crashesPerHour,
+            double controlFaultsPerHour,
+            int pods,
+            int controllers) {
+
+        /** A run without pods and with one controller. */
+        public Options(int nodes, Duration duration, long seed, double crashesPerHour, double controlFaultsPerHour) {
+            this(nodes, duration, seed, crashesPerHour, controlFaultsPerHour, 0, 1);
+        }
+    }
 
     private final Options options;
     private final SimCluster cluster;
-    private final RandomGenerator random;
-    private long outages;
+    private final NodeFaults nodeFaults;
 
     private RandomRun(Options options, Consumer<String> lines) {
         this.options = options;
-        this.cluster = new SimCluster(ClusterSetup.of(options.nodes, options.seed), lines);
-        this.random = Randoms.seeded(~options.seed);
+        this.cluster = new SimCluster(
+                new ClusterSetup(
+                        options.nodes,
+                        options.seed,
+                        options.controllers,
+                        options.pods > 0,
+                        ControllerConfig.DEFAULT,
+                        UnaryOperator.identity(),
+                        options.controllers > 1),
+                lines);
+        KubeClient admin = cluster.admin();
+        this.nodeFaults = new NodeFaults(cluster, options, Randoms.seeded(~options.seed), admin);
+        if (options.crashesPerHour > 0) {
+            nodeFaults.next();
+        }
+        if (options.controlFaultsPerHour > 0) {
+            new ControlFaults(cluster, options, Randoms.seeded(options.seed ^ CONTROL)).next();
+        }
+        if (options.pods > 0) {
+            new PodSupply(cluster, options, admin).next();
+        }
     }
 
     /**
@@ -54,49 +88,11 @@ public final class RandomRun {
     public static Report run(Options options, Clock stopwatch, Consumer<String> lines, Consumer<Duration> progress) {
         long began = stopwatch.nanoTime();
         RandomRun run = new RandomRun(options, lines);
-        if (options.crashesPerHour > 0) {
-            run.nextOutage();
-        }
-        if (options.controlFaultsPerHour > 0) {
-            new ControlFaults(run.cluster, options, Randoms.seeded(options.seed ^ CONTROL)).next();
-        }
         for (Duration left = options.duration; left.isPositive(); left = left.minus(MINUTE)) {
             run.cluster.run(left.compareTo(MINUTE) < 0 ? left : MINUTE);
             progress.accept(run.cluster.time().elapsed());
         }
         return run.report(Duration.ofNanos(stopwatch.nanoTime() - began));
-    }
-
-    private void nextOutage() {
-        long wait = (long) (random.nextExponential() * HOUR_NANOS / options.crashesPerHour);
-        cluster.later(Duration.ofNanos(wait), () -> {
-            strike("n" + random.nextInt(options.nodes));
-            nextOutage();
-        });
-    }
-
-    private void strike(String node) {
-        double share = random.nextDouble();
-        int kind = random.nextInt(5);
-        if (!cluster.isHealthy(node)) {
-            return;
-        }
-        outages++;
-        Duration outage = outage(share);
-        switch (kind) {
-            case 0 -> {
-                cluster.freeze(node);
-                cluster.later(outage, () -> cluster.thaw(node));
-            }
-            case 1 -> {
-                cluster.cut(node);
-                cluster.later(outage, () -> cluster.heal(node));
-            }
-            default -> {
-                cluster.crash(node);
-                cluster.later(outage, () -> cluster.restart(node));
-            }
-        }
     }
 
     /** As many are between 2 s and 20 s as between 20 s and 200 s; {@code share} is uniform in [0, 1). */
@@ -109,29 +105,24 @@ public final class RandomRun {
         Tally tally = cluster.tally();
         // The count of all that ever ran is part of the trace: it differs if anything did.
         cluster.trace()
-                .add("simulator", "ran " + cluster.time().executed() + " tasks, saw " + tally.renewals + " renewals");
-        List<Long> delays = tally.delays.stream().sorted().toList();
+                .add("simulator", "ran " + cluster.time().executed() + " tasks, saw " + tally.renewals() + " renewals");
+        List<Long> delays = tally.delays().stream().sorted().toList();
         return new Report(
                 options,
                 took,
                 cluster.time().executed(),
-                tally.renewals,
-                outages,
-                tally.verdicts,
-                tally.late,
-                tally.wrong,
-                tally.notReturned,
-                tally.taintsLate,
-                percentile(delays, 0.5),
-                percentile(delays, 0.99),
-                percentile(delays, 1),
+                nodeFaults.outages(),
+                tally,
+                percentile(delays, 50),
+                percentile(delays, 99),
+                percentile(delays, 100),
                 cluster.trace().lines(),
                 cluster.trace().hash());
     }
 
-    private static Duration percentile(List<Long> sorted, double share) {
+    private static Duration percentile(List<Long> sorted, int percent) {
         return sorted.isEmpty()
                 ? Duration.ZERO
-                : Duration.ofNanos(sorted.get((int) Math.ceil(share * sorted.size()) - 1));
+                : Duration.ofNanos(sorted.get((int) Math.ceil(percent * sorted.size() / 100.0) - 1));
     }
 }

@@ -2,6 +2,8 @@ package io.nodekeeper.simulator;
 
 import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.simulator.oracle.Rule;
+import io.nodekeeper.simulator.oracle.Tally;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.Locale;
@@ -12,13 +14,8 @@ import java.util.Locale;
  * @param options what was run
  * @param took real time
  * @param tasks tasks that ran in all loops
- * @param renewals of leases
- * @param outages of nodes
- * @param verdicts nodes declared Unknown
- * @param late verdicts that did not come within the grace and 110 ms
- * @param falseVerdicts verdicts against nodes that renewed within the grace, or were not at fault
- * @param notReturned nodes that were not Ready one status period after they were back
- * @param taintsLate taints that did not follow within 1 s
+ * @param outages faults of nodes
+ * @param tally what the oracle counted; it does not change any more
  * @param p50 median of the verdicts' delays beyond the grace
  * @param p99 99th percentile of the same
  * @param max longest of the same
@@ -29,76 +26,99 @@ public record Report(
         RandomRun.Options options,
         Duration took,
         long tasks,
-        long renewals,
         long outages,
-        long verdicts,
-        long late,
-        long falseVerdicts,
-        long notReturned,
-        long taintsLate,
+        Tally tally,
         Duration p50,
         Duration p99,
         Duration max,
         long traceLines,
         String traceHash) {
 
-    /** Whether every invariant held. */
+    /** Whether every rule held, and was put to the test if anything happened that could do so. */
     public boolean isGood() {
-        return late + falseVerdicts + notReturned + taintsLate == 0;
+        return tally.violations() == 0 && !isUnjudged();
+    }
+
+    /** Whether nodes were silent for longer than their grace and no verdict came: then nothing is shown by a lack of violations. */
+    boolean isUnjudged() {
+        return tally.silences() > 0 && tally.verdicts() == 0;
     }
 
     /** For people. */
     public String text() {
         double speed = (double) options.duration().toNanos() / Math.max(1, took.toNanos());
-        return String.format(
+        StringBuilder text = new StringBuilder(String.format(
                 Locale.ROOT,
                 """
                 %d nodes for %s of virtual time, seed %d: took %s (%.0f times real time), %d tasks
                 renewals     %d
                 outages      %d
-                verdicts     %d, late %d, false %d
+                verdicts     %d, for %d silences beyond the grace
                 delay        p50 %s, p99 %s, max %s beyond the grace
-                not Ready    %d nodes one status period after their return
-                taints late  %d
+                NoExecute    %d nodes tainted, %d pods evicted, %d collected
+                re-created   %d nodes
                 trace        %d lines, sha256 %s
-                %s""",
+                """,
                 options.nodes(),
                 GoDuration.format(options.duration()),
                 options.seed(),
                 millis(took),
                 speed,
                 tasks,
-                renewals,
+                tally.renewals(),
                 outages,
-                verdicts,
-                late,
-                falseVerdicts,
+                tally.verdicts(),
+                tally.silences(),
                 micros(p50),
                 micros(p99),
                 micros(max),
-                notReturned,
-                taintsLate,
+                tally.noExecutes(),
+                tally.evictions(),
+                tally.collections(),
+                tally.recreations(),
                 traceLines,
-                traceHash,
-                isGood() ? "every invariant held" : "INVARIANTS BROKE: see VIOLATION in the trace");
+                traceHash));
+        for (Rule rule : Rule.values()) {
+            if (tally.of(rule) > 0) {
+                text.append(String.format(Locale.ROOT, "%-12d %s%n", tally.of(rule), rule.meaning()));
+            }
+        }
+        return text.append(outcome()).toString();
+    }
+
+    private String outcome() {
+        if (tally.violations() > 0) {
+            return "INVARIANTS BROKE: see VIOLATION in the trace";
+        }
+        if (isUnjudged()) {
+            return "NOTHING JUDGED: " + tally.silences()
+                    + " times a node was silent for longer than its grace, and no verdict came";
+        }
+        return tally.verdicts() == 0
+                ? "no rule was broken; no node was silent for its grace, so no verdict was due"
+                : "every invariant held";
     }
 
     /** For programs; durations in seconds. */
     public JsonObject json() {
-        return JsonObject.builder()
+        JsonObject.Builder json = JsonObject.builder()
                 .put("nodes", options.nodes())
                 .put("durationSeconds", seconds(options.duration()))
                 .put("seed", options.seed())
                 .put("tookSeconds", seconds(took))
                 .put("tasks", tasks)
-                .put("renewals", renewals)
+                .put("renewals", tally.renewals())
                 .put("outages", outages)
-                .put("verdicts", verdicts)
-                .put("late", late)
-                .put("false", falseVerdicts)
-                .put("notReturned", notReturned)
-                .put("taintsLate", taintsLate)
-                .put("delayP50Seconds", seconds(p50))
+                .put("silences", tally.silences())
+                .put("verdicts", tally.verdicts())
+                .put("noExecuteTaints", tally.noExecutes())
+                .put("evictions", tally.evictions())
+                .put("collections", tally.collections())
+                .put("recreations", tally.recreations());
+        for (Rule rule : Rule.values()) {
+            json.put(rule.key(), tally.of(rule));
+        }
+        return json.put("delayP50Seconds", seconds(p50))
                 .put("delayP99Seconds", seconds(p99))
                 .put("delayMaxSeconds", seconds(max))
                 .put("traceLines", traceLines)

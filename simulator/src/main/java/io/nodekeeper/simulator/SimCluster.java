@@ -2,15 +2,20 @@ package io.nodekeeper.simulator;
 
 import io.nodekeeper.apiserver.User;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.simulator.oracle.Oracle;
+import io.nodekeeper.simulator.oracle.Sights;
+import io.nodekeeper.simulator.oracle.Tally;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
@@ -25,9 +30,20 @@ final class SimCluster {
     /** Nodes that start each second, as hollow nodes do. */
     private static final int STARTS_PER_SECOND = 500;
 
+    private static final String LAG = "lag";
+    private static final String CANARY = "canary";
+    /** Proofs come each second. */
+    private static final Duration LAG_EDGE = Duration.ofSeconds(5);
+    /** The bound for verdicts of a controller that can only read: the project's own. */
+    private static final Duration WITHOUT_CANARY = Duration.ofSeconds(30);
+
     private static final Duration ADMIN_TIMEOUT = Duration.ofSeconds(5);
-    /** The API server is up before the others. Chosen. */
+    /** The API server is up before the others: longer than its first messages take. */
     private static final Duration HEAD_START = Duration.ofMillis(100);
+    /** In which one of several controllers takes over from another one: the lock's 15 s, and two tries of 4.4 s at most. */
+    private static final Duration TAKEOVER = Duration.ofSeconds(24);
+    /** After which a controller that has lost its lead starts again, as a supervisor has it do. */
+    private static final Duration SUPERVISED = Duration.ofSeconds(1);
 
     private final VirtualTime time = new VirtualTime(BEGINNING);
     private final Trace trace;
@@ -37,6 +53,10 @@ final class SimCluster {
     private final VirtualTime.VirtualLoop director;
     private final SimApiServer server;
     private final List<SimController> controllers = new ArrayList<>();
+    /** By how much verdicts may be later at present, by the reason. */
+    private final Map<String, Duration> slower = new LinkedHashMap<>();
+
+    private final Set<String> wrongClocks = new HashSet<>();
     private final Map<String, SimProcess> processes = new LinkedHashMap<>();
 
     /** A cluster that comes up as time advances; {@code lines} gets its trace. */
@@ -44,7 +64,8 @@ final class SimCluster {
         // Each part has numbers of its own, so that one more draw here changes nothing there.
         RandomGenerator seeds = Randoms.seeded(setup.seed());
         trace = new Trace(time, lines);
-        oracle = new Oracle(time, setup.config(), trace, tally);
+        oracle = new Oracle(
+                time, setup.config(), setup.controllers() > 1 ? TAKEOVER : Duration.ZERO, trace::add, tally);
         network = new SimNetwork(time, Randoms.seeded(seeds.nextLong()));
         director = time.loop("director");
         server = new SimApiServer(time, network, Randoms.seeded(seeds.nextLong()));
@@ -57,10 +78,11 @@ final class SimCluster {
             SimController controller = new SimController(
                     time,
                     network,
-                    number == 1 ? SimController.NAME : SimController.NAME + number,
+                    SimController.name(number),
                     number == 1 ? controllerSeeds : Randoms.seeded(seeds.nextLong()),
-                    setup.config(),
-                    number == 1 ? setup.tap() : UnaryOperator.identity());
+                    setup,
+                    number == 1 ? setup.tap() : UnaryOperator.identity(),
+                    new FromControllers());
             processes.put(controller.name(), controller);
             controllers.add(controller);
             director.schedule(HEAD_START, controller::start);
@@ -88,7 +110,7 @@ final class SimCluster {
     }
 
     /** {@code sights} sees what is in the API now, and what comes. */
-    void observe(Observer.Sights sights) {
+    void observe(Sights sights) {
         server.observe(new Observer(sights));
     }
 
@@ -108,7 +130,7 @@ final class SimCluster {
         act(name, "crashes", SimProcess::crash);
     }
 
-    /** A process that died begins anew. */
+    /** A process that died starts again. */
     void restart(String name) {
         act(name, "starts again", SimProcess::start);
     }
@@ -159,6 +181,32 @@ final class SimCluster {
         act(name, "hears of " + resource + " again", process -> process.cable().resume(resource));
     }
 
+    /** What the watches of a resource say to a controller takes longer by this; zero ends it. */
+    void lagWatch(String name, String resource, Duration by) {
+        trace.add(name, "hears of " + resource + " later by " + GoDuration.format(by));
+        process(name).cable().lag(resource, by);
+        // It takes two lags to see a canary that proves the deadline: one that was sent after it.
+        slower(LAG, by.multipliedBy(2).plus(by.isZero() ? Duration.ZERO : LAG_EDGE));
+    }
+
+    /** A controller's canaries are refused with this status, 0 for no longer. */
+    void refuseCanary(String name, int status) {
+        trace.add(name, status == 0 ? "may send canaries again" : "has its canaries refused with " + status);
+        if (process(name) instanceof SimController controller) {
+            controller.refuseCanary(status);
+        }
+        slower(CANARY, status == 0 ? Duration.ZERO : WITHOUT_CANARY);
+    }
+
+    private void slower(String why, Duration by) {
+        if (by.isZero()) {
+            slower.remove(why);
+        } else {
+            slower.put(why, by);
+        }
+        oracle.judgementIsSlower(slower.values().stream().reduce(Duration.ZERO, Duration::plus));
+    }
+
     /** Writes to the API server's disk hang; reads are answered from memory. */
     void stallDisk() {
         act(SimApiServer.NAME, "has a disk that hangs", process -> server.stallDisk());
@@ -172,6 +220,14 @@ final class SimCluster {
     /** Its wall clock is wrong by this. */
     void skew(String name, Duration by) {
         act(name, "has its clock off by " + GoDuration.format(by), process -> process.skewWallClock(by));
+        if (process(name) instanceof SimController) {
+            if (by.isZero()) {
+                wrongClocks.remove(name);
+            } else {
+                wrongClocks.add(name);
+            }
+            oracle.controllerClocksAre(wrongClocks.isEmpty());
+        }
     }
 
     /** Traces what the API says of all nodes. */
@@ -191,18 +247,52 @@ final class SimCluster {
         return trace;
     }
 
+    /** The process dies if it is there: a controller may have ended by itself. */
+    void crashIfRunning(String name) {
+        if (process(name).isRunning()) {
+            crash(name);
+        }
+    }
+
+    /** A process that died starts again, unless it has already. */
+    void restartIfDown(String name) {
+        if (!process(name).isRunning()) {
+            restart(name);
+        }
+    }
+
+    /** The process stands still if it is there. */
+    void freezeIfRunning(String name) {
+        if (process(name).isRunning()) {
+            freeze(name);
+        }
+    }
+
+    /** A process that is frozen goes on. */
+    void thawIfFrozen(String name) {
+        if (process(name).isFrozen()) {
+            thaw(name);
+        }
+    }
+
     private void act(String name, String what, Consumer<SimProcess> action) {
         SimProcess process = process(name);
         boolean before = process.isHealthy();
-        boolean inControl = controlIsHealthy();
+        boolean serverBefore = server.isHealthy();
+        boolean controlBefore = controlIsHealthy();
         trace.add(name, what);
         action.accept(process);
         if (process instanceof SimNode) {
             if (before != process.isHealthy()) {
                 oracle.nodeIs(name, process.isHealthy());
             }
-        } else if (inControl != controlIsHealthy()) {
-            oracle.controlIs(!inControl);
+            return;
+        }
+        if (serverBefore != server.isHealthy()) {
+            oracle.serverIs(!serverBefore);
+        }
+        if (controlBefore != controlIsHealthy()) {
+            oracle.controlIs(!controlBefore);
         }
     }
 
@@ -221,5 +311,33 @@ final class SimCluster {
                     "\"" + name + "\" is not in the cluster; expected apiserver, controller, n0, n1, …");
         }
         return process;
+    }
+
+    /** Tells the oracle what controllers do, and starts those again that end by themselves. */
+    private final class FromControllers implements SimController.Witness {
+        @Override
+        public void began(SimController controller) {
+            oracle.controllerBegan();
+        }
+
+        @Override
+        public void lostLead(SimController controller) {
+            // Not within the process's own call.
+            director.schedule(Duration.ZERO, () -> {
+                if (controller.isRunning()) {
+                    crash(controller.name());
+                    director.schedule(SUPERVISED, () -> {
+                        if (!controller.isRunning()) {
+                            restart(controller.name());
+                        }
+                    });
+                }
+            });
+        }
+
+        @Override
+        public void writes(String identity, String call) {
+            oracle.writes(identity, call);
+        }
     }
 }

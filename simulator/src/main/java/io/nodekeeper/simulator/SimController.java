@@ -2,7 +2,10 @@ package io.nodekeeper.simulator;
 
 import io.nodekeeper.apiserver.User;
 import io.nodekeeper.client.ApiEventRecorder;
+import io.nodekeeper.client.FencedTransport;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.LeaderElectionConfig;
+import io.nodekeeper.client.LeaderElector;
 import io.nodekeeper.client.Transport;
 import io.nodekeeper.controller.Controller;
 import io.nodekeeper.controller.ControllerConfig;
@@ -17,41 +20,111 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
-/** The controller, wired as in its real process. Confined to virtual time. */
+/** The controller, wired as in its real process, alone or as one of several candidates. Confined to virtual time. */
 final class SimController extends SimProcess {
+    /** What the cluster needs to know of a controller. */
+    interface Witness {
+        /** The controller has begun to work. */
+        void began(SimController controller);
+
+        /** The process is the leader no longer and ends, as a real one does. */
+        void lostLead(SimController controller);
+
+        /** A candidate sends a write that is not about the lock. */
+        void writes(String identity, String call);
+
+        /** Needs to know nothing. */
+        Witness NONE = new Witness() {
+            @Override
+            public void began(SimController controller) {}
+
+            @Override
+            public void lostLead(SimController controller) {}
+
+            @Override
+            public void writes(String identity, String call) {}
+        };
+    }
+
     static final String NAME = "controller";
+
+    /** The name of one of several, from 1. */
+    static String name(int number) {
+        return number == 1 ? NAME : NAME + number;
+    }
+
     /** As in a real controller's process. */
     private static final Duration LIST_TIMEOUT = Duration.ofSeconds(30);
 
     private final SimNetwork network;
     private final RandomGenerator seeds;
-    private final ControllerConfig config;
+    private final ClusterSetup setup;
     private final UnaryOperator<Transport> tap;
+    private final CanaryRefusal refusal = new CanaryRefusal();
+    private final Witness witness;
     private Optional<SimTransport> transport = Optional.empty();
+    private int lives;
 
+    /** {@code tap} is put before the network. */
     SimController(
             VirtualTime time,
             SimNetwork network,
             String name,
             RandomGenerator seeds,
-            ControllerConfig config,
-            UnaryOperator<Transport> tap) {
+            ClusterSetup setup,
+            UnaryOperator<Transport> tap,
+            Witness witness) {
         super(time, name);
         this.network = network;
         this.seeds = seeds;
-        this.config = config;
+        this.setup = setup;
         this.tap = tap;
+        this.witness = witness;
+    }
+
+    /** From now on its canaries are refused with this status; 0 if they no longer are. */
+    void refuseCanary(int status) {
+        refusal.status(status);
     }
 
     @Override
     void boot(VirtualTime.VirtualLoop loop) {
+        lives++;
         RandomGenerator random = Randoms.seeded(seeds.nextLong());
         SimTransport connected =
                 network.connect(cable(), User.authenticated("system:kube-controller-manager", List.of()));
         transport = Optional.of(connected);
-        KubeClient client = new KubeClient(tap.apply(connected), loop, LIST_TIMEOUT);
+        Transport way = refusal.before(tap.apply(connected));
+        if (setup.elected()) {
+            stand(loop, way, random);
+        } else {
+            work(loop, way, random);
+        }
+    }
+
+    @Override
+    void halt() {
+        transport.ifPresent(SimTransport::close);
+        transport = Optional.empty();
+    }
+
+    private void stand(VirtualTime.VirtualLoop loop, Transport way, RandomGenerator random) {
+        String identity = name() + "_" + lives;
+        VirtualTime.VirtualLoop electionLoop = thread(name() + "-election");
+        LeaderElectionConfig lock = LeaderElectionConfig.defaults();
+        KubeClient own = new KubeClient(way, electionLoop, lock.callTimeout());
+        Candidate candidate = new Candidate();
+        LeaderElector elector = new LeaderElector(
+                lock, identity, own, new ApiEventRecorder(own, "kube-controller-manager", "", random), random, candidate);
+        candidate.started = () -> loop.execute(() ->
+                work(loop, new FencedTransport(new WrittenBy(identity, way, witness), elector::leads), random));
+        elector.start();
+    }
+
+    private void work(VirtualTime.VirtualLoop loop, Transport way, RandomGenerator random) {
+        KubeClient client = new KubeClient(way, loop, LIST_TIMEOUT);
         new Controller(
-                        config,
+                        setup.config(),
                         new ControllerPorts(
                                 client,
                                 loop,
@@ -60,11 +133,22 @@ final class SimController extends SimProcess {
                                 new ControllerMetrics(),
                                 History.NONE))
                 .start();
+        witness.began(this);
     }
 
-    @Override
-    void halt() {
-        transport.ifPresent(SimTransport::close);
-        transport = Optional.empty();
+    private final class Candidate implements LeaderElector.Callbacks {
+        private Runnable started = () -> {};
+
+        @Override
+        public void started() {
+            started.run();
+        }
+
+        @Override
+        public void stopped(boolean lost) {
+            if (lost) {
+                witness.lostLead(SimController.this);
+            }
+        }
     }
 }

@@ -148,7 +148,8 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
     }
 
     private void hear(Runnable message) {
-        lastArrival = Math.max(network.arrival(cable), lastArrival);
+        long arrival = network.arrival(cable) + cable.lag(resource).toNanos();
+        lastArrival = Math.max(arrival, lastArrival);
         network.sendWatched(cable, resource, lastArrival, () -> deliver(message));
     }
 

@@ -5,6 +5,7 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.simulator.oracle.Sights;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,7 +17,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** Writes down when the API came to say what of nodes and pods. Confined to virtual time. */
-final class Chronicle implements Observer.Sights {
+final class Chronicle implements Sights {
     /** A node or a pod, and its turns. */
     static final class Story {
         private JsonObject last = JsonObject.EMPTY;

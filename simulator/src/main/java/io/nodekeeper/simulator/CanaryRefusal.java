@@ -1,0 +1,60 @@
+package io.nodekeeper.simulator;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.Transport;
+import java.util.concurrent.CompletableFuture;
+
+/** Answers for an API server that takes everything but the controller's canary, if it is to. Confined to virtual time. */
+final class CanaryRefusal {
+    private static final String CANARY = "nodekeeper-canary";
+
+    private int status;
+
+    /** Canaries are refused with this status from now on; 0 if they are not. */
+    void status(int code) {
+        status = code;
+    }
+
+    /** A way to the API server on which canaries may be refused. */
+    Transport before(Transport way) {
+        return new Transport() {
+            @Override
+            public CompletableFuture<Reply> send(Call call) {
+                // Asked all the same, as a server that is away does not refuse.
+                return status != 0 && isCanary(call)
+                        ? way.send(Call.get("/version")).thenApply(answer -> refused(call))
+                        : way.send(call);
+            }
+
+            @Override
+            public Stream open(Call call, StreamHandler handler) {
+                return way.open(call, handler);
+            }
+
+            @Override
+            public void close() {
+                way.close();
+            }
+        };
+    }
+
+    private static boolean isCanary(Call call) {
+        boolean writes = !call.method().equals("GET");
+        return writes && call.target().contains("/leases/" + CANARY);
+    }
+
+    private Reply refused(Call call) {
+        JsonObject body = JsonObject.builder()
+                .put("kind", "Status")
+                .put("apiVersion", "v1")
+                .put("status", "Failure")
+                .put("message", call + " is refused by the scenario")
+                .put("reason", "Refused")
+                .put("code", status)
+                .build();
+        return new Reply(status, Json.writeBytes(body));
+    }
+}

@@ -1,0 +1,110 @@
+package io.nodekeeper.simulator;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.controller.ControllerConfig;
+import java.time.Duration;
+import java.util.random.RandomGenerator;
+
+/**
+ * What happens to nodes at random: they crash, freeze, lose their connection or fall silent, and come back; their Node objects
+ * are deleted, and created again by the agent or by hand. Confined to virtual time.
+ */
+final class NodeFaults {
+    private static final long HOUR_NANOS = Duration.ofHours(1).toNanos();
+    /** A Node that is replaced by hand is so at most this long before or after its deadline, when it may be under judgement. */
+    private static final Duration ABOUT_DEADLINE = Duration.ofSeconds(1);
+    /** For so long controllers do not hear of nodes when one is replaced: longer than the judgement of one takes. */
+    private static final Duration UNHEARD = Duration.ofSeconds(3);
+
+    private final SimCluster cluster;
+    private final RandomRun.Options options;
+    private final RandomGenerator random;
+    private final KubeClient admin;
+    private long outages;
+
+    NodeFaults(SimCluster cluster, RandomRun.Options options, RandomGenerator random, KubeClient admin) {
+        this.cluster = cluster;
+        this.options = options;
+        this.random = random;
+        this.admin = admin;
+    }
+
+    /** How many faults there were. */
+    long outages() {
+        return outages;
+    }
+
+    /** Has a fault strike after a random time, and so on. */
+    void next() {
+        long wait = (long) (random.nextExponential() * HOUR_NANOS / options.crashesPerHour());
+        cluster.later(Duration.ofNanos(wait), () -> {
+            strike("n" + random.nextInt(options.nodes()));
+            next();
+        });
+    }
+
+    private void strike(String node) {
+        double share = random.nextDouble();
+        double moment = random.nextDouble();
+        int kind = random.nextInt(10);
+        if (!cluster.isHealthy(node)) {
+            return;
+        }
+        outages++;
+        Duration outage = RandomRun.outage(share);
+        switch (kind) {
+            case 0 -> {
+                cluster.freeze(node);
+                cluster.later(outage, () -> cluster.thaw(node));
+            }
+            case 1 -> {
+                cluster.cut(node);
+                cluster.later(outage, () -> cluster.heal(node));
+            }
+            case 2 -> {
+                cluster.silence(node);
+                cluster.later(outage, () -> cluster.heal(node));
+            }
+            case 3 -> delete(node);
+            case 4 -> {
+                crash(node, outage);
+                cluster.later(Duration.ofNanos((long) (outage.toNanos() * moment)), () -> delete(node));
+            }
+            case 5 -> replace(node, outage, moment);
+            default -> crash(node, outage);
+        }
+    }
+
+    private void crash(String node, Duration outage) {
+        cluster.crash(node);
+        cluster.later(outage, () -> cluster.restart(node));
+    }
+
+    private void delete(String node) {
+        cluster.trace().add(node, "is deleted");
+        admin.delete(ResourceType.NODES, "", node, JsonObject.EMPTY);
+    }
+
+    /** A dead node's object makes room for another one of its name, which the controllers hear of late. */
+    private void replace(String node, Duration outage, double moment) {
+        Duration deadline = ControllerConfig.DEFAULT.nodeMonitorGracePeriod();
+        Duration at = deadline.minus(ABOUT_DEADLINE)
+                .plusNanos((long) (2 * moment * ABOUT_DEADLINE.toNanos()));
+        crash(node, outage.plus(at).plus(UNHEARD));
+        cluster.later(at, () -> {
+            for (int number = 1; number <= options.controllers(); number++) {
+                cluster.stallWatch(SimController.name(number), ResourceType.NODES.plural());
+            }
+            delete(node);
+            cluster.trace().add(node, "is created by hand");
+            admin.create(ResourceType.NODES, "", JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("name", node)));
+        });
+        cluster.later(at.plus(UNHEARD), () -> {
+            for (int number = 1; number <= options.controllers(); number++) {
+                cluster.resumeWatch(SimController.name(number), ResourceType.NODES.plural());
+            }
+        });
+    }
+}

@@ -1,0 +1,70 @@
+package io.nodekeeper.simulator;
+
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.Taint;
+import io.nodekeeper.client.KubeClient;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Pods on the first nodes, one each, which tolerate that their node is not ready for different times; one that is gone is
+ * created again. Confined to virtual time.
+ */
+final class PodSupply {
+    /** How long pods tolerate that their node is not ready, in turn: from not at all to longer than many outages. */
+    private static final List<Integer> SECONDS = List.of(0, 5, 30, 60);
+
+    private static final Duration PERIOD = Duration.ofMinutes(1);
+
+    private final SimCluster cluster;
+    private final RandomRun.Options options;
+    private final KubeClient admin;
+
+    PodSupply(SimCluster cluster, RandomRun.Options options, KubeClient admin) {
+        this.cluster = cluster;
+        this.options = options;
+        this.admin = admin;
+    }
+
+    /** Begins after a minute, and goes on each minute. */
+    void next() {
+        cluster.later(PERIOD, () -> {
+            for (int number = 0; number < options.pods(); number++) {
+                // One that is there already is refused.
+                admin.create(ResourceType.PODS, "default", pod(number, "n" + number % options.nodes()));
+            }
+            next();
+        });
+    }
+
+    private static JsonObject pod(int number, String node) {
+        int seconds = SECONDS.get(number % SECONDS.size());
+        List<JsonValue> tolerations = List.of(toleration(Taint.NOT_READY, seconds), toleration(Taint.UNREACHABLE, seconds));
+        return JsonObject.builder()
+                .put("metadata", JsonObject.EMPTY.with("name", "p" + number))
+                .put(
+                        "spec",
+                        JsonObject.builder()
+                                .put("nodeName", node)
+                                .put(
+                                        "containers",
+                                        JsonArray.of(JsonObject.EMPTY
+                                                .with("name", "main")
+                                                .with("image", "example.com/main:1")))
+                                .put("tolerations", new JsonArray(tolerations))
+                                .build())
+                .build();
+    }
+
+    private static JsonObject toleration(String key, int seconds) {
+        return JsonObject.builder()
+                .put("key", key)
+                .put("operator", "Exists")
+                .put("effect", Taint.NO_EXECUTE)
+                .put("tolerationSeconds", seconds)
+                .build();
+    }
+}

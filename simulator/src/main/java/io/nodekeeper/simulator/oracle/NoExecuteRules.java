@@ -1,0 +1,136 @@
+package io.nodekeeper.simulator.oracle;
+
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.Taint;
+import io.nodekeeper.controller.ZoneConfig;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Iterator;
+
+/**
+ * Judges when nodes get NoExecute taints, in a cluster of one zone: never while Ready, not faster than the zone's rate, and
+ * not slower while no disruption holds them back. Confined to virtual time.
+ */
+final class NoExecuteRules {
+    /** Taints remembered for their rate: at the default 0.1 a second more than ten minutes of them. */
+    private static final int REMEMBERED = 128;
+    /** A zone in which fewer nodes are not ready is not disrupted, however small it is (Kubernetes' number). */
+    private static final int FEW = 3;
+    /** What a taint may take beyond its turn: the write and a conflict's retry. */
+    private static final Duration WRITE = Duration.ofSeconds(2);
+
+    /** How far back a disturbance may have let nodes wait for a write: longer than any of them lasts. */
+    private static final long BACKLOG = Duration.ofMinutes(15).toNanos();
+
+    private final Scales scales;
+    private final Collection<NodeFacts> nodes;
+    private final ZoneConfig config;
+    private final Duration turn;
+    /** When taints were added; the newest last, {@link #REMEMBERED} at most. */
+    private final ArrayDeque<Long> added = new ArrayDeque<>();
+
+    /** When controllers began, each of which has a token of its own; {@link #REMEMBERED} at most. */
+    private final ArrayDeque<Long> begun = new ArrayDeque<>();
+
+    /** Since when, without a break, some node has waited while nothing held it back and none got a taint. */
+    private long waitingSince = NodeFacts.NEVER;
+
+    NoExecuteRules(Scales scales, Collection<NodeFacts> nodes, ZoneConfig config) {
+        this.scales = scales;
+        this.nodes = nodes;
+        this.config = config;
+        this.turn = Duration.ofNanos((long) (1e9 / config.nodeEvictionRate())).plus(WRITE);
+    }
+
+    void controllerBegan() {
+        remember(begun);
+        waitingSince = NodeFacts.NEVER;
+        review();
+    }
+
+    /** The node's taints are about to become those of {@code object}; its Ready condition still is the one before. */
+    void changed(NodeFacts node, Node object) {
+        boolean has = object.hasTaint(Taint.UNREACHABLE, Taint.NO_EXECUTE)
+                || object.hasTaint(Taint.NOT_READY, Taint.NO_EXECUTE);
+        if (has == node.hasNoExecute()) {
+            return;
+        }
+        long now = scales.now();
+        node.noExecuteChangedAt = now;
+        if (!has) {
+            node.noExecuteSince = NodeFacts.NEVER;
+            return;
+        }
+        node.noExecuteSince = now;
+        scales.tally().noExecute();
+        if (node.isReady() && object.isReady()) {
+            scales.violated(Rule.NO_EXECUTE_WRONG, node.name, "Ready, and given a NoExecute taint");
+        }
+        remember(added);
+        judgeRate(node);
+        waitingSince = NodeFacts.NEVER;
+    }
+
+    /** Something changed that may let a node wait, or end that; all facts are those of now. */
+    void review() {
+        if (!isWaiting()) {
+            waitingSince = NodeFacts.NEVER;
+        } else if (waitingSince == NodeFacts.NEVER) {
+            long since = scales.now();
+            waitingSince = since;
+            scales.after(since, turn, scales.control, () -> waitingSince == since, () -> {
+                waitingSince = NodeFacts.NEVER;
+                scales.violated(
+                        Rule.NO_EXECUTE_LATE,
+                        "cluster",
+                        "nodes wait for NoExecute taints and none got one for " + Scales.text(scales.now() - since));
+            });
+        }
+    }
+
+    /** Whether a node waits that no disruption can hold back. */
+    private boolean isWaiting() {
+        int known = 0;
+        int notReady = 0;
+        boolean waits = false;
+        for (NodeFacts node : nodes) {
+            if (node.known) {
+                known++;
+                notReady += node.isReady() ? 0 : 1;
+                // One without a condition has not failed.
+                waits |= !node.isReady() && !node.ready.isEmpty() && !node.hasNoExecute();
+            }
+        }
+        boolean disrupted = notReady == known
+                || (notReady >= FEW && (float) notReady / known >= config.unhealthyZoneThreshold() / 2);
+        return waits && !disrupted;
+    }
+
+    /** In every span of time no more than its length allows, one token saved up, and one for each controller that began. */
+    private void judgeRate(NodeFacts node) {
+        long now = scales.now();
+        int count = 0;
+        for (Iterator<Long> newest = added.descendingIterator(); newest.hasNext(); ) {
+            long since = newest.next();
+            count++;
+            // What was let through during a disturbance may be written after it.
+            long span = now - since + scales.control.within(since - BACKLOG, now) + WRITE.toNanos();
+            long tokens = 1 + begun.stream().filter(at -> at >= since - span).count();
+            if (count > tokens + config.nodeEvictionRate() * span / 1e9 + 1e-6) {
+                scales.violated(
+                        Rule.NO_EXECUTE_FAST,
+                        node.name,
+                        "the " + count + "th node with a NoExecute taint in " + Scales.text(now - since));
+                return;
+            }
+        }
+    }
+
+    private void remember(ArrayDeque<Long> times) {
+        times.addLast(scales.now());
+        if (times.size() > REMEMBERED) {
+            times.removeFirst();
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package io.nodekeeper.simulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.time.SystemClock;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** A run says what it has judged, and is good only if that was something. */
+class ReportTest {
+    @Test
+    void aRunInWhichNoNodeFailsSaysThatNoVerdictWasDue() {
+        Report report = run(new RandomRun.Options(2, Duration.ofMinutes(3), 1, 0, 0));
+
+        assertThat(report.isGood()).isTrue();
+        assertThat(report.text()).endsWith("no rule was broken; no node was silent for its grace, so no verdict was due");
+    }
+
+    private static Report run(RandomRun.Options options) {
+        return RandomRun.run(options, new SystemClock(), line -> {}, elapsed -> {});
+    }
+}
