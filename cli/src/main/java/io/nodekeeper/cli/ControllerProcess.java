@@ -76,7 +76,7 @@ final class ControllerProcess {
                 .<SearchableHistory>map(dir -> new FileHistory(dir, options.history.bytes(), loop, metrics))
                 .orElseGet(MemoryHistory::new);
         observation = options.mode == ControllerOptions.Mode.observe
-                ? Optional.of(new Observation(loop, history))
+                ? Optional.of(new Observation(loop, history, config.nodeMonitorGracePeriod()))
                 : Optional.empty();
         electionTransport = elected.map(lock -> new HttpTransport(access));
         election = elected.flatMap(lock -> electionTransport.map(way -> election(lock, way)));
@@ -97,6 +97,7 @@ final class ControllerProcess {
 
     private Transport transport(HttpTransport http) {
         if (observation.isPresent()) {
+            Logging.observing();
             return new ShadowTransport(http, loop.clock(), observation.get());
         }
         return election.<Transport>map(elected -> new FencedTransport(http, elected::leads))
@@ -161,7 +162,7 @@ final class ControllerProcess {
                                         client, component, "", random, outcome -> metrics.event(outcome.label())),
                                 random,
                                 metrics,
-                                history));
+                                observation.map(Observation::wouldBe).orElse(history)));
                 controller = Optional.of(begun);
                 begun.start();
             } catch (RuntimeException e) {

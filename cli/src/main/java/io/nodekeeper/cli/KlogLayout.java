@@ -13,11 +13,20 @@ import java.util.Locale;
  * {@code I1121 09:07:17.123456 agent] message}. Thread-safe.
  */
 final class KlogLayout extends LayoutBase<ILoggingEvent> {
+    private static final String CONTROLLER = "io.nodekeeper.controller.";
+    private static final String OBSERVATION = "io.nodekeeper.controller.observe.";
+
     private final DateTimeFormatter time;
+    private volatile boolean observing;
 
     /** Times are shown in {@code zone}. */
     KlogLayout(ZoneId zone) {
         time = DateTimeFormatter.ofPattern("MMdd HH:mm:ss.SSSSSS", Locale.ROOT).withZone(zone);
+    }
+
+    /** From now on lines of a controller say that its writes are kept back; those of its observation say so themselves. */
+    void observing() {
+        observing = true;
     }
 
     @Override
@@ -28,12 +37,17 @@ final class KlogLayout extends LayoutBase<ILoggingEvent> {
         line.append(' ')
                 .append(module(event.getLoggerName()))
                 .append("] ")
+                .append(isKeptBack(event.getLoggerName()) ? "(observing, nothing is written) " : "")
                 .append(event.getFormattedMessage())
                 .append('\n');
         if (event.getThrowableProxy() != null) {
             line.append(ThrowableProxyUtil.asString(event.getThrowableProxy()));
         }
         return line.toString();
+    }
+
+    private boolean isKeptBack(String logger) {
+        return observing && logger.startsWith(CONTROLLER) && !logger.startsWith(OBSERVATION);
     }
 
     private static char letter(Level level) {

@@ -7,10 +7,13 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
 import java.time.ZoneId;
+import java.util.Optional;
 import org.slf4j.LoggerFactory;
 
 /** Sets logging up in code: to standard error, as klog does, and without the cost of a configuration file at start. */
 final class Logging {
+    private static volatile Optional<KlogLayout> configured = Optional.empty();
+
     private Logging() {}
 
     /** From now on {@code verbosity} (the flag {@code -v}) decides what is logged. */
@@ -22,6 +25,7 @@ final class Logging {
         KlogLayout layout = new KlogLayout(ZoneId.systemDefault());
         layout.setContext(context);
         layout.start();
+        configured = Optional.of(layout);
         LayoutWrappingEncoder<ILoggingEvent> encoder = new LayoutWrappingEncoder<>();
         encoder.setContext(context);
         encoder.setLayout(layout);
@@ -35,6 +39,11 @@ final class Logging {
         root.addAppender(console);
         root.setLevel(libraries(verbosity));
         context.getLogger("io.nodekeeper").setLevel(ours(verbosity));
+    }
+
+    /** From now on log lines of a controller say that its writes are kept back. */
+    static void observing() {
+        configured.ifPresent(KlogLayout::observing);
     }
 
     /** From now on nothing of ours is logged. */

@@ -288,6 +288,20 @@ class CommandRunnerTest {
     }
 
     @Test
+    void aControllerThatObservesLogsThatNothingIsWritten() {
+        LoggerContext context = new LoggerContext();
+        KlogLayout layout = new KlogLayout(ZoneOffset.UTC);
+        layout.observing();
+
+        assertThat(layout.doLayout(event(context, "io.nodekeeper.controller.Tainter", Level.INFO)))
+                .isEqualTo("I1121 09:07:17.123456 controller] (observing, nothing is written) node n1 registered\n");
+        assertThat(layout.doLayout(event(context, "io.nodekeeper.controller.observe.Observation", Level.INFO)))
+                .isEqualTo("I1121 09:07:17.123456 controller] node n1 registered\n");
+        assertThat(layout.doLayout(event(context, "io.nodekeeper.agent.Registration", Level.INFO)))
+                .isEqualTo("I1121 09:07:17.123456 agent] node n1 registered\n");
+    }
+
+    @Test
     void logsLikeKlog() {
         LoggerContext context = new LoggerContext();
         KlogLayout layout = new KlogLayout(ZoneOffset.UTC);

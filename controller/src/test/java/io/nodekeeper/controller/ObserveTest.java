@@ -26,7 +26,8 @@ import org.junit.jupiter.api.Test;
 class ObserveTest {
     private final TestCluster cluster = new TestCluster();
     private final List<Decision> differences = new ArrayList<>();
-    private final Observation observation = new Observation(cluster.loop, differences::add);
+    private final Observation observation = new Observation(
+            cluster.loop, differences::add, TestCluster.CONFIG.nodeMonitorGracePeriod());
     private final ShadowTransport shadow = new ShadowTransport(cluster.transport, cluster.loop.clock(), observation);
     private final KubeClient client = new KubeClient(shadow, cluster.loop, Duration.ofSeconds(10));
 
@@ -117,6 +118,66 @@ class ObserveTest {
     }
 
     @Test
+    void aFalseVerdictOfTheirsIsToldAsSuchAndNotPairedWithALaterOneOfOurs() {
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.renew("n1", B);
+        start();
+        cluster.advanceTo("10S");
+        cluster.renew("n1", B.plusSeconds(10));
+        // Given a verdict 2 s after the node was heard, which the node takes back, and the node's death soon after.
+        cluster.advanceTo("12S");
+        cluster.post("n1", ready("Unknown", B));
+        cluster.advanceTo("13S");
+        cluster.renew("n1", B.plusSeconds(13));
+        cluster.post("n1", ready("True", B.plusSeconds(13)));
+
+        cluster.advanceTo("2M");
+        cluster.post("n1", ready("Unknown", B.plusSeconds(13)));
+        cluster.advanceTo("15M");
+
+        assertThat(differences)
+                .extracting(Decision::text)
+                .filteredOn(text -> text.startsWith("node n1 Ready=Unknown: "))
+                .hasSize(2)
+                .anyMatch(text -> text.equals("node n1 Ready=Unknown: theirs alone, and false: the node was heard 2000 ms before"))
+                .anyMatch(text -> text.startsWith("node n1 Ready=Unknown: both, ours 5"));
+        assertThat(observation.json().number("theirsFalse")).contains(1L);
+        assertThat(observation.summary()).contains("1 false verdicts of theirs");
+    }
+
+    @Test
+    void verdictsAboutDifferentSilencesOfANodeAreNotPaired() {
+        cluster.addNode("n1", K, ready("True", B));
+        cluster.renew("n1", B);
+        start();
+        // Given theirs after 30 s, which is early for us, a renewal that ends that silence, and ours about the next one.
+        cluster.advanceTo("30S");
+        cluster.post("n1", ready("Unknown", B));
+        cluster.advanceTo("31S");
+        cluster.renew("n1", B.plusSeconds(31));
+        cluster.post("n1", ready("True", B.plusSeconds(31)));
+
+        cluster.advanceTo("15M");
+
+        assertThat(differences)
+                .extracting(Decision::text)
+                .filteredOn(text -> text.startsWith("node n1 Ready=Unknown: "))
+                .containsExactlyInAnyOrder("node n1 Ready=Unknown: theirs alone", "node n1 Ready=Unknown: ours alone");
+    }
+
+    @Test
+    void whatWasNotDoneIsNotKeptAsDone() {
+        cluster.addNode("n1", K, ready("True", B));
+        start();
+        cluster.advanceTo("2M");
+
+        assertThat(differences)
+                .filteredOn(decision -> List.of("Unknown", "Tainted", "Untainted", "Evicted").contains(decision.kind()))
+                .isNotEmpty()
+                .allMatch(decision -> decision.text().startsWith("Would be, if this controller did more than observe: "));
+    }
+
+    @Test
     void writesShowUntilSomebodyChangesTheSameInReality() {
         cluster.addNode("n1", K, ready("True", B));
         JsonObject patch = Json.parseObject("{\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}}");
@@ -190,7 +251,7 @@ class ObserveTest {
                                 component -> new ApiEventRecorder(client, component, "", Randoms.seeded(2)),
                                 Randoms.seeded(1),
                                 new ControllerMetrics(),
-                                differences::add))
+                                observation.wouldBe()))
                 .start();
         cluster.advance(Duration.ZERO);
     }

@@ -17,9 +17,11 @@ import java.util.TreeSet;
  * @param name the object's name, a pod's with its namespace in front
  * @param uid the object's UID
  * @param node the node that it is about
+ * @param episode the silence of the node in which it is done, see {@link Signs#episode}; empty if it ends one, or is about a pod
  * @param what {@code Ready=Unknown}, {@code +KEY:EFFECT}, {@code -KEY:EFFECT}, {@code Ready=False} or {@code evicted}
  */
-record Change(String kind, String name, String uid, String node, String what) {
+record Change(String kind, String name, String uid, String node, String episode, String what) {
+    private static final String UNKNOWN = "Ready=Unknown";
     private static final String OURS = "node.kubernetes.io/";
 
     /** What of a node a controller may change. */
@@ -40,17 +42,17 @@ record Change(String kind, String name, String uid, String node, String what) {
     }
 
     /** What a controller did to a node between two states; an agent never says Unknown, and never touches these taints. */
-    static List<Change> between(NodeState before, NodeState after, Node node) {
+    static List<Change> between(NodeState before, NodeState after, Node node, String episode) {
         List<Change> changes = new ArrayList<>();
         if (after.unknown && !before.unknown) {
-            changes.add(of(node, "Ready=Unknown"));
+            changes.add(of(node, episode, UNKNOWN));
         }
         after.taints.stream()
                 .filter(taint -> !before.taints.contains(taint))
-                .forEach(taint -> changes.add(of(node, "+" + taint)));
+                .forEach(taint -> changes.add(of(node, episode, "+" + taint)));
         before.taints.stream()
                 .filter(taint -> !after.taints.contains(taint))
-                .forEach(taint -> changes.add(of(node, "-" + taint)));
+                .forEach(taint -> changes.add(of(node, "", "-" + taint)));
         return changes;
     }
 
@@ -79,6 +81,11 @@ record Change(String kind, String name, String uid, String node, String what) {
         return pod(pod, "evicted");
     }
 
+    /** Whether this declares a node Unknown. */
+    boolean isVerdict() {
+        return what.equals(UNKNOWN);
+    }
+
     private static boolean hasCondition(JsonObject object, String type, String status) {
         return object.object("status")
                 .array("conditions")
@@ -87,8 +94,8 @@ record Change(String kind, String name, String uid, String node, String what) {
                         && condition.text("status").equals(status));
     }
 
-    private static Change of(Node node, String what) {
-        return new Change("node", node.name(), node.uid(), node.name(), what);
+    private static Change of(Node node, String episode, String what) {
+        return new Change("node", node.name(), node.uid(), node.name(), episode, what);
     }
 
     private static Change pod(JsonObject pod, String what) {
@@ -98,6 +105,7 @@ record Change(String kind, String name, String uid, String node, String what) {
                 object.namespace() + "/" + object.name(),
                 object.uid(),
                 object.spec().text("nodeName"),
+                "",
                 what);
     }
 

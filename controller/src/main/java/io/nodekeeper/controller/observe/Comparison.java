@@ -12,7 +12,7 @@ import java.util.Optional;
 
 /**
  * Pairs what we would have done with what another controller did. A change that one side made waits for the other's;
- * when that does not come within the window it was the one's alone. Time is nanoseconds, passed in. Not thread-safe.
+ * when that does not come within the window it was the one's alone. Only changes of the same episode are the same change. Time is nanoseconds, passed in. Not thread-safe.
  */
 final class Comparison {
     /** Who did it. */
@@ -30,9 +30,19 @@ final class Comparison {
      * @param ours when we would have made it, if we would
      * @param theirs when it was seen that they made it, if they did
      * @param lead by how much ours came before theirs; negative if after; zero unless both made it
+     * @param heard how long before a verdict of theirs the node was heard, if that makes it a false one
      */
-    record Difference(Change change, Optional<Instant> ours, Optional<Instant> theirs, Duration lead) {
+    record Difference(
+            Change change,
+            Optional<Instant> ours,
+            Optional<Instant> theirs,
+            Duration lead,
+            Optional<Duration> heard) {
+
         String text() {
+            if (heard.isPresent()) {
+                return change + ": theirs alone, and false: the node was heard " + heard.get().toMillis() + " ms before";
+            }
             if (ours.isEmpty()) {
                 return change + ": theirs alone";
             }
@@ -45,9 +55,9 @@ final class Comparison {
     }
 
     private final long window;
-    /** In the order in which they were made. */
+    /** In the order in which they were made; each leaves after the window, so it holds what both sides do in that time. */
     private final Map<Change, Made> waiting = new LinkedHashMap<>();
-    /** Outcomes by {@code both}, {@code oursAlone}, {@code theirsAlone}. */
+    /** Outcomes by {@code both}, {@code oursAlone}, {@code theirsAlone}, {@code theirsFalse}. */
     private final Map<String, Integer> counts = new HashMap<>();
 
     Comparison(Duration window) {
@@ -69,8 +79,14 @@ final class Comparison {
         Duration lead = Duration.ofNanos(side == Side.OURS ? other.nanos - nanos : nanos - other.nanos);
         return Optional.of(
                 side == Side.OURS
-                        ? new Difference(change, Optional.of(at), Optional.of(other.at), lead)
-                        : new Difference(change, Optional.of(other.at), Optional.of(at), lead));
+                        ? new Difference(change, Optional.of(at), Optional.of(other.at), lead, Optional.empty())
+                        : new Difference(change, Optional.of(other.at), Optional.of(at), lead, Optional.empty()));
+    }
+
+    /** They declared a node Unknown that was heard that long before: whatever we do later is about another silence. */
+    Difference theirsFalse(Change change, Instant at, Duration heard) {
+        counts.merge("theirsFalse", 1, Integer::sum);
+        return new Difference(change, Optional.empty(), Optional.of(at), Duration.ZERO, Optional.of(heard));
     }
 
     /** Whether we would have made this change, and they have not. */
@@ -96,12 +112,13 @@ final class Comparison {
                     entry.getKey(),
                     ours ? Optional.of(made.at) : Optional.empty(),
                     ours ? Optional.empty() : Optional.of(made.at),
-                    Duration.ZERO));
+                    Duration.ZERO,
+                    Optional.empty()));
         }
         return expired;
     }
 
-    /** How often that outcome came: {@code both}, {@code oursAlone} or {@code theirsAlone}. */
+    /** How often that outcome came: {@code both}, {@code oursAlone}, {@code theirsAlone} or {@code theirsFalse}. */
     int count(String outcome) {
         return counts.getOrDefault(outcome, 0);
     }

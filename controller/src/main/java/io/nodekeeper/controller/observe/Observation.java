@@ -4,6 +4,7 @@ import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.ShadowTransport;
@@ -17,6 +18,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,7 +32,7 @@ public final class Observation implements ShadowTransport.Witness {
     private static final Logger log = LoggerFactory.getLogger(Observation.class);
     /** A rate limited controller may need minutes for what ours does at once. Chosen. */
     private static final Duration WINDOW = Duration.ofMinutes(10);
-    /** How often to look for what the other side did not do. Chosen. */
+    /** How often to look for what the other side did not do. */
     private static final Duration SWEEP = Duration.ofSeconds(10);
     /** Outcomes that are shown. Chosen. */
     private static final int SHOWN = 200;
@@ -40,6 +42,9 @@ public final class Observation implements ShadowTransport.Witness {
     private final Loop loop;
     private final History history;
     private final Comparison comparison = new Comparison(WINDOW);
+    private final Signs signs = new Signs();
+    private final Duration heardLately;
+    /** One for each node of the cluster. */
     private final Map<String, Change.NodeState> nodes = new HashMap<>();
     private final Map<String, Integer> kept = new HashMap<>();
     private final ArrayDeque<Comparison.Difference> latest = new ArrayDeque<>();
@@ -47,10 +52,32 @@ public final class Observation implements ShadowTransport.Witness {
     private final ArrayDeque<Long> leads = new ArrayDeque<>();
     private boolean sweeping;
 
-    /** An observation of nothing yet; {@code loop} is the controller's. */
-    public Observation(Loop loop, History history) {
+    /**
+     * An observation of nothing yet.
+     *
+     * @param loop the controller's
+     * @param history gets the differences
+     * @param grace the controller's own grace; a node that was heard within half of it is not silent by any controller's
+     *     rule, as the defaults of Kubernetes' releases (40 s and 50 s) differ by less
+     */
+    public Observation(Loop loop, History history, Duration grace) {
         this.loop = loop;
         this.history = history;
+        this.heardLately = grace.dividedBy(2);
+    }
+
+    /**
+     * The same history for a controller that only observes: what it decides is kept as what it would have done, since its
+     * writes are kept back.
+     */
+    public History wouldBe() {
+        return decision -> history.add(new Decision(
+                decision.at(),
+                decision.node(),
+                decision.uid(),
+                decision.kind(),
+                "Would be, if this controller did more than observe: " + decision.text(),
+                decision.details()));
     }
 
     @Override
@@ -59,7 +86,11 @@ public final class Observation implements ShadowTransport.Witness {
             kept.merge(call.method() + " " + plural, 1, Integer::sum);
             if (plural.equals("nodes") && !after.isEmpty()) {
                 Node node = new Node(after);
-                Change.between(Change.NodeState.of(new Node(before)), Change.NodeState.of(node), node)
+                Change.between(
+                                Change.NodeState.of(new Node(before)),
+                                Change.NodeState.of(node),
+                                node,
+                                signs.episode(node))
                         .forEach(this::ours);
             } else if (plural.equals("pods")) {
                 List<Change> was = Change.possible(before);
@@ -78,22 +109,37 @@ public final class Observation implements ShadowTransport.Witness {
         loop.execute(() -> {
             if (plural.equals("nodes")) {
                 nodeHappened(type, new Node(object));
+            } else if (plural.equals("leases")) {
+                leaseHappened(type, new Lease(object));
             } else if (plural.equals("pods")) {
                 podHappened(type, object);
             }
         });
     }
 
+    private void leaseHappened(String type, Lease lease) {
+        if (!lease.namespace().equals(Lease.NODE_NAMESPACE)) {
+            return;
+        }
+        if (!type.equals("DELETED")) {
+            signs.lease(lease, loop.clock().nanoTime());
+        } else if (!nodes.containsKey(lease.name())) {
+            signs.gone(lease.name());
+        }
+    }
+
     private void nodeHappened(String type, Node node) {
         if (type.equals("DELETED")) {
             nodes.remove(node.name());
+            signs.gone(node.name());
             return;
         }
+        signs.node(node, loop.clock().nanoTime());
         Change.NodeState now = Change.NodeState.of(node);
         Change.NodeState before = nodes.put(node.name(), now);
         // How a node was found is nobody's deed of now.
         if (before != null) {
-            Change.between(before, now, node).forEach(this::theirs);
+            Change.between(before, now, node, signs.episode(node)).forEach(this::theirs);
         }
     }
 
@@ -133,6 +179,12 @@ public final class Observation implements ShadowTransport.Witness {
 
     private void theirs(Change change) {
         log.info("Happened: {}", change);
+        Optional<Duration> heard = signs.age(change.node(), loop.clock().nanoTime())
+                .filter(age -> change.isVerdict() && age.compareTo(heardLately) < 0);
+        if (heard.isPresent()) {
+            found(comparison.theirsFalse(change, loop.clock().wallTime(), heard.get()));
+            return;
+        }
         made(Comparison.Side.THEIRS, change);
     }
 
@@ -187,6 +239,7 @@ public final class Observation implements ShadowTransport.Witness {
                 .put("both", comparison.count("both"))
                 .put("oursAlone", comparison.count("oursAlone"))
                 .put("theirsAlone", comparison.count("theirsAlone"))
+                .put("theirsFalse", comparison.count("theirsFalse"))
                 .put("waiting", comparison.waiting());
         if (sorted.length > 0) {
             json.put(
@@ -214,7 +267,7 @@ public final class Observation implements ShadowTransport.Witness {
                         ? ""
                         : " (ours before theirs by " + sorted[sorted.length / 2] + " ms in the middle)")
                 + ", " + comparison.count("oursAlone") + " by ours alone, " + comparison.count("theirsAlone")
-                + " by theirs alone, " + comparison.waiting() + " open; "
+                + " by theirs alone, " + comparison.count("theirsFalse") + " false verdicts of theirs, " + comparison.waiting() + " open; "
                 + kept.values().stream().mapToInt(Integer::intValue).sum() + " writes kept back";
     }
 
@@ -226,6 +279,7 @@ public final class Observation implements ShadowTransport.Witness {
                 .put("change", difference.change().what());
         difference.ours().ifPresent(at -> json.put("ours", KubeTime.formatMicro(at)));
         difference.theirs().ifPresent(at -> json.put("theirs", KubeTime.formatMicro(at)));
+        difference.heard().ifPresent(age -> json.put("falseHeardMillisBefore", age.toMillis()));
         if (difference.ours().isPresent() && difference.theirs().isPresent()) {
             json.put("oursBeforeTheirsMillis", difference.lead().toMillis());
         }
