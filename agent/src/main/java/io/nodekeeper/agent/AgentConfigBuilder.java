@@ -62,6 +62,7 @@ public final class AgentConfigBuilder {
     private Duration networkProbeInterval = Duration.ZERO;
     private String healthzBindAddress = "127.0.0.1";
     private OptionalLong healthzPort = OptionalLong.empty();
+    private long kubeletPort = 10_250;
     private final Map<String, Boolean> featureGates = new LinkedHashMap<>();
 
     AgentConfigBuilder(String nodeName) {
@@ -224,6 +225,12 @@ public final class AgentConfigBuilder {
         return this;
     }
 
+    /** {@code port}: the port of the kubelet API that the Node's status names (10250). */
+    public AgentConfigBuilder kubeletPort(long value) {
+        kubeletPort = value;
+        return this;
+    }
+
     /** {@code healthzPort}; 0 for no pages. */
     public AgentConfigBuilder healthzPort(long value) {
         healthzPort = OptionalLong.of(value);
@@ -320,6 +327,9 @@ public final class AgentConfigBuilder {
     }
 
     private ServingConfig serving(List<String> faults) {
+        if (kubeletPort < 1 || kubeletPort > 65_535) {
+            faults.add("port must be from 1 to 65535, got " + kubeletPort);
+        }
         long port = healthzPort.orElse(HEALTHZ_PORT);
         if (port < 0 || port > 65_535) {
             faults.add("healthzPort must be from 0 to 65535, got " + port);
@@ -330,7 +340,7 @@ public final class AgentConfigBuilder {
         } catch (IllegalArgumentException e) {
             faults.add("healthzBindAddress must be an IP address, got \"" + healthzBindAddress + "\"");
         }
-        return new ServingConfig(address, (int) port, healthzPort.isEmpty());
+        return new ServingConfig(address, (int) port, healthzPort.isEmpty(), (int) kubeletPort);
     }
 
     private void nodeIpFaults(List<String> faults) {

@@ -139,6 +139,7 @@ public final class ConfigFile {
         take("runtimeRequestTimeout", "a duration like 2m", this::duration).ifPresent(builder::runtimeRequestTimeout);
         whole("nodeStatusMaxImages", builder::nodeStatusMaxImages);
         whole("healthzPort", builder::healthzPort);
+        whole("port", builder::kubeletPort);
         take("healthzBindAddress", "a string", ConfigFile::text).ifPresent(builder::healthzBindAddress);
         take("featureGates", "a map of true and false", ConfigFile::gates).ifPresent(builder::featureGates);
         take("providerID", "a string", ConfigFile::text).ifPresent(builder::providerId);

@@ -19,7 +19,7 @@ final class StatusSetters {
         Node result = AddressSetter.set(platformLabels(node, inputs), inputs, errors);
         rebooted(result, inputs).ifPresent(events::add);
         result = MachineSetter.set(result, inputs);
-        result = RuntimeSetter.set(versions(result, inputs, errors), inputs, errors);
+        result = RuntimeSetter.set(endpoints(versions(result, inputs, errors), inputs), inputs, errors);
         for (Pressure pressure : Pressure.values()) {
             result = ConditionSetters.pressure(result, pressure, inputs, events);
         }
@@ -66,6 +66,19 @@ final class StatusSetters {
                         EventRecorder.WARNING,
                         "Rebooted",
                         "Node " + name + " has been rebooted, boot id: " + info.bootId()));
+    }
+
+    /** The kubelet's port, as clients of the kubelet API look it up. */
+    private static Node endpoints(Node node, StatusInputs inputs) {
+        long port = inputs.config().serving().kubeletPort();
+        return new Node(node.json()
+                .update(
+                        "status",
+                        status -> status.update(
+                                "daemonEndpoints",
+                                endpoints -> endpoints.with(
+                                        "kubeletEndpoint",
+                                        JsonObject.builder().put("Port", port).build()))));
     }
 
     private static Node versions(Node node, StatusInputs inputs, List<String> errors) {

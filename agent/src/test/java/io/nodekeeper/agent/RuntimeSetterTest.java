@@ -142,6 +142,14 @@ class RuntimeSetterTest {
     }
 
     @Test
+    void thePortOfTheKubeletApiIsReportedAsConfigured() {
+        assertThat(set(containerd(List.of())).status().object("daemonEndpoints"))
+                .hasToString("{\"kubeletEndpoint\":{\"Port\":10250}}");
+        AgentConfig config = AgentConfig.builder("n1").kubeletPort(10_350).build();
+        assertThat(config.serving().kubeletPort()).isEqualTo(10_350);
+    }
+
+    @Test
     @Tag("A47")
     void shuffledHandlersAreNoChange() {
         RuntimeHandler runc = new RuntimeHandler("runc", true, false);

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,6 +49,13 @@ public record ApiRequest(
     boolean flag(String name) {
         String value = parameter(name);
         return !value.isEmpty() && !value.equals("0") && !value.equalsIgnoreCase("false");
+    }
+
+    /** The same request with that value of a query parameter. */
+    ApiRequest withParameter(String name, String value) {
+        Map<String, List<String>> changed = new HashMap<>(query);
+        changed.put(name, List.of(value));
+        return new ApiRequest(method, path, changed, headers, body, certificate, uri, source);
     }
 
     /** A header; empty if it is absent. */

@@ -126,9 +126,22 @@ public final class ApiServer {
         documents = new Documents(health, metrics, authenticator.serviceAccountTokens(), serverAddress);
     }
 
-    /** Creates what must be there from the first start on, and begins the server's own upkeep. */
+    /** As {@link #start(Duration, String)}, without a root certificate for pods. */
     public CompletableFuture<Void> start(Duration eventTtl) {
-        return startWithoutRoles(eventTtl).thenCompose(done -> new BuiltInAccess(store, mutations).ensure());
+        return start(eventTtl, "");
+    }
+
+    /**
+     * Creates what must be there from the first start on, and begins the server's own upkeep.
+     *
+     * @param eventTtl how long Events are kept
+     * @param rootCertificates PEM of the authorities by which pods check this server; published in each namespace as the
+     *     ConfigMap {@code kube-root-ca.crt} unless it is empty
+     */
+    public CompletableFuture<Void> start(Duration eventTtl, String rootCertificates) {
+        return startWithoutRoles(eventTtl)
+                .thenCompose(done -> new BuiltInAccess(store, mutations).ensure())
+                .thenRun(() -> new NamespaceDefaults(store, loop, mutations, rootCertificates).start());
     }
 
     /** As {@link #start}, but the built-in roles are not written: they hold as long as no role is stored. */
@@ -155,6 +168,12 @@ public final class ApiServer {
      */
     public void warmUp() {
         loop.schedule(WARM_UP, () -> workers.execute(Protobuf::load));
+    }
+
+    /** Switches what is not on by default; to be called before {@link #start}. */
+    public void switchGates(Map<String, Boolean> switches) {
+        FeatureGate gate = FeatureGate.AUTHORIZE_NODE_WITH_SELECTORS;
+        authorizer.nodesReadTheirOwn(switches.getOrDefault(gate.text(), gate.byDefault()));
     }
 
     /** From now on {@code /readyz} says that the server is about to stop. */

@@ -6,6 +6,8 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.apiserver.access.Attributes;
 import io.nodekeeper.apiserver.access.Decision;
 import io.nodekeeper.apiserver.access.NodeAuthorizer;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -21,6 +23,11 @@ final class Authorizer {
     Authorizer(AccessState state) {
         this.state = state;
         this.nodes = new NodeAuthorizer(state.graph());
+    }
+
+    /** Whether nodes read only their own Node and pods; see {@link FeatureGate#AUTHORIZE_NODE_WITH_SELECTORS}. */
+    void nodesReadTheirOwn(boolean own) {
+        nodes.readsOwn(own);
     }
 
     /** Whether it may be done, and why. */
@@ -51,32 +58,37 @@ final class Authorizer {
             return Attributes.ofPath(user.name(), user.groups(), info.verb(), info.path());
         }
         RequestInfo.Target about = target.get();
+        Map<String, String> selected = selected(info.verb(), request);
         return Attributes.ofResource(
-                user.name(),
-                user.groups(),
-                info.verb(),
-                about.group(),
-                about.qualified(),
-                // A namespace is in itself: a role in it is enough to look at it.
-                about.isNamespace() ? about.name() : about.namespace(),
-                about.name().isEmpty() ? selectedName(info.verb(), request) : about.name());
+                        user.name(),
+                        user.groups(),
+                        info.verb(),
+                        about.group(),
+                        about.qualified(),
+                        // A namespace is in itself: a role in it is enough to look at it.
+                        about.isNamespace() ? about.name() : about.namespace(),
+                        about.name().isEmpty() ? selected.getOrDefault("metadata.name", "") : about.name())
+                .selecting(selected);
     }
 
-    /** The one object that a list or watch is about by its field selector: a right to that object is enough for it. */
-    private static String selectedName(String verb, ApiRequest request) {
+    /**
+     * The fields that a list or watch binds to one value each. A right to one object is enough for a list of that object
+     * alone, and a node's right to its own pods for a list of these.
+     */
+    private static Map<String, String> selected(String verb, ApiRequest request) {
         String selector = request.parameter("fieldSelector");
-        if (!selector.contains("metadata.name") || !(verb.equals("list") || verb.equals("watch"))) {
-            return "";
+        if (selector.isEmpty() || !(verb.equals("list") || verb.equals("watch"))) {
+            return Map.of();
         }
+        Map<String, String> selected = new HashMap<>();
         try {
-            return FieldSelector.parse(selector).terms().stream()
-                    .filter(term -> term.field().equals("metadata.name") && term.equal())
-                    .map(FieldSelector.Term::value)
-                    .findFirst()
-                    .orElse("");
+            FieldSelector.parse(selector).terms().stream()
+                    .filter(FieldSelector.Term::equal)
+                    .forEach(term -> selected.putIfAbsent(term.field(), term.value()));
+            return selected;
         } catch (ApiException e) {
-            // Whoever may do it at all is told what is wrong with the selector later.
-            return "";
+            // The request is refused for its selector later, if its user may list at all.
+            return Map.of();
         }
     }
 

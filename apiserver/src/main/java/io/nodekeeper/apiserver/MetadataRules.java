@@ -123,6 +123,7 @@ final class MetadataRules {
                     .nameFault(name)
                     .ifPresent(fault -> errors.add(FieldError.invalid("metadata.name", quoted(name), fault)));
         }
+        generated(resource, metadata.text("generateName"), errors);
         metadata.object("labels").texts().forEach((key, value) -> {
             Names.qualifiedFault(key)
                     .ifPresent(fault -> errors.add(FieldError.invalid("metadata.labels", quoted(key), fault)));
@@ -147,6 +148,18 @@ final class MetadataRules {
                                 errors.add(FieldError.invalid("metadata.finalizers", quoted(finalizer), fault))));
         owners(metadata, errors);
         return errors;
+    }
+
+    /** A prefix may end with a dash, as something follows it; else it has the form of a name. */
+    private static void generated(Resource resource, String prefix, List<FieldError> errors) {
+        if (prefix.isEmpty()) {
+            return;
+        }
+        boolean dash = prefix.length() > 1 && prefix.endsWith("-");
+        String masked = dash ? prefix.substring(0, prefix.length() - 2) + "a" : prefix;
+        resource.strategy()
+                .nameFault(masked)
+                .ifPresent(fault -> errors.add(FieldError.invalid("metadata.generateName", quoted(prefix), fault)));
     }
 
     private static Optional<String> finalizerFault(String finalizer) {

@@ -117,6 +117,10 @@ final class NodeRestriction {
         }
     }
 
+    private static JsonArray claims(JsonObject pod) {
+        return pod.object("status").array("resourceClaimStatuses");
+    }
+
     private static JsonArray owners(JsonObject object) {
         return object.object("metadata").array("ownerReferences");
     }
@@ -136,6 +140,9 @@ final class NodeRestriction {
             }
             if (!changedLabels(old, next).isEmpty()) {
                 throw forbidden("pods", name, node + "cannot update labels through pod status");
+            }
+            if (!claims(old).equals(claims(next))) {
+                throw forbidden("pods", name, node + "cannot update resource claim statuses");
             }
         } else if (!old.equals(next)) {
             throw forbidden(
@@ -170,6 +177,9 @@ final class NodeRestriction {
         }
         if (!NodeGraph.configMaps(spec).isEmpty()) {
             throw forbidden("pods", name, node + "can not create pods that reference configmaps");
+        }
+        for (String kind : NodeGraph.references(spec)) {
+            throw forbidden("pods", name, node + "can not create pods that reference " + kind);
         }
     }
 
@@ -220,11 +230,17 @@ final class NodeRestriction {
         return !reserved || FREE_LABELS.contains(key) || FREE_PREFIXES.stream().anyMatch(key::startsWith);
     }
 
+    /** {@code resource} with its group after a dot. */
     private static ApiException forbidden(String resource, String name, String why) {
+        int dot = resource.indexOf('.');
         return new ApiException(
                 403,
                 "Forbidden",
                 resource + " \"" + name + "\" is forbidden: " + why,
-                JsonObject.builder().put("name", name).put("kind", resource).build());
+                JsonObject.builder()
+                        .put("name", name)
+                        .putUnlessEmpty("group", dot < 0 ? "" : resource.substring(dot + 1))
+                        .put("kind", dot < 0 ? resource : resource.substring(0, dot))
+                        .build());
     }
 }

@@ -51,6 +51,7 @@ final class NodeStrategy implements Strategy {
             // The field is spec.taints, but Kubernetes names it so, and tools match on it.
             taint("metadata.taints[" + i + "]", taints.get(i), seen, errors);
         }
+        PodCidrs.check(node.object("spec").array("podCIDRs").strings().toList(), errors);
         Set<String> addresses = new HashSet<>();
         List<JsonObject> list =
                 node.object("status").array("addresses").objects().toList();

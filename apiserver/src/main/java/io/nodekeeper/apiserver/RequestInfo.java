@@ -17,6 +17,8 @@ import java.util.Optional;
  */
 record RequestInfo(String verb, String path, Optional<Target> resource, Optional<Resource> known) {
 
+    private static final String WATCH = "watch";
+
     /**
      * The objects meant.
      *
@@ -31,6 +33,11 @@ record RequestInfo(String verb, String path, Optional<Target> resource, Optional
         /** The object of that name, or what is below it. */
         static Target of(ResourceType type, String namespace, String name, String subresource) {
             return new Target(type.group(), type.version(), type.plural(), namespace, name, subresource);
+        }
+
+        /** All objects of the resource, in the same place. */
+        Target collection() {
+            return new Target(group, version, plural, namespace, "", "");
         }
 
         /** Whether it is a namespace, or what is below one. */
@@ -58,6 +65,11 @@ record RequestInfo(String verb, String path, Optional<Target> resource, Optional
         String group = root == 3 ? parts.get(1) : "";
         String version = parts.get(root - 1);
         List<String> rest = parts.subList(root, parts.size());
+        // The older way to ask for a watch: the word before the resource, for a collection or a single object.
+        boolean prefixed = rest.getFirst().equals(WATCH) && rest.size() > 1;
+        if (prefixed) {
+            rest = rest.subList(1, rest.size());
+        }
         String namespace = "";
         if (rest.getFirst().equals("namespaces")
                 && rest.size() > 2
@@ -74,7 +86,7 @@ record RequestInfo(String verb, String path, Optional<Target> resource, Optional
                 rest.size() > 1 ? rest.get(1) : "",
                 rest.size() > 2 ? String.join("/", rest.subList(2, rest.size())) : "");
         return new RequestInfo(
-                verb(method, target.name.isEmpty(), watch), path, Optional.of(target), Resources.find(target));
+                prefixed ? WATCH : verb(method, target.name.isEmpty(), watch), path, Optional.of(target), Resources.find(target));
     }
 
     /** The parts of the path between slashes, empty ones left out. */

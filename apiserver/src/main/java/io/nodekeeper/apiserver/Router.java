@@ -1,12 +1,14 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.FieldSelector;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /** Finds what a request about objects means, by the catalogue, and has it done. Thread-safe. */
 final class Router {
+    private static final String WATCH_PREFIX = "/watch/";
     private static final List<String> COLLECTION_VERBS = List.of("list", "watch", "create", "deletecollection");
 
     private final Reads reads;
@@ -29,10 +31,38 @@ final class Router {
             return CompletableFuture.completedFuture(unknown(target));
         }
         Resource resource = info.known().get();
+        if (info.verb().equals("watch") && request.path().contains(WATCH_PREFIX)) {
+            checkPrefixed(request, target);
+            if (!target.name().isEmpty()) {
+                return answer(user, selecting(request, target.name()), info, target.collection());
+            }
+        }
         checkTarget(resource, target, info.verb());
         Media media = Media.of(request, info.verb());
         CompletableFuture<ApiResponse> answer = done(user, resource, target, request, info.verb(), media);
         return media.yaml() ? answer.thenApply(media::encoded) : answer;
+    }
+
+    /** Below {@code /watch/} nothing but a GET of objects is served. */
+    private static void checkPrefixed(ApiRequest request, RequestInfo.Target target) {
+        if (!target.subresource().isEmpty()) {
+            throw notServed();
+        }
+        if (!request.method().equals("GET")) {
+            throw notAllowed();
+        }
+    }
+
+    /** A watch of the object {@code name} alone, which a selector of its own must not exclude. */
+    private static ApiRequest selecting(ApiRequest request, String name) {
+        String own = request.parameter("fieldSelector");
+        for (FieldSelector.Term term : FieldSelector.parse(own).terms()) {
+            if (term.field().equals("metadata.name") && term.equal() != term.value().equals(name)) {
+                throw ApiException.badRequest(
+                        "fieldSelector \"" + own + "\" excludes the object \"" + name + "\" that the path names");
+            }
+        }
+        return request.withParameter("fieldSelector", "metadata.name=" + name + (own.isEmpty() ? "" : "," + own));
     }
 
     private CompletableFuture<ApiResponse> done(

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The exact texts of refusals, and what nodes are held to. Who may do what is in {@link AuthorizationMatrixTest}. */
 class AuthorizationTest {
@@ -229,6 +231,89 @@ class AuthorizationTest {
 
         assertThat(refusal(nameless, "PATCH", "/api/v1/nodes/n1", "{\"spec\":{\"taints\":[]}}"))
                 .endsWith("at the cluster scope: unknown node for user \"system:node:\"");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+            "volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}]  | persistentvolumeclaims
+            "volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":{}}}}] | persistentvolumeclaims
+            "volumes":[{"name":"v","projected":{"sources":[{"configMap":{"name":"c"}},{"serviceAccountToken":{"path":"t"}}]}}] | configmaps
+            "volumes":[{"name":"v","projected":{"sources":[{"serviceAccountToken":{"path":"t"}}]}}] | serviceaccounts
+            "volumes":[{"name":"v","projected":{"sources":[{"clusterTrustBundle":{"name":"b","path":"t"}}]}}] | clustertrustbundles
+            "resourceClaims":[{"name":"gpu","resourceClaimName":"c"}] | resourceclaims
+            "resourceClaims":[{"name":"gpu","resourceClaimTemplateName":"c"}] | resourceclaims
+            "volumes":[{"name":"v","secret":{"secretName":"s"}}] | secrets
+            "imagePullSecrets":[{"name":"s"}] | secrets
+            """)
+    @Tag("W79")
+    void aPodThatANodeTellsOfRefersToNoOtherObject(String part, String kind) {
+        String owner = "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n1\",\"uid\":\"u\",\"controller\":true}";
+        String pod = mirror(owner).replace("\"spec\":{", "\"spec\":{" + part + ",");
+
+        assertThat(refusal(TestServer.N1, "POST", PODS, pod))
+                .isEqualTo("pods \"static\" is forbidden: node \"n1\" can not create pods that reference " + kind);
+    }
+
+    @Test
+    void aNodeDoesNotGiveItsPodsResourceClaims() {
+        server.post(PODS, TestServer.pod("mine", "n1"));
+
+        assertThat(refusal(
+                        TestServer.N1,
+                        "PATCH",
+                        PODS + "/mine/status",
+                        "{\"status\":{\"resourceClaimStatuses\":[{\"name\":\"gpu\",\"resourceClaimName\":\"c\"}]}}"))
+                .isEqualTo("pods \"mine\" is forbidden: node \"n1\" cannot update resource claim statuses");
+    }
+
+    @Test
+    void aRefusalNamesResourceAndGroupByThemselves() {
+        assertThat(as(TestServer.N1, "POST", NODE_LEASES, "{\"metadata\":{\"name\":\"n2\"}}")
+                        .json()
+                        .object("details"))
+                .hasToString("{\"name\":\"n2\",\"group\":\"coordination.k8s.io\",\"kind\":\"leases\"}");
+    }
+
+    /** Kubernetes' gate AuthorizeNodeWithSelectors. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+            nodes/n1                                    | 200 | 200
+            nodes/n2                                    | 403 | 200
+            nodes                                       | 403 | 200
+            nodes?watch=true                            | 403 | 200
+            nodes?fieldSelector=metadata.name%3Dn1      | 200 | 200
+            nodes?watch=1&fieldSelector=metadata.name%3Dn1 | 200 | 200
+            nodes?fieldSelector=metadata.name%3Dn2      | 403 | 200
+            nodes?fieldSelector=metadata.name!%3Dn2     | 403 | 200
+            watch/nodes/n1                              | 200 | 200
+            watch/nodes/n2                              | 403 | 200
+            pods                                        | 403 | 200
+            pods?fieldSelector=spec.nodeName%3Dn1       | 200 | 200
+            pods?watch=1&fieldSelector=spec.nodeName%3Dn1 | 200 | 200
+            pods?fieldSelector=spec.nodeName%3Dn2       | 403 | 200
+            pods?fieldSelector=spec.nodeName!%3Dn2      | 403 | 200
+            pods?fieldSelector=spec.nodeName%3Dn1,spec.nodeName%3Dn2 | 200 | 200
+            namespaces/default/pods                     | 403 | 200
+            namespaces/default/pods?fieldSelector=spec.nodeName%3Dn1 | 200 | 200
+            namespaces/default/pods/mine                | 200 | 200
+            namespaces/default/pods/other               | 403 | 200
+            namespaces/default/pods/none                | 403 | 404
+            """)
+    void aNodeReadsItselfAndItsPodsAlone(String uri, int status, int withoutTheGate) {
+        server.node("n1");
+        server.node("n2");
+        server.post(PODS, TestServer.pod("mine", "n1"));
+        server.post(PODS, TestServer.pod("other", "n2"));
+
+        assertThat(server.status(TestServer.N1, "/api/v1/" + uri)).isEqualTo(status);
+        server.server.switchGates(Map.of("AuthorizeNodeWithSelectors", false));
+        assertThat(server.status(TestServer.N1, "/api/v1/" + uri)).isEqualTo(withoutTheGate);
     }
 
     private static String mirror(String owners) {

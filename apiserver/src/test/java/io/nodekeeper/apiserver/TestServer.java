@@ -144,6 +144,13 @@ final class TestServer {
         return server.handle(request(user, method, uri, headers, body.getBytes(StandardCharsets.UTF_8)));
     }
 
+    /** The status of the answer to a GET, a watch's that of its beginning. */
+    int status(User user, String uri) {
+        CompletableFuture<ApiResponse> response = send(user, "GET", uri, Map.of(), "");
+        settle();
+        return response.join().status();
+    }
+
     Answer ask(User user, String method, String uri, Map<String, String> headers, String body) {
         CompletableFuture<ApiResponse> response = send(user, method, uri, headers, body);
         settle();

@@ -20,6 +20,62 @@ class WriteTest {
 
     private final TestServer server = new TestServer();
 
+    /** What of podCIDR and podCIDRs is stored, and what is refused. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+            "podCIDR":"10.1.0.0/24"                                        | "podCIDRs":["10.1.0.0/24"]
+            "podCIDRs":["10.1.0.0/24","fd00::/64"]                         | "podCIDR":"10.1.0.0/24"
+            "podCIDRs":["fd00::/64"]                                       | "podCIDR":"fd00::/64"
+            "podCIDR":"10.2.0.0/24","podCIDRs":["10.1.0.0/24"]             | "podCIDRs":["10.2.0.0/24"]
+            "podCIDRs":["::ffff:10.1.0.0/120"]                             | "podCIDR":"::ffff:10.1.0.0/120"
+            "podCIDR":"10.1.0.0"                                           | spec.podCIDRs[0]: Invalid value: "10.1.0.0": must be a valid CIDR value
+            "podCIDR":"10.1.0.0/33"                                        | spec.podCIDRs[0]: Invalid value: "10.1.0.0/33": must be a valid CIDR value
+            "podCIDR":"10.1.0/24"                                          | must be a valid CIDR value
+            "podCIDR":"10.1.0.256/24"                                      | must be a valid CIDR value
+            "podCIDR":"010.1.0.0/24"                                       | must be a valid CIDR value
+            "podCIDR":"fd00::/129"                                         | must be a valid CIDR value
+            "podCIDR":"fd00::%eth0/64"                                     | must be a valid CIDR value
+            "podCIDR":"1/8"                                                | must be a valid CIDR value
+            "podCIDR":"localhost/8"                                        | must be a valid CIDR value
+            "podCIDRs":["10.1.0.0/24","x"]                                 | spec.podCIDRs[1]: Invalid value: "x": must be a valid CIDR value
+            "podCIDRs":["10.1.0.0/24","10.2.0.0/24"]                       | spec.podCIDRs: Invalid value: ["10.1.0.0/24", "10.2.0.0/24"]: may specify no more than one CIDR for each IP family
+            "podCIDRs":["10.1.0.0/24","fd00::/64","10.2.0.0/24"]           | may specify no more than one CIDR for each IP family
+            """)
+    void aNodesPodRangesAreWellFormedAndOneOfEachFamily(String spec, String expected) {
+        Answer answer = server.post(NODES, "{\"metadata\":{\"name\":\"n1\"},\"spec\":{" + spec + "}}");
+
+        assertThat(answer.status()).isEqualTo(expected.startsWith("\"pod") ? 201 : 422);
+        assertThat(answer.status() == 201 ? answer.text() : answer.message()).contains(expected);
+    }
+
+    @Test
+    void aNodesPodRangesAreGivenOnce() {
+        server.node("n1");
+        String both = "{\"spec\":{\"podCIDR\":\"10.1.0.0/24\",\"podCIDRs\":[\"10.1.0.0/24\",\"fd00::/64\"]}}";
+        assertThat(server.patch(TestServer.MERGE, NODES + "/n1", both).status()).isEqualTo(200);
+
+        for (String change : new String[] {
+            "{\"spec\":{\"podCIDR\":\"10.2.0.0/24\"}}",
+            "{\"spec\":{\"podCIDRs\":[\"10.1.0.0/24\"]}}",
+            "{\"spec\":{\"podCIDR\":null,\"podCIDRs\":null}}"
+        }) {
+            assertThat(server.patch(TestServer.MERGE, NODES + "/n1", change).message())
+                    .as(change)
+                    .contains("spec.podCIDRs: Forbidden: node updates may not change podCIDR except from \"\" to valid");
+        }
+    }
+
+    @Test
+    void aGeneratedNamesPrefixHasTheFormOfAName() {
+        Answer bad = server.post(NODES, "{\"metadata\":{\"generateName\":\"A_\"}}");
+        assertThat(bad.message()).contains("metadata.generateName: Invalid value: \"A_\"");
+        assertThat(server.post(NODES, "{\"metadata\":{\"generateName\":\"a-\"}}").status())
+                .isEqualTo(201);
+    }
+
     @Test
     @Tag("W5")
     void takesJsonAndYamlAndNothingElse() {

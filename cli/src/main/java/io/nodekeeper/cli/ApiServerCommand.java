@@ -1,8 +1,10 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.apiserver.FeatureGate;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** An API server, as flags say. */
 @Command(
@@ -18,6 +20,16 @@ import picocli.CommandLine.Mixin;
 final class ApiServerCommand extends NodekeeperCommand {
     @Mixin
     ApiServerOptions server = new ApiServerOptions();
+
+    @Option(
+            names = "--feature-gates",
+            paramLabel = "NAME=BOOL,...",
+            defaultValue = "",
+            completionCandidates = ApiServerOptions.Gates.class,
+            description = "Switches behaviour, under Kubernetes' names: ${COMPLETION-CANDIDATES}.")
+    void featureGates(String text) {
+        server.gates = new GateOptions(text, FeatureGate.names());
+    }
 
     private final Launcher<ApiServerCommand> launcher;
     private final List<NodekeeperCommand> parts;

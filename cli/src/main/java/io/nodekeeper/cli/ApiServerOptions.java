@@ -1,6 +1,7 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.apiserver.DefaultTolerations;
+import io.nodekeeper.apiserver.FeatureGate;
 import io.nodekeeper.apiserver.RequestOptions;
 import io.nodekeeper.store.StoreLimits;
 import java.nio.file.Path;
@@ -13,6 +14,15 @@ import picocli.CommandLine.Option;
 
 /** What an API server can be told. Names are kube-apiserver's where it has them. */
 final class ApiServerOptions implements Checked {
+    /** The names of the gates, as a shell completes them. */
+    static final class Gates extends ArrayList<String> {
+        private static final long serialVersionUID = 1;
+
+        Gates() {
+            super(FeatureGate.names());
+        }
+    }
+
     /** Where objects live. */
     enum Store {
         /** In a database below the data directory. */
@@ -167,6 +177,9 @@ final class ApiServerOptions implements Checked {
         return StoreLimits.DEFAULT.quota(quotaBackendBytes);
     }
 
+    /** What {@code --feature-gates} of the command says. */
+    GateOptions gates = new GateOptions("", FeatureGate.names());
+
     /** How much is done at a time. */
     RequestOptions requests() {
         return new RequestOptions(
@@ -185,6 +198,7 @@ final class ApiServerOptions implements Checked {
     @Override
     public void check(Faults faults) {
         data.check(faults);
+        gates.check(faults);
         etcd.check(faults);
         encryption.check(faults);
         faults.require(

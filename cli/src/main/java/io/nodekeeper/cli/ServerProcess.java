@@ -9,6 +9,7 @@ import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.Identity;
+import io.nodekeeper.client.Pem;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Randoms;
@@ -60,6 +61,7 @@ final class ServerProcess {
     private final ApiServer core;
     private final HttpsServer https;
     private final Optional<AuditLog> audit;
+    private final String rootCertificates;
     private final Workers files;
 
     private ServerProcess(ApiServerOptions options) throws IOException {
@@ -105,6 +107,7 @@ final class ServerProcess {
                 HttpsOptions.of(new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers));
         address = URI.create("https://" + host + ":" + https.port());
         kubeconfigs = new KubeconfigFiles(certificates, address);
+        rootCertificates = Pem.encode(certificates.authority());
         files = new Workers("files", 1, loop);
         IdentityFiles served = given.orElseGet(certificates::serverFiles);
         new CertificateReload(
@@ -119,7 +122,8 @@ final class ServerProcess {
     /** Starts a server and writes its kubeconfigs; returns when it answers. */
     static ServerProcess start(ApiServerOptions options) throws Exception {
         ServerProcess server = new ServerProcess(options);
-        server.core.start(options.eventTtl).get(CLOSE_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+        server.core.switchGates(options.gates.switches());
+        server.core.start(options.eventTtl, server.rootCertificates).get(CLOSE_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
         server.core.warmUp();
         server.kubeconfigs.admin(server.data);
         server.kubeconfigs.controller(server.data);

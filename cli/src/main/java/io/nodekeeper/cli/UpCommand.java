@@ -24,6 +24,7 @@ final class UpCommand extends NodekeeperCommand {
         private static final long serialVersionUID = 1;
 
         Gates() {
+            addAll(new ApiServerOptions.Gates());
             addAll(new ControllerOptions.Gates());
             addAll(new AgentOptions.Gates());
         }
@@ -45,14 +46,17 @@ final class UpCommand extends NodekeeperCommand {
             paramLabel = "NAME=BOOL,...",
             defaultValue = "",
             completionCandidates = Gates.class,
-            description = "Switches what controller and agent do otherwise than Kubernetes': ${COMPLETION-CANDIDATES}.")
+            description = "Switches what server, controller and agent do otherwise than Kubernetes': ${COMPLETION-CANDIDATES}.")
     void featureGates(String text) {
-        List<String> known = Stream.concat(
-                        io.nodekeeper.controller.FeatureGate.names().stream(),
-                        io.nodekeeper.agent.FeatureGate.names().stream())
+        List<String> known = Stream.of(
+                        io.nodekeeper.apiserver.FeatureGate.names(),
+                        io.nodekeeper.controller.FeatureGate.names(),
+                        io.nodekeeper.agent.FeatureGate.names())
+                .flatMap(List::stream)
                 .toList();
-        controller.gates = new GateOptions(text, known);
-        agent.gates = controller.gates;
+        server.gates = new GateOptions(text, known);
+        controller.gates = server.gates;
+        agent.gates = server.gates;
     }
 
     UpCommand(Launcher<UpCommand> launcher) {

@@ -227,7 +227,10 @@ public final class RuntimeWatch implements RuntimeView {
     private String versionText() {
         String name = version.fact().value().map(RuntimeVersion::name).orElse("unknown");
         return name + "://"
-                + version.fact().current().map(RuntimeVersion::version).orElse("Unknown");
+                + version.fact()
+                        .current()
+                        .flatMap(answer -> VersionText.of(answer.version()))
+                        .orElse("Unknown");
     }
 
     private CompletableFuture<Void> pulse() {

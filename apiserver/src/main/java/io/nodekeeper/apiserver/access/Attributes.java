@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.access;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * A question of authorization: may this user do that? Immutable.
@@ -13,6 +14,7 @@ import java.util.List;
  * @param namespace empty for all, or where there are none
  * @param name the object's name; empty for the collection
  * @param path what is not about objects, as {@code /healthz}; empty if this is about a resource
+ * @param selected the fields that the field selector of a list or watch binds to one value each
  */
 public record Attributes(
         String user,
@@ -22,11 +24,12 @@ public record Attributes(
         String resource,
         String namespace,
         String name,
-        String path) {
+        String path,
+        Map<String, String> selected) {
 
     /** About a path that leads to no object. */
     public static Attributes ofPath(String user, List<String> groups, String verb, String path) {
-        return new Attributes(user, groups, verb, "", "", "", "", path);
+        return new Attributes(user, groups, verb, "", "", "", "", path, Map.of());
     }
 
     /** About objects. */
@@ -38,7 +41,12 @@ public record Attributes(
             String resource,
             String namespace,
             String name) {
-        return new Attributes(user, groups, verb, group, resource, namespace, name, "");
+        return new Attributes(user, groups, verb, group, resource, namespace, name, "", Map.of());
+    }
+
+    /** The same for a list or watch whose field selector binds these fields to one value each. */
+    public Attributes selecting(Map<String, String> fields) {
+        return new Attributes(user, groups, verb, group, resource, namespace, name, path, Map.copyOf(fields));
     }
 
     /** Whether this is about objects. */

@@ -13,6 +13,7 @@ public final class NodeAuthorizer {
     private static final List<String> READ_VERBS = List.of("get", "list", "watch");
 
     private final NodeGraph graph;
+    private volatile boolean readsOwn = true;
 
     /** An authorizer that looks up relations in {@code graph}. */
     public NodeAuthorizer(NodeGraph graph) {
@@ -21,6 +22,11 @@ public final class NodeAuthorizer {
 
     /** The rules of Kubernetes' role {@code system:node}; the code below narrows them. */
     private static final List<Rule> RULES = BuiltInRoles.rulesOf("system:node");
+
+    /** Whether nodes read only their own Node and pods (by default), or those of all. */
+    public void readsOwn(boolean own) {
+        readsOwn = own;
+    }
 
     /** Whether a node may; not known for whoever is none. */
     public Decision decide(Attributes asked) {
@@ -34,6 +40,9 @@ public final class NodeAuthorizer {
             case "coordination.k8s.io" -> asked.resource().equals("leases") ? lease(asked) : byRules(asked);
             case "" ->
                 switch (asked.plural()) {
+                    case "nodes" -> readsOwn ? node(asked) : byRules(asked);
+                    case "pods" -> readsOwn ? pod(asked) : byRules(asked);
+                    case "persistentvolumes", "persistentvolumeclaims" -> volume(asked);
                     case "secrets", "configmaps" -> read(asked);
                     case "serviceaccounts" -> token(asked);
                     default -> byRules(asked);
@@ -55,6 +64,42 @@ public final class NodeAuthorizer {
             }
         }
         return Decision.NOT_KNOWN;
+    }
+
+    /** A node reads its own Node, also as a list or watch of that name. It writes what NodeRestriction lets it. */
+    private static Decision node(Attributes asked) {
+        if (!READ_VERBS.contains(asked.verb()) || !asked.subresource().isEmpty()) {
+            return byRules(asked);
+        }
+        if (isOwn(asked)) {
+            return Decision.ALLOWED;
+        }
+        String node = nodeName(asked);
+        return Decision.because(
+                asked.name().isEmpty()
+                        ? "node '" + node + "' cannot read all nodes, only its own Node object"
+                        : "node '" + node + "' cannot read '" + asked.name() + "', only its own Node object");
+    }
+
+    /** A node gets the pods that are bound to it, and lists and watches them by their node. */
+    private Decision pod(Attributes asked) {
+        if (!READ_VERBS.contains(asked.verb()) || !asked.subresource().isEmpty()) {
+            return byRules(asked);
+        }
+        String node = nodeName(asked);
+        if (asked.verb().equals("get")) {
+            return related(node, graph.hasPod(node, asked.namespace(), asked.name()));
+        }
+        return node.equals(asked.selected().get("spec.nodeName"))
+                ? Decision.ALLOWED
+                : Decision.because("can only list/watch pods with spec.nodeName field selector");
+    }
+
+    /** There are no such objects here, so none belongs to a node. */
+    private static Decision volume(Attributes asked) {
+        return asked.verb().equals("get")
+                ? related(nodeName(asked), false)
+                : Decision.because("can only get individual resources of this type");
     }
 
     private static Decision lease(Attributes asked) {
@@ -101,7 +146,7 @@ public final class NodeAuthorizer {
         if (asked.name().isEmpty()) {
             return Decision.because("No Object name found");
         }
-        String node = node(asked);
+        String node = nodeName(asked);
         return related(
                 node,
                 asked.plural().equals("secrets")
@@ -116,7 +161,7 @@ public final class NodeAuthorizer {
         if (!asked.subresource().equals("token")) {
             return Decision.because("can only create token subresource of service account");
         }
-        String node = node(asked);
+        String node = nodeName(asked);
         return related(node, graph.hasServiceAccount(node, asked.namespace(), asked.name()));
     }
 
@@ -127,11 +172,11 @@ public final class NodeAuthorizer {
         if (!asked.subresource().isEmpty()) {
             return Decision.because("cannot get subresource");
         }
-        String node = node(asked);
+        String node = nodeName(asked);
         return related(node, graph.hasVolumeAttachment(node, asked.name()));
     }
 
-    private static String node(Attributes asked) {
+    private static String nodeName(Attributes asked) {
         return asked.user().substring(NodeIdentity.PREFIX.length());
     }
 

@@ -6,13 +6,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which secrets, configmaps and service accounts belong to which node, by way of the pods that run there; and its volume
+ * Which pods are on which node, and which secrets, configmaps and service accounts belong to which node, by way of the pods that run there; and its volume
  * attachments. One thread changes it, any may read.
  */
 public final class NodeGraph {
@@ -20,6 +21,7 @@ public final class NodeGraph {
     public static final String CONFIG_MIRROR = "kubernetes.io/config.mirror";
 
     private enum Kind {
+        POD,
         SECRET,
         CONFIG_MAP,
         SERVICE_ACCOUNT,
@@ -42,11 +44,11 @@ public final class NodeGraph {
     public void pod(String key, JsonObject pod) {
         String node = pod.object("spec").text("nodeName");
         boolean mirror = pod.object("metadata").object("annotations").has(CONFIG_MIRROR);
-        // A mirror pod is what a node says itself: nothing may follow from it.
+        // A mirror pod is what a node says itself: nothing follows from it, but that it is on the node.
         if (node.isEmpty()) {
             remove(key);
         } else {
-            put(key, mirror ? Set.of() : edges(node, pod));
+            put(key, mirror ? Set.of(own(node, pod)) : edges(node, pod));
         }
     }
 
@@ -88,6 +90,15 @@ public final class NodeGraph {
         }
     }
 
+    boolean hasPod(String node, String namespace, String name) {
+        return edges.containsKey(new Edge(node, Kind.POD, namespace, name));
+    }
+
+    private static Edge own(String node, JsonObject pod) {
+        JsonObject metadata = pod.object("metadata");
+        return new Edge(node, Kind.POD, metadata.text("namespace"), metadata.text("name"));
+    }
+
     boolean hasSecret(String node, String namespace, String name) {
         return edges.containsKey(new Edge(node, Kind.SECRET, namespace, name));
     }
@@ -107,7 +118,7 @@ public final class NodeGraph {
     private static Set<Edge> edges(String node, JsonObject pod) {
         String namespace = pod.object("metadata").text("namespace");
         JsonObject spec = pod.object("spec");
-        Set<Edge> edges = new HashSet<>();
+        Set<Edge> edges = new HashSet<>(Set.of(own(node, pod)));
         String account = spec.text("serviceAccountName");
         edges.add(new Edge(node, Kind.SERVICE_ACCOUNT, namespace, account.isEmpty() ? "default" : account));
         secrets(spec).forEach(name -> edges.add(new Edge(node, Kind.SECRET, namespace, name)));
@@ -134,6 +145,35 @@ public final class NodeGraph {
         });
         names.remove("");
         return names;
+    }
+
+    /**
+     * The kinds of other objects that a pod refers to by its volumes and claims, besides secrets and configmaps, in the
+     * plural: what a node may not make its pods of, as it could get hold of them so.
+     */
+    public static Set<String> references(JsonObject spec) {
+        Set<String> kinds = new TreeSet<>();
+        if (!spec.array("resourceClaims").isEmpty()) {
+            kinds.add("resourceclaims");
+        }
+        volumes(spec).forEach(volume -> {
+            if (volume.has("persistentVolumeClaim") || volume.has("ephemeral")) {
+                kinds.add("persistentvolumeclaims");
+            }
+            if (volume.has("serviceAccountToken")) {
+                kinds.add("serviceaccounts");
+            }
+            if (volume.has("clusterTrustBundle")) {
+                kinds.add("clustertrustbundles");
+            }
+            if (volume.has("podCertificate")) {
+                kinds.add("podcertificaterequests");
+            }
+            if (volume.has("glusterfs")) {
+                kinds.add("endpoints");
+            }
+        });
+        return kinds;
     }
 
     /** The names of all configmaps that a pod refers to. */
