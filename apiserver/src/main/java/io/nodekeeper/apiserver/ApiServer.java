@@ -50,6 +50,7 @@ public final class ApiServer {
     private final Admission admission;
     private final Router router;
     private final Documents documents;
+    private final ProtobufAnswers protobuf;
 
     /** A server of what is in {@code store}, with Kubernetes' defaults, all of whose work is done where it is asked for. */
     public ApiServer(
@@ -94,6 +95,7 @@ public final class ApiServer {
         this.authenticator = authenticator;
         auditIds = new AuditIds(random);
         this.workers = workers;
+        protobuf = new ProtobufAnswers(workers);
         Reads reads = new Reads(store, loop);
         access = new AccessState(store, loop);
         authorizer = new Authorizer(access);
@@ -213,13 +215,14 @@ public final class ApiServer {
         } catch (RuntimeException | StackOverflowError e) {
             answer = CompletableFuture.failedFuture(e);
         }
-        return answer.handle((response, error) -> {
+        CompletableFuture<ApiResponse> answered = answer.handle((response, error) -> {
             ApiResponse given = error == null ? response : refusal(request, error);
             metrics.finished(info, given.status(), (clock.nanoTime() - began) / 1e9);
             metrics.answered(info, given);
             ApiResponse audited = trail.isEmpty() ? given : audited(trail.get(), request, info, auditId, given);
             return withHeaders(audited, auditId);
         });
+        return answered.thenCompose(response -> protobuf.of(request, response));
     }
 
     /** Puts the request down once it is answered; a watch when it begins and when it ends. */

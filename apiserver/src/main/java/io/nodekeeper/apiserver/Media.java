@@ -5,6 +5,7 @@ import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.apiserver.wire.Protobuf;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,9 +60,11 @@ record Media(Form form, String version, String include, boolean yaml) {
         if (PLAIN.contains(header)) {
             return JSON;
         }
+        boolean onlyProtobuf = onlyProtobuf(request);
         for (Accept range : Accept.ranges(header)) {
             boolean yaml = range.type().equals(Yaml.MEDIA_TYPE) && !verb.equals("watch");
-            if (!yaml && !range.takes(ApiResponse.JSON)) {
+            boolean protobuf = onlyProtobuf && range.type().equals(Protobuf.MEDIA_TYPE);
+            if (!yaml && !protobuf && !range.takes(ApiResponse.JSON)) {
                 continue;
             }
             String as = range.parameter("as");
@@ -73,7 +76,8 @@ record Media(Form form, String version, String include, boolean yaml) {
                 continue;
             }
             boolean reads = verb.equals("get") || verb.equals("list") || verb.equals("watch");
-            if (as.equals("Table") && reads) {
+            // Kubernetes has no protobuf form of a table.
+            if (as.equals("Table") && reads && !protobuf) {
                 return new Media(Form.TABLE, version, include(request), yaml);
             }
             if (as.equals(verb.equals("list") ? "PartialObjectMetadataList" : "PartialObjectMetadata")) {
@@ -81,6 +85,27 @@ record Media(Form form, String version, String include, boolean yaml) {
             }
         }
         throw notAcceptable();
+    }
+
+    /**
+     * Whether the client takes protobuf and no form that is text. Its answer is made as JSON, and turned into protobuf at
+     * the end. The events of a WebSocket are always text.
+     */
+    static boolean onlyProtobuf(ApiRequest request) {
+        String header = request.header("accept");
+        if (PLAIN.contains(header)
+                || !header.contains(Protobuf.MEDIA_TYPE)
+                || !request.header("upgrade").isEmpty()) {
+            return false;
+        }
+        boolean protobuf = false;
+        for (Accept range : Accept.ranges(header)) {
+            if (range.takes(ApiResponse.JSON) || range.type().equals(Yaml.MEDIA_TYPE)) {
+                return false;
+            }
+            protobuf |= range.type().equals(Protobuf.MEDIA_TYPE);
+        }
+        return protobuf;
     }
 
     /** The refusal of a client that takes nothing of what there is. */

@@ -1,6 +1,7 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.apiserver.AuditLog;
+import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.time.Clock;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -8,7 +9,6 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -76,9 +76,14 @@ final class AuditFile implements AuditLog.Out {
     }
 
     private OutputStream appending() throws IOException {
-        if (!Files.exists(file)) {
-            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Optional<String> fault = OwnerOnly.outputFault(file);
+        if (fault.isPresent()) {
+            throw new IOException("--audit-log-path " + fault.get() + " (- for standard output)");
         }
+        if (!Files.exists(file)) {
+            Files.createFile(file, OwnerOnly.FILE);
+        }
+        OwnerOnly.tighten(file);
         size = Files.size(file);
         return Files.newOutputStream(file, StandardOpenOption.APPEND);
     }

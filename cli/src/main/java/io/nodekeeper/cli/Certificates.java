@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
 import java.io.IOException;
@@ -51,7 +52,7 @@ final class Certificates {
      * @throws IOException if files cannot be read or written, or do not hold what they should; the message names them
      */
     static Certificates open(Path data, Instant now, RandomGenerator random) throws IOException {
-        Path directory = Files.createDirectories(data.resolve("pki"));
+        Path directory = OwnerOnly.directory(data.resolve("pki"));
         Optional<Identity> stored = load(directory, "ca");
         Identity authority;
         if (stored.isPresent() && !expires(stored.get(), now)) {
@@ -140,6 +141,7 @@ final class Certificates {
             return Optional.empty();
         }
         try {
+            OwnerOnly.tighten(key);
             return Optional.of(new IdentityFiles(certificate, key).read());
         } catch (IOException e) {
             // Out of reach is not wrong: nothing is to be removed.

@@ -1,12 +1,8 @@
 package io.nodekeeper.cli;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import io.nodekeeper.client.pages.Page;
+import io.nodekeeper.cli.pages.PagesServer;
 import io.nodekeeper.client.pages.Pages;
-import io.nodekeeper.time.ThreadPool;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -14,24 +10,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves the pages of a controller or an agent over plain HTTP, to anybody who reaches the address: on the loopback one
- * unless told otherwise.
+ * Serves the pages of a controller or an agent over plain HTTP, on the loopback address unless told otherwise. There it
+ * answers only requests that name this machine; on another address it answers everybody.
  */
 final class DebugServer {
     private static final Logger log = LoggerFactory.getLogger(DebugServer.class);
-    /** Enough for a scrape, a probe and a few people. Chosen. */
-    private static final int THREADS = 4;
-    /** Seconds for a client to send its request, and to take the answer: it may not keep a thread. Chosen. */
-    private static final String CLIENT_SECONDS = "10";
 
-    private final HttpServer server;
-    private final ThreadPool threads;
-    private final Pages pages;
+    private final PagesServer server;
 
-    private DebugServer(String who, HttpServer server, Pages pages) {
+    private DebugServer(PagesServer server) {
         this.server = server;
-        this.pages = pages;
-        threads = new ThreadPool(who + "-http", THREADS);
     }
 
     /**
@@ -44,12 +32,7 @@ final class DebugServer {
      */
     static DebugServer start(String who, String flag, InetSocketAddress address, boolean orElseAny, Pages pages)
             throws IOException {
-        System.setProperty("sun.net.httpserver.maxReqTime", CLIENT_SECONDS);
-        System.setProperty("sun.net.httpserver.maxRspTime", CLIENT_SECONDS);
-        DebugServer debug = new DebugServer(who, bind(flag, address, orElseAny), pages);
-        debug.server.createContext("/", debug::handle);
-        debug.server.setExecutor(debug.threads);
-        debug.server.start();
+        DebugServer debug = new DebugServer(bind(flag, address, orElseAny, pages));
         log.info("The {}'s pages are at {}", who, debug.url());
         if (!address.getAddress().isLoopbackAddress()) {
             log.warn("Anybody who reaches {} can read what the {} knows", debug.url(), who);
@@ -57,13 +40,14 @@ final class DebugServer {
         return debug;
     }
 
-    private static HttpServer bind(String flag, InetSocketAddress address, boolean orElseAny) throws IOException {
+    private static PagesServer bind(String flag, InetSocketAddress address, boolean orElseAny, Pages pages)
+            throws IOException {
         try {
-            return HttpServer.create(address, 0);
-        } catch (BindException e) {
-            if (orElseAny) {
+            return PagesServer.start(address, pages);
+        } catch (IOException e) {
+            if (orElseAny && e.getCause() instanceof BindException) {
                 log.info("{} is taken; any free port will do", address);
-                return HttpServer.create(new InetSocketAddress(address.getAddress(), 0), 0);
+                return PagesServer.start(new InetSocketAddress(address.getAddress(), 0), pages);
             }
             throw new IOException(flag + " " + address + ": " + e.getMessage(), e);
         }
@@ -71,7 +55,7 @@ final class DebugServer {
 
     /** Where it is, for clients on this machine, or for all if it listens on an address of its own. */
     URI url() {
-        InetSocketAddress bound = server.getAddress();
+        InetSocketAddress bound = server.address();
         String host = bound.getAddress().isAnyLocalAddress()
                 ? "127.0.0.1"
                 : bound.getAddress().getHostAddress();
@@ -79,30 +63,6 @@ final class DebugServer {
     }
 
     void stop() {
-        server.stop(0);
-        threads.close();
-    }
-
-    private void handle(HttpExchange exchange) {
-        if (!exchange.getRequestMethod().equals("GET")) {
-            answer(exchange, Page.text(405, exchange.getRequestMethod() + " is not allowed; expected GET"));
-            return;
-        }
-        URI uri = exchange.getRequestURI();
-        String path = uri.getRawPath() == null ? "/" : uri.getRawPath();
-        String query = uri.getRawQuery() == null ? "" : uri.getRawQuery();
-        // Not where the page is made: that may be the process's loop, which must not wait for a client.
-        pages.get(path, query).thenAcceptAsync(page -> answer(exchange, page), threads);
-    }
-
-    private static void answer(HttpExchange exchange, Page page) {
-        try (exchange;
-                OutputStream out = exchange.getResponseBody()) {
-            exchange.getResponseHeaders().set("Content-Type", page.type());
-            exchange.sendResponseHeaders(page.status(), page.body().length);
-            out.write(page.body());
-        } catch (IOException e) {
-            log.debug("{} was not answered: {}", exchange.getRequestURI(), e.getMessage());
-        }
+        server.close();
     }
 }

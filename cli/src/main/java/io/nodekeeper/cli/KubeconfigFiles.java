@@ -5,6 +5,7 @@ import io.nodekeeper.client.Kubeconfig;
 import io.nodekeeper.client.KubeconfigException;
 import io.nodekeeper.client.Pem;
 import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.files.OwnerOnly;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -49,6 +50,8 @@ final class KubeconfigFiles {
         if (!isGood(file, commonName, groups)) {
             Identity identity = certificates.client(commonName, groups);
             PrivateFiles.writeSecret(file, render(server, certificates.authority(), commonName, identity));
+        } else {
+            OwnerOnly.tighten(file);
         }
         return file;
     }

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.store.IndexedStore;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.RocksJournal;
@@ -14,6 +15,7 @@ import io.nodekeeper.time.Workers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -30,6 +32,9 @@ final class OpenStore {
     private static final int READERS = 2;
 
     private static final Logger log = LoggerFactory.getLogger(OpenStore.class);
+
+    /** Directories in a data directory by which it is known as one. */
+    static final List<String> PARTS = List.of("pki", "store");
 
     private OpenStore() {}
 
@@ -54,12 +59,11 @@ final class OpenStore {
                             if (options.acceptStoreLoss) {
                                 repair(directory);
                             }
+                            Journal journal = RocksJournal.open(directory, transformer);
+                            // Not before: a start that is refused changes nothing.
+                            OwnerOnly.directoryAndFiles(directory);
                             return new IndexedStore(
-                                    loop,
-                                    disk,
-                                    new Workers("values", READERS, loop),
-                                    RocksJournal.open(directory, transformer),
-                                    options.limits());
+                                    loop, disk, new Workers("values", READERS, loop), journal, options.limits());
                         });
             }
             case etcd -> etcd(options.etcd.options().with(options.encryption.transformer()), loop);

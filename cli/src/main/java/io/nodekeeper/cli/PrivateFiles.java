@@ -1,13 +1,18 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.OwnerOnly;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
 
-/** Writes files whole or not at all, readable from the first byte on by those only who should. */
+/**
+ * Writes files whole or not at all, readable from the first byte on by those only who should. What is there is replaced only
+ * if it is a regular file.
+ */
 final class PrivateFiles {
     private PrivateFiles() {}
 
@@ -32,6 +37,10 @@ final class PrivateFiles {
     }
 
     private static void write(Path file, Text text, String permissions) throws IOException {
+        Optional<String> fault = OwnerOnly.outputFault(file);
+        if (fault.isPresent()) {
+            throw new IOException(fault.get());
+        }
         Path parent = file.toAbsolutePath().getParent();
         Path temporary = Files.createTempFile(
                 parent,

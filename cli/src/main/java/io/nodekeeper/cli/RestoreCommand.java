@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.store.RocksJournal;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -48,7 +49,7 @@ final class RestoreCommand extends NodekeeperCommand {
         SnapshotFile.Content content = SnapshotFile.read(file);
         progress.println("restoring " + content.entries().size() + " objects as of revision " + content.revision());
         // A store that is half there is none: it gets its name when it is whole.
-        Files.createDirectories(data.dir);
+        OwnerOnly.directory(data.dir, OpenStore.PARTS);
         Path partial = Files.createTempDirectory(data.dir, "store.partial");
         RocksJournal.create(partial, content.revision(), content.entries());
         Files.move(partial, store);

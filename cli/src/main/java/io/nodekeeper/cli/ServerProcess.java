@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.AuditLog;
 import io.nodekeeper.apiserver.Authenticator;
@@ -68,7 +69,7 @@ final class ServerProcess {
         data = options.data.dir;
         RandomGenerator random = Randoms.secure();
         loop = new ThreadLoop("store");
-        Files.createDirectories(data);
+        OwnerOnly.directory(data, OpenStore.PARTS);
         // Opening the store and making certificates take the better part of a start: they go side by side.
         CompletableFuture<Store> opening = OpenStore.begin(options, loop);
         Certificates certificates = Certificates.open(data, loop.clock().wallTime(), random);

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.client.Pem;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -32,11 +33,12 @@ record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
 
     /** The key in the data directory; made if there is none. */
     static ServiceAccountKeys open(Path data) throws IOException {
-        Path file = Files.createDirectories(data.resolve("pki")).resolve("sa.key");
+        Path file = OwnerOnly.directory(data.resolve("pki")).resolve("sa.key");
         if (!Files.exists(file)) {
             PrivateFiles.writeSecret(file, Pem.encode(Issuer.newKey().getPrivate()));
             log.info("Made a key for service accounts' tokens in {}", file);
         }
+        OwnerOnly.tighten(file);
         return read("the key of service accounts' tokens", file);
     }
 

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.RocksJournal;
 import java.io.IOException;
@@ -36,6 +37,7 @@ final class SnapshotCommand extends NodekeeperCommand {
         data.check(faults);
         data.requireStore(faults);
         faults.writable("FILE", file);
+        OwnerOnly.outputFault(file).ifPresent(fault -> faults.require(false, fault));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.nodekeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
@@ -50,6 +51,25 @@ class AuditFileTest {
         assertThat(directory.resolve("audit.log")).hasContent("forth");
         assertThat(directory.resolve("audit-2026-11-21T07-00-03.000.log")).hasContent("third");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory.resolve("audit.log"))))
+                .isEqualTo("rw-------");
+    }
+
+    @Test
+    void aLinkOrADeviceIsNoAuditLogAndAnOpenOneIsTakenFromOthers() throws IOException {
+        Path link = Files.createSymbolicLink(directory.resolve("link"), directory.resolve("elsewhere"));
+        for (Path file : List.of(link, Path.of("/dev/null"), directory)) {
+            assertThatThrownBy(() -> AuditFile.open(
+                            file, 10, 0, 2, time.loop("audit").clock()))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageStartingWith("--audit-log-path " + file + " is a")
+                    .hasMessageEndingWith("expected a regular file or the name of a new one (- for standard output)");
+        }
+        assertThat(directory.resolve("elsewhere")).doesNotExist();
+
+        Path open = Files.createFile(directory.resolve("audit.log"));
+        Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rw-r--r--"));
+        AuditFile.open(open, 10, 0, 2, time.loop("audit").clock()).close();
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(open)))
                 .isEqualTo("rw-------");
     }
 

@@ -51,6 +51,23 @@ class CertificatesTest {
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data.resolve(key))))
                     .isEqualTo("rw-------");
         }
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data.resolve("pki"))))
+                .isEqualTo("rwx------");
+    }
+
+    @Test
+    void takesAKeyThatOthersMayReadFromThem() throws IOException {
+        open(NOW);
+        Path key = data.resolve("pki/ca.key");
+        Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-r--r--"));
+        Files.setPosixFilePermissions(data.resolve("pki"), PosixFilePermissions.fromString("rwxr-xr-x"));
+
+        open(NOW);
+
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(key)))
+                .isEqualTo("rw-------");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data.resolve("pki"))))
+                .isEqualTo("rwx------");
     }
 
     @Test

@@ -7,19 +7,30 @@ import io.nodekeeper.agent.LoopWatch;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.pages.AgentPages;
 import io.nodekeeper.time.ThreadLoop;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DebugServerTest {
     private static final Duration LIMIT = Duration.ofSeconds(10);
@@ -58,6 +69,98 @@ class DebugServerTest {
             HttpResponse<String> posted =
                     client.send(request.POST(BodyPublishers.noBody()).build(), BodyHandlers.ofString());
             assertThat(posted.statusCode()).isEqualTo(405);
+        } finally {
+            server.stop();
+        }
+    }
+
+    /** A request in bytes, and the first line of its answer. */
+    private static String answer(URI url, String request) throws IOException {
+        try (Socket socket = connected(url)) {
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
+                    .readLine();
+        }
+    }
+
+    private static Socket connected(URI url) throws IOException {
+        Socket socket = new Socket(url.getHost(), url.getPort());
+        socket.setSoTimeout((int) LIMIT.toMillis());
+        return socket;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "localhost, 200",
+        "LOCALHOST:10248, 200",
+        "127.0.0.1, 200",
+        "127.0.0.1:80, 200",
+        "[::1]:10248, 200",
+        "evil.example, 403",
+        "evil.example:10248, 403",
+        "localhost.evil.example, 403",
+        "127.0.0.1.evil.example, 403",
+        "169.254.169.254, 403",
+        "[::2], 403",
+        "'', 403"
+    })
+    void onTheLoopbackAddressOnlyThisMachinesNamesAreAnswered(String host, int status) throws Exception {
+        DebugServer server = start(0, false);
+        try {
+            String answer = answer(
+                    server.url(), "GET /metrics HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
+
+            assertThat(answer).startsWith("HTTP/1.1 " + status + " ");
+        } finally {
+            server.stop();
+        }
+    }
+
+    @Test
+    void slowClientsDoNotKeepAProbeAway() throws Exception {
+        // given more clients than there may be connections, each in the middle of its request
+        DebugServer server = start(0, false);
+        List<Socket> slow = new ArrayList<>();
+        try {
+            for (int i = 0; i < 400; i++) {
+                Socket socket = connected(server.url());
+                socket.getOutputStream().write("GET /healthz HTTP/1.1\r\nHost: local".getBytes(StandardCharsets.US_ASCII));
+                slow.add(socket);
+            }
+            // when a probe comes, and another
+            for (int i = 0; i < 2; i++) {
+                assertThat(answer(server.url(), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+                        .isEqualTo("HTTP/1.1 500 Internal Server Error");
+            }
+            // then the clients that waited for longest were closed to make room
+            for (Socket first : slow.subList(0, 400 - 256)) {
+                assertThat(isClosed(first)).isTrue();
+            }
+        } finally {
+            for (Socket socket : slow) {
+                socket.close();
+            }
+            server.stop();
+        }
+    }
+
+    private static boolean isClosed(Socket socket) {
+        try {
+            return socket.getInputStream().read() < 0;
+        } catch (SocketTimeoutException e) {
+            return false;
+        } catch (IOException e) {
+            // Closed with bytes unread, which the system tells as a reset.
+            return true;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET\r\n\r\n", "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000\r\n\r\n"})
+    void whatIsNoRequestForAPageIsRefused(String request) throws Exception {
+        DebugServer server = start(0, false);
+        try {
+            assertThat(answer(server.url(), request)).startsWith("HTTP/1.1 4");
         } finally {
             server.stop();
         }

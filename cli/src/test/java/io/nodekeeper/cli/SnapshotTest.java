@@ -119,6 +119,23 @@ class SnapshotTest {
     }
 
     @Test
+    void aLinkOrADirectoryIsNotReplacedByASnapshot() throws Exception {
+        close(open(data));
+        Path target = Files.writeString(directory.resolve("target"), "theirs");
+        file = Files.createSymbolicLink(directory.resolve("link"), target);
+
+        assertThat(snapshot()).isEqualTo(2);
+
+        assertThat(err.toString())
+                .contains(file + " is a symbolic link; expected a regular file or the name of a new one");
+        assertThat(file).isSymbolicLink();
+        assertThat(target).hasContent("theirs");
+        file = directory;
+        assertThat(snapshot()).isEqualTo(2);
+        assertThat(err.toString()).contains(directory + " is a directory");
+    }
+
+    @Test
     void refusesToSaveWhatIsNotThere() {
         assertThat(snapshot()).isEqualTo(2);
         assertThat(err.toString())

@@ -1,7 +1,9 @@
 package io.nodekeeper.apiserver.wire;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
+import io.kubernetes.client.proto.Meta;
 import io.kubernetes.client.proto.Runtime;
 
 /** Objects as Kubernetes' own clients put them on the wire, made with Kubernetes' own message classes. */
@@ -11,6 +13,16 @@ public final class Envelopes {
     /** {@code message} in its envelope. */
     public static byte[] of(String apiVersion, String kind, Message message) {
         return of(apiVersion, kind, message.toByteString());
+    }
+
+    /** The Status in an envelope. */
+    public static Meta.Status status(byte[] envelope) {
+        try {
+            ByteString unknown = ByteString.copyFrom(envelope, 4, envelope.length - 4);
+            return Meta.Status.parseFrom(Runtime.Unknown.parseFrom(unknown).getRaw());
+        } catch (InvalidProtocolBufferException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** Bytes in the envelope. */

@@ -3,6 +3,7 @@ package io.nodekeeper.controller.history;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonException;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.client.files.OwnerOnly;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -10,11 +11,14 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -35,6 +39,13 @@ final class Segments {
     /** A line longer than this is none of ours. Chosen. */
     private static final int LONGEST = 1 << 20;
 
+    /** A link is not followed: it would lead the decisions, or what is cut off, somewhere else. */
+    private static final Set<OpenOption> APPEND = Set.of(
+            StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.APPEND,
+            LinkOption.NOFOLLOW_LINKS);
+
     private final Path directory;
     private final long bound;
 
@@ -46,7 +57,7 @@ final class Segments {
 
     /** Makes the directory, and cuts a torn line off the newest segment; returns how many bytes were cut off. */
     long repair() throws IOException {
-        Files.createDirectories(directory);
+        OwnerOnly.directoryAndFiles(directory);
         List<Path> all = list();
         if (all.isEmpty()) {
             return 0;
@@ -68,8 +79,7 @@ final class Segments {
             lines.writeBytes(Json.writeBytes(decision.json()));
             lines.write('\n');
         }
-        try (FileChannel channel = FileChannel.open(
-                target(), StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND)) {
+        try (FileChannel channel = FileChannel.open(target(), APPEND, OwnerOnly.FILE)) {
             long before = channel.size();
             ByteBuffer buffer = ByteBuffer.wrap(lines.toByteArray());
             try {
@@ -164,7 +174,9 @@ final class Segments {
     }
 
     private Path target() throws IOException {
-        Files.createDirectories(directory);
+        if (!Files.exists(directory)) {
+            OwnerOnly.directory(directory);
+        }
         List<Path> all = list();
         if (all.isEmpty()) {
             return segment(1);
@@ -190,7 +202,7 @@ final class Segments {
             return List.of();
         }
         try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> NAME.matcher(name(file)).matches() && Files.isRegularFile(file))
+            return files.filter(file -> NAME.matcher(name(file)).matches() && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
                     .sorted()
                     .toList();
         }

@@ -1,0 +1,130 @@
+package io.nodekeeper.cli.pages;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.util.concurrent.Future;
+import io.nodekeeper.client.pages.Page;
+import io.nodekeeper.client.pages.Pages;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One connection: one request at a time, each within its time. Confined to the event loop. */
+final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
+    private static final Logger log = LoggerFactory.getLogger(PagesHandler.class);
+
+    /** Seconds for a client to send its next request, and to take the answer. Probes and scrapes take less than one. */
+    private static final int CLIENT_SECONDS = 10;
+
+    private final Pages pages;
+    private final HostCheck hosts;
+    private final Consumer<Channel> answered;
+    private @Nullable Future<?> deadline;
+
+    /** {@code answered} is called with the connection when its client has taken an answer. */
+    PagesHandler(Pages pages, HostCheck hosts, Consumer<Channel> answered) {
+        this.pages = pages;
+        this.hosts = hosts;
+        this.answered = answered;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        expectClient(context);
+        context.fireChannelActive();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        stopTimer();
+        context.fireChannelInactive();
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+        stopTimer();
+        // The next request waits in the client's socket until this one is answered.
+        context.channel().config().setAutoRead(false);
+        boolean keep = HttpUtil.isKeepAlive(request) && request.decoderResult().isSuccess();
+        Optional<Page> refusal = refusal(request);
+        if (refusal.isPresent()) {
+            answer(context, refusal.get(), keep);
+            return;
+        }
+        String uri = request.uri();
+        int question = uri.indexOf('?');
+        String path = question < 0 ? uri : uri.substring(0, question);
+        String query = question < 0 ? "" : uri.substring(question + 1);
+        pages.get(path, query).whenComplete((page, error) -> context.executor().execute(() -> {
+            if (error != null) {
+                log.error("the page {} failed", path, error);
+            }
+            answer(context, error == null ? page : Page.text(500, "the page failed; the log says why"), keep);
+        }));
+    }
+
+    private Optional<Page> refusal(FullHttpRequest request) {
+        if (!request.decoderResult().isSuccess()) {
+            return Optional.of(Page.text(400, "malformed request"));
+        }
+        Optional<String> fault = hosts.fault(request.headers().get(HttpHeaderNames.HOST, ""));
+        if (fault.isPresent()) {
+            return Optional.of(Page.text(403, fault.get()));
+        }
+        return request.method().equals(HttpMethod.GET)
+                ? Optional.empty()
+                : Optional.of(Page.text(405, request.method() + " is not allowed; expected GET"));
+    }
+
+    private void answer(ChannelHandlerContext context, Page page, boolean keep) {
+        FullHttpResponse response = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1,
+                HttpResponseStatus.valueOf(page.status()),
+                Unpooled.wrappedBuffer(page.body()));
+        response.headers().set(HttpHeaderNames.CONTENT_TYPE, page.type());
+        HttpUtil.setContentLength(response, page.body().length);
+        HttpUtil.setKeepAlive(response, keep);
+        expectClient(context);
+        context.writeAndFlush(response).addListener(written -> {
+            if (!written.isSuccess() || !keep) {
+                context.close();
+                return;
+            }
+            answered.accept(context.channel());
+            expectClient(context);
+            context.channel().config().setAutoRead(true);
+        });
+    }
+
+    /** Closes the connection unless its client acts in time. */
+    private void expectClient(ChannelHandlerContext context) {
+        stopTimer();
+        deadline = context.executor().schedule(() -> context.close(), CLIENT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private void stopTimer() {
+        Future<?> waiting = deadline;
+        if (waiting != null) {
+            waiting.cancel(false);
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        log.debug("connection from {}: {}", context.channel().remoteAddress(), cause.toString());
+        context.close();
+    }
+}
