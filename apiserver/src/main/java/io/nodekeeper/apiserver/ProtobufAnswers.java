@@ -42,6 +42,8 @@ final class ProtobufAnswers {
             case ApiResponse.Full full when full.body().length > SMALL ->
                 CompletableFuture.supplyAsync(() -> whole(full), workers);
             case ApiResponse.Full full -> CompletableFuture.completedFuture(whole(full));
+            // A message has its length at the front: the whole list has to be there first.
+            case ApiResponse.InPieces pieces -> CompletableFuture.supplyAsync(() -> whole(pieces.whole()), workers);
             case ApiResponse.Streamed streamed -> CompletableFuture.completedFuture(stream(streamed));
         };
     }
