@@ -5,6 +5,7 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.apiserver.wire.ProtobufWriter;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -73,6 +74,23 @@ final class ProtobufAnswers {
             @Override
             public void writeFirst(byte[] bytes) {
                 sink.writeFirst(frame(bytes));
+            }
+
+            @Override
+            public void writeFirst(Pieces pieces) {
+                sink.writeFirst(new Pieces() {
+                    @Override
+                    public List<byte[]> next() {
+                        return pieces.next().stream()
+                                .map(ProtobufAnswers.this::frame)
+                                .toList();
+                    }
+
+                    @Override
+                    public long held() {
+                        return pieces.held();
+                    }
+                });
             }
 
             @Override
