@@ -23,7 +23,7 @@ class NodeCacheTest {
         NodeCache cache = new NodeCache(cluster.client, Selection.named(ResourceType.NODES, "n1"), cluster.random);
         cache.start();
         cluster.advance(Duration.ZERO);
-        assertThat(cluster.log()).containsExactly("GET /api/v1/nodes?fieldSelector=metadata.name%3Dn1");
+        assertThat(cluster.log()).containsExactly("GET /api/v1/nodes?fieldSelector=metadata.name%3Dn1&limit=500");
         assertThat(cache.node("n1")).isEmpty();
 
         JsonObject node = Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"6\"}}");

@@ -109,6 +109,21 @@ final class ServerMetrics {
                     callback.call((double) unauthenticated.sum(), "failure");
                 })
                 .register(registry);
+        GaugeWithCallback.builder()
+                .name("apiserver_storage_size_bytes")
+                .help("Bytes of all objects in the store, keys and values; 0 if the store does not count them.")
+                .callback(callback -> callback.call((double) store.usage().bytes()))
+                .register(registry);
+        GaugeWithCallback.builder()
+                .name("apiserver_storage_quota_bytes")
+                .help("The most bytes that all objects may take; 0 if the store has no quota of its own.")
+                .callback(callback -> callback.call((double) store.usage().quota()))
+                .register(registry);
+        GaugeWithCallback.builder()
+                .name("apiserver_storage_quota_exceeded")
+                .help("1 while the store is full and writes that need space are refused.")
+                .callback(callback -> callback.call(store.usage().exceeded() ? 1 : 0))
+                .register(registry);
         audit.ifPresent(log -> {
             CounterWithCallback.builder()
                     .name("apiserver_audit_event_total")

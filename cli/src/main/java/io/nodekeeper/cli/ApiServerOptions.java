@@ -1,9 +1,13 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.apiserver.DefaultTolerations;
+import io.nodekeeper.apiserver.EventLimitsFile;
 import io.nodekeeper.apiserver.FeatureGate;
 import io.nodekeeper.apiserver.RequestOptions;
+import io.nodekeeper.apiserver.eventratelimit.EventLimits;
 import io.nodekeeper.store.StoreLimits;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -116,6 +120,13 @@ final class ApiServerOptions implements Checked {
     long quotaBackendBytes = StoreLimits.QUOTA;
 
     @Option(
+            names = "--event-rate-limit-config",
+            paramLabel = "FILE",
+            description = "How many Events may be written: a Configuration of eventratelimit.admission.k8s.io/v1alpha1 in YAML"
+                    + " or JSON. Default: 1000 a second in all and 200 for each user.")
+    Optional<Path> eventRateLimitConfig = Optional.empty();
+
+    @Option(
             names = "--event-ttl",
             paramLabel = "DURATION",
             defaultValue = "1h",
@@ -181,13 +192,22 @@ final class ApiServerOptions implements Checked {
     GateOptions gates = new GateOptions("", FeatureGate.names());
 
     /** How much is done at a time. */
-    RequestOptions requests() {
-        return new RequestOptions(
+    RequestOptions requests() throws IOException {
+        RequestOptions options = new RequestOptions(
                 maxRequestsInflight,
                 maxMutatingRequestsInflight,
                 RequestOptions.DEFAULT.heartbeats(),
                 RequestOptions.DEFAULT.listsAtOnce(),
                 requestTimeout);
+        return eventRateLimitConfig.isPresent() ? options.events(eventLimits(eventRateLimitConfig.get())) : options;
+    }
+
+    private static EventLimits eventLimits(Path file) throws IOException {
+        try {
+            return EventLimitsFile.read(Files.readAllBytes(file));
+        } catch (IllegalArgumentException e) {
+            throw new IOException("--event-rate-limit-config " + file + ": " + e.getMessage().replace("\n", "; "), e);
+        }
     }
 
     /** How long pods stay on failed nodes. */
@@ -212,6 +232,7 @@ final class ApiServerOptions implements Checked {
         faults.readable("--tls-private-key-file", tlsPrivateKeyFile);
         faults.readable("--client-ca-file", clientCaFile);
         faults.readable("--token-auth-file", tokenAuthFile);
+        faults.readable("--event-rate-limit-config", eventRateLimitConfig);
         serviceAccounts.check(faults);
         audit.check(faults);
         faults.require(

@@ -8,7 +8,10 @@ import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Jitter;
 import io.nodekeeper.time.Loop;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -52,6 +55,8 @@ public final class Reflector {
     private static final Logger log = LoggerFactory.getLogger(Reflector.class);
     /** After an API server's restart its watchers must be back well within a grace period, yet not in step. Chosen. */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(50), Duration.ofSeconds(2));
+    /** Objects in one page of a list (client-go's pager). */
+    private static final int PAGE = 500;
     /** The server ends a watch after a random 5–10 min, as client-go asks it to. */
     private static final int WATCH_SECONDS = 300;
     /** A watch that lived longer than the longest wait did not fail, however it ended. Chosen. */
@@ -71,6 +76,9 @@ public final class Reflector {
     private String resourceVersion = "";
     /** If not 0, the newest version, in place of {@link #resourceVersion}: no string is made for each raw event. */
     private long rawVersion;
+
+    /** The pages so far of the list under way. Bound: the objects themselves, which the handler is to hold anyway. */
+    private List<JsonObject> pages = new ArrayList<>();
 
     private int failures;
     /** Counts watches, so that what an abandoned one still says is not heard. */
@@ -124,21 +132,32 @@ public final class Reflector {
             return;
         }
         if (version().isEmpty()) {
-            list();
+            pages = new ArrayList<>();
+            list("");
         } else {
             watch();
         }
     }
 
-    private void list() {
-        String query = selection.query();
+    /** Asks for a page of the list; {@code token} says where it goes on, empty for the first. */
+    private void list(String token) {
+        String query = selection.query() + "&limit=" + PAGE
+                + (token.isEmpty() ? "" : "&continue=" + URLEncoder.encode(token, StandardCharsets.UTF_8));
         // On the loop, as a task of its own: a failing handler is then logged like any other task.
-        client.list(selection.type(), selection.namespace(), query.isEmpty() ? "" : query.substring(1))
-                .whenComplete((list, error) -> loop.execute(() -> listed(Optional.ofNullable(list), error)));
+        client.list(selection.type(), selection.namespace(), query.substring(1))
+                .whenComplete((list, error) -> loop.execute(() -> listed(Optional.ofNullable(list), error, token)));
     }
 
-    private void listed(Optional<JsonObject> list, @Nullable Throwable error) {
+    private void listed(Optional<JsonObject> list, @Nullable Throwable error, String token) {
         if (stopped) {
+            return;
+        }
+        if (error != null
+                && !token.isEmpty()
+                && Failures.cause(error) instanceof ApiException refusal
+                && refusal.code() == 410) {
+            // The history ended before the last page: what is there now is listed from the beginning, after a wait.
+            retry("list", "the server no longer has the revision of the first page");
             return;
         }
         if (error != null || list.isEmpty()) {
@@ -150,9 +169,17 @@ public final class Reflector {
             retry("list", "the server's list has no metadata.resourceVersion");
             return;
         }
+        list.get().array("items").objects().forEach(pages::add);
+        String rest = list.get().object("metadata").text("continue");
+        if (!rest.isEmpty()) {
+            list(rest);
+            return;
+        }
+        List<JsonObject> all = pages;
+        pages = new ArrayList<>();
         setVersion(version);
         try {
-            handler.onReplace(list.get().array("items").objects().toList());
+            handler.onReplace(all);
         } finally {
             next();
         }

@@ -50,12 +50,56 @@ class ReflectorTest {
     void listsThenWatchesFromTheListsRevision() {
         startAndList();
 
-        assertThat(transport.log()).containsExactly("GET /api/v1/nodes");
+        assertThat(transport.log()).containsExactly("GET /api/v1/nodes?limit=500");
         assertThat(heard).containsExactly("all [n1, n2]");
         assertThat(transport.watches()).hasSize(1);
         assertThat(watch(0).call().target())
                 .startsWith("/api/v1/nodes?watch=true&allowWatchBookmarks=true&resourceVersion=100&timeoutSeconds=");
         assertThat(timeoutSeconds(0)).isBetween(300, 599);
+    }
+
+    @Test
+    void listsInPagesAndHandsThemOverTogether() {
+        // given a server with three pages
+        transport.answer(call -> Optional.of(
+                call.target().endsWith("&continue=second%2Bpage")
+                        ? page("100", "third", node("n2", "95"))
+                        : call.target().endsWith("&continue=third")
+                                ? list("100", node("n3", "96"))
+                                : page("100", "second+page", node("n1", "90"))));
+        // when the reflector lists
+        startAndList();
+        // then the handler gets all objects at once, and the watch begins at the revision of the pages
+        assertThat(transport.log())
+                .containsExactly(
+                        "GET /api/v1/nodes?limit=500",
+                        "GET /api/v1/nodes?limit=500&continue=second%2Bpage",
+                        "GET /api/v1/nodes?limit=500&continue=third");
+        assertThat(heard).containsExactly("all [n1, n2, n3]");
+        assertThat(watch(0).call().target()).contains("&resourceVersion=100&");
+    }
+
+    @Test
+    void beginsAgainIfTheHistoryEndsBetweenTwoPages() {
+        // given a server that refuses the second page once
+        List<String> refused = new ArrayList<>();
+        transport.answer(call -> {
+            if (!call.target().contains("continue")) {
+                return Optional.of(page("100", "next", node("n1", "90")));
+            }
+            if (refused.isEmpty()) {
+                refused.add(call.target());
+                return Optional.of(FakeTransport.refusal(gone()));
+            }
+            return Optional.of(list("100", node("n2", "95")));
+        });
+        startAndList();
+        assertThat(heard).isEmpty();
+        // when the wait is over
+        time.advance(Duration.ofMillis(200));
+        // then it has listed from the beginning, each object once
+        assertThat(heard).containsExactly("all [n1, n2]");
+        assertThat(transport.log()).hasSize(4);
     }
 
     @Test
@@ -374,6 +418,19 @@ class ReflectorTest {
                 200,
                 JsonObject.builder()
                         .put("metadata", JsonObject.EMPTY.with("resourceVersion", version))
+                        .put("items", JsonArray.of(nodes))
+                        .build());
+    }
+
+    private static Reply page(String version, String token, JsonValue... nodes) {
+        JsonObject metadata = JsonObject.builder()
+                .put("resourceVersion", version)
+                .put("continue", token)
+                .build();
+        return FakeTransport.reply(
+                200,
+                JsonObject.builder()
+                        .put("metadata", metadata)
                         .put("items", JsonArray.of(nodes))
                         .build());
     }

@@ -505,7 +505,7 @@ class EvictionTest {
         world.addPod("pod1", "n1");
         world.taint("n1", "k:NoExecute@0");
         world.fault =
-                call -> call.target().equals("/api/v1/pods") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+                call -> call.target().equals("/api/v1/pods?limit=500") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
         world.start();
         world.advanceTo("30S");
         assertThat(world.calls("DELETE", "")).isZero();

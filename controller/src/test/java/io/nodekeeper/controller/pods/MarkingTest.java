@@ -142,7 +142,7 @@ class MarkingTest {
         PodWorld world = world(true);
         world.addPod("pod0", "n1");
         world.fault =
-                call -> call.target().equals("/api/v1/pods") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+                call -> call.target().equals("/api/v1/pods?limit=500") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
         world.start();
         world.advanceTo("1S");
         world.silence("n1");
@@ -162,7 +162,7 @@ class MarkingTest {
         PodWorld world = world(better);
         world.addPod("pod0", "n1");
         world.fault =
-                call -> call.target().equals("/api/v1/pods") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+                call -> call.target().equals("/api/v1/pods?limit=500") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
         world.start();
         world.advanceTo("1S");
         world.fault = call -> Optional.empty();

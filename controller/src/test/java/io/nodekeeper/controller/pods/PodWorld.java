@@ -371,7 +371,7 @@ final class PodWorld {
     private JsonObject answer(Call call) {
         String[] parts = call.target().split("/");
         JsonObject body = call.body().length == 0 ? JsonObject.EMPTY : Json.parseObject(call.body());
-        if (call.target().equals("/api/v1/pods")) {
+        if (call.target().equals("/api/v1/pods?limit=500")) {
             return JsonObject.builder()
                     .put("metadata", JsonObject.EMPTY.with("resourceVersion", Integer.toString(version)))
                     .put("items", new JsonArray(List.<JsonValue>copyOf(pods.values())))

@@ -1,0 +1,23 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.apiserver.eventratelimit.EventLimits;
+
+/** Reads limits for Events from a file, in YAML or JSON. */
+public final class EventLimitsFile {
+    private EventLimitsFile() {}
+
+    /**
+     * The limits in {@code content}.
+     *
+     * @throws IllegalArgumentException with all faults, a line each
+     */
+    public static EventLimits read(byte[] content) {
+        try {
+            // JSON is YAML, too.
+            return EventLimits.parse(Yaml.parse(content, fault -> {}));
+        } catch (ApiException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
+    }
+}
