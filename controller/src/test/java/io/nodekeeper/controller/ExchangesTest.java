@@ -37,9 +37,9 @@ class ExchangesTest {
         assertThat(lines(server))
                 .filteredOn(line -> !line.equals("PATCH " + LEASES + "/nodekeeper-canary"))
                 .containsExactly(
-                        "GET " + LEASES + "?limit=500",
-                        "GET /api/v1/pods?limit=500",
-                        "GET " + NODES + "?limit=500",
+                        "GET " + LEASES,
+                        "GET /api/v1/pods",
+                        "GET " + NODES,
                         EVENT,
                         "POST " + LEASES,
                         EVENT,
