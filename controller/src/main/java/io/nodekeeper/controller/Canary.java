@@ -1,5 +1,6 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
@@ -12,6 +13,7 @@ import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -21,8 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends the canary of {@link ObserverGuard}: a lease among the nodes' leases, renewed each period and whenever a verdict
- * waits for a proof. Where this controller may not write it, a canary is borrowed: some node's lease is read, and that the
- * watch has told of the version read is the proof, a weaker one. Confined to the loop.
+ * waits for a proof. A controller that only looks borrows one: some node's lease is read, and that the watch has told of the
+ * version read is the proof, a weaker one. Confined to the loop.
  */
 final class Canary {
     /** The canary lease. */
@@ -58,10 +60,20 @@ final class Canary {
     private static final Logger log = LoggerFactory.getLogger(Canary.class);
     /** Canaries under way at once; one more than hangs, so that a verdict need not wait for that one. Chosen. */
     private static final int UNDER_WAY = 3;
-    /** Sendings remembered, to recognise what comes out of the watch; more than can be under way. Chosen. */
-    private static final int REMEMBERED = 64;
+    /** Sendings remembered, to recognise what comes out of the watch: a watch that lags by four minutes is still followed. */
+    private static final int REMEMBERED = 256;
 
-    private record Sent(long sequence, long at) {}
+    private static final class Sent {
+        private final long sequence;
+        private final long at;
+        /** Whether the write came to an end within the tolerance. */
+        private boolean prompt;
+
+        private Sent(long sequence, long at) {
+            this.sequence = sequence;
+            this.at = at;
+        }
+    }
 
     private record Borrowed(String lease, long version, long at) {}
 
@@ -78,7 +90,10 @@ final class Canary {
     private long sequence;
     private int underWay;
     private long lastSentAt = Long.MIN_VALUE / 2;
-    private boolean borrowing;
+    private final boolean borrowing;
+    private boolean begun;
+    private boolean refused;
+    private boolean proved;
     private boolean stopped;
     private String condition = "";
     private Loop.@Nullable Timer timer;
@@ -87,7 +102,7 @@ final class Canary {
      * A canary at rest.
      *
      * @param identity tells this process's canaries from those of others
-     * @param mayWrite whether to send canaries at all, or only borrow
+     * @param mayWrite whether to send canaries, or only borrow
      */
     Canary(
             KubeClient client,
@@ -107,8 +122,19 @@ final class Canary {
         this.listener = listener;
     }
 
+    /** Looks from now on whether there is a server at all. */
     void start() {
+        guard.start(now.nanos());
+        timer = loop.schedule(period, this::tick);
+    }
+
+    /** The leases are followed: canaries are sent from now on. */
+    void begin() {
+        begun = true;
         guard.begin(now.nanos());
+        if (timer != null) {
+            timer.cancel();
+        }
         tick();
     }
 
@@ -124,36 +150,58 @@ final class Canary {
         condition = json;
     }
 
-    /** A proof is wanted of all that was stored before {@code moment}, monotonic. */
+    /** A proof is wanted of all that was stored before {@code moment}, monotonic; nothing is sent before it has passed. */
     void demand(long moment) {
-        if (lastSentAt <= moment) {
+        if (begun && lastSentAt <= moment && moment < now.nanos()) {
             send();
         }
     }
 
-    /** Whether {@code lease} is a canary, and what it proves if it is ours. */
-    boolean saw(Lease lease) {
+    /**
+     * Whether {@code lease} is a canary. One of ours proves sight, and so do those that were written before it in time; the
+     * listener hears of that with {@link #settle}, when all that came with the lease has been taken in.
+     */
+    boolean saw(Lease lease, ObserverGuard.Means by) {
         if (!lease.name().equals(NAME)) {
             return false;
         }
         if (lease.holderIdentity().equals(identity)) {
-            String text = lease.annotations().getOrDefault(SEQUENCE, "");
-            sent.stream()
-                    .filter(one -> Long.toString(one.sequence).equals(text))
-                    .findFirst()
-                    .ifPresent(one -> {
-                        sent.removeIf(older -> older.sequence <= one.sequence);
-                        proven(one.at);
-                    });
+            long sequence = Versions.number(lease.annotations().getOrDefault(SEQUENCE, ""));
+            if (sent.stream().anyMatch(one -> one.sequence == sequence)) {
+                sawSent(sequence, by);
+            }
         }
         return true;
     }
 
-    /** The watch told of a node's lease: perhaps the one that was borrowed. */
-    void sawVersions() {
-        if (borrowed.isEmpty()) {
-            return;
+    private void sawSent(long sequence, ObserverGuard.Means by) {
+        for (Sent one : List.copyOf(sent)) {
+            if (one.sequence > sequence) {
+                return;
+            }
+            if (one.sequence == sequence || one.prompt) {
+                proven(one.at, one.prompt, by);
+            }
+            if (by == ObserverGuard.Means.WATCH) {
+                // The watch does not tell of it again.
+                sent.removeFirst();
+            }
         }
+    }
+
+    /** All that came with the last leases has been taken in. */
+    void settle() {
+        if (!borrowed.isEmpty()) {
+            sawVersions();
+        }
+        if (proved) {
+            proved = false;
+            listener.proven();
+        }
+    }
+
+    /** The watch told of a node's lease: perhaps the one that was borrowed. */
+    private void sawVersions() {
         long proof = Long.MIN_VALUE;
         for (Borrowed one : borrowed) {
             if (!Versions.isNewer(one.version, listener.versionSeen(one.lease))) {
@@ -163,14 +211,16 @@ final class Canary {
         if (proof != Long.MIN_VALUE) {
             long newest = proof;
             borrowed.removeIf(older -> older.at <= newest);
-            proven(newest);
+            proven(newest, false, ObserverGuard.Means.WATCH);
         }
     }
 
-    private void proven(long sentAt) {
-        listener.took(Hop.CANARY_ROUND_TRIP, now.nanos() - sentAt);
-        guard.seen(sentAt, now.nanos()).ifPresent(listener::changed);
-        listener.proven();
+    private void proven(long sentAt, boolean prompt, ObserverGuard.Means by) {
+        if (by == ObserverGuard.Means.WATCH) {
+            listener.took(Hop.CANARY_ROUND_TRIP, now.nanos() - sentAt);
+        }
+        guard.seen(sentAt, prompt, by, now.nanos()).ifPresent(listener::changed);
+        proved = true;
     }
 
     private void tick() {
@@ -180,7 +230,9 @@ final class Canary {
         timer = loop.schedule(period, this::tick);
         guard.tick(now.nanos()).ifPresent(listener::changed);
         listener.ticked();
-        send();
+        if (begun) {
+            send();
+        }
         // Early enough for an answer to be there when the hop is named.
         if (2 * guard.canaryAge(now.nanos()) > 3 * period.toNanos()) {
             probe();
@@ -217,31 +269,34 @@ final class Canary {
             sent.removeFirst();
         }
         return patch(mine.sequence)
-                .handle((done, error) -> {
-                    if (error == null) {
-                        guard.acknowledged(at);
-                        listener.took(Hop.CANARY_WRITE, now.nanos() - at);
-                        return CompletableFuture.completedFuture(done);
-                    }
-                    if (Failures.isCode(error, 404)) {
-                        return create(mine.sequence).thenApply(created -> {
-                            guard.acknowledged(at);
-                            return created;
-                        });
-                    }
-                    return CompletableFuture.<JsonObject>failedFuture(error);
-                })
-                .thenCompose(next -> next)
+                .exceptionallyCompose(error -> Failures.isCode(error, 404)
+                        ? create(mine.sequence)
+                        : CompletableFuture.failedFuture(Failures.cause(error)))
                 .whenComplete((done, error) -> {
-                    if (error != null && (Failures.isCode(error, 403) || Failures.isCode(error, 404)) && !borrowing) {
-                        borrowing = true;
-                        log.warn(
-                                "may not write lease {}/{}, so sight is proved by nodes' leases, which is slower: {}",
-                                Lease.NODE_NAMESPACE,
-                                NAME,
-                                Failures.text(error));
+                    if (error == null) {
+                        mine.prompt = guard.acknowledged(at, now.nanos());
+                        listener.took(Hop.CANARY_WRITE, now.nanos() - at);
+                    } else if (Failures.cause(error) instanceof ApiException answer) {
+                        guard.answered(now.nanos());
+                        if (answer.code() < 500) {
+                            // Nothing was stored, so nothing will be seen.
+                            sent.remove(mine);
+                        }
+                        warn(error);
                     }
                 });
+    }
+
+    /** Once: the condition of sight says so for as long as it lasts. */
+    private void warn(Throwable error) {
+        if (!refused) {
+            refused = true;
+            log.warn(
+                    "lease {}/{} may not be written, so verdicts rest on lists of the nodes' leases, which is slower: {}",
+                    Lease.NODE_NAMESPACE,
+                    NAME,
+                    Failures.text(error));
+        }
     }
 
     private CompletableFuture<JsonObject> patch(long number) {
@@ -283,17 +338,24 @@ final class Canary {
         Supplier<CompletableFuture<JsonObject>> read = lease.<Supplier<CompletableFuture<JsonObject>>>map(
                         name -> () -> client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name))
                 .orElse(() -> client.list(ResourceType.LEASES, Lease.NODE_NAMESPACE, "limit=1"));
-        return read.get().thenAccept(object -> {
-            guard.acknowledged(at);
-            if (lease.isEmpty()) {
-                proven(at);
-                return;
-            }
-            borrowed.addLast(new Borrowed(lease.get(), Versions.number(new Lease(object).resourceVersion()), at));
-            if (borrowed.size() > REMEMBERED) {
-                borrowed.removeFirst();
-            }
-            sawVersions();
-        });
+        return read.get()
+                .whenComplete((object, error) -> {
+                    if (error != null && Failures.cause(error) instanceof ApiException) {
+                        guard.answered(now.nanos());
+                    }
+                })
+                .thenAccept(object -> {
+                    guard.acknowledged(at, now.nanos());
+                    if (lease.isEmpty()) {
+                        proven(at, false, ObserverGuard.Means.WATCH);
+                    } else {
+                        borrowed.addLast(new Borrowed(
+                                lease.get(), Versions.number(new Lease(object).resourceVersion()), at));
+                        if (borrowed.size() > REMEMBERED) {
+                            borrowed.removeFirst();
+                        }
+                    }
+                    settle();
+                });
     }
 }

@@ -14,7 +14,7 @@ import io.nodekeeper.controller.pods.Workload;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,8 +35,10 @@ public final class Controller {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
     /** How often clocks are compared and windows begun. Chosen: a Prometheus scrape. */
     private static final Duration TEND = Duration.ofSeconds(30);
-    /** A watch that tells nothing of what is written is opened anew, at most this often. Chosen. */
+    /** How long a watch that is opened again has to tell something before it is opened once more; doubled each time. */
     private static final Duration REOPEN_AFTER = Duration.ofSeconds(5);
+    /** The longest such time. */
+    private static final Duration REOPEN_SELDOM = Duration.ofMinutes(1);
 
     private final ControllerConfig config;
     private final Loop loop;
@@ -47,9 +49,8 @@ public final class Controller {
     private final Lanes lanes;
     private final ObserverGuard guard;
     private final Canary canary;
-    private final Proofs proofs;
+    private final LeasePolls polls;
     private final ObserverReport report;
-    private final List<NodeHealth> parked = new ArrayList<>();
     private final Explanations explanations;
     private final Judge judge;
     private final Optional<EarlyWarning> warning;
@@ -66,6 +67,7 @@ public final class Controller {
     private final Reflector nodes;
 
     private final ControllerMetrics metrics;
+    private Duration reopenAfter = REOPEN_AFTER;
     private long reopenedAt = Long.MIN_VALUE / 2;
     private boolean stopped;
     private Loop.@Nullable Timer wakeTimer;
@@ -92,7 +94,6 @@ public final class Controller {
         this.guard = watchDriven && config.gates().has(FeatureGate.OBSERVER_GUARD)
                 ? ObserverGuard.watching(config.canaryPeriod(), config.canaryTolerance())
                 : ObserverGuard.off();
-        this.proofs = new Proofs(guard);
         this.explanations = new Explanations(config.gates(), ports.history(), loop.clock());
         this.report = new ObserverReport(explanations, events, ports.metrics());
         this.metrics = ports.metrics();
@@ -106,10 +107,11 @@ public final class Controller {
                 !config.readOnly(),
                 this::now,
                 new FromCanary(random));
+        this.polls = new LeasePolls(client, config, guard, canary, heartbeats, random, this::now, this::look);
         this.zones = Zones.of(config, ports, explanations.history(), heartbeats::nodes, this::recheck, this::forgive);
         Bench bench = new Bench();
         this.warning = watchDriven && config.gates().has(FeatureGate.EARLY_WARNING)
-                ? Optional.of(new EarlyWarning(config, heartbeats, guard, bench::proof, explanations, events, metrics))
+                ? Optional.of(new EarlyWarning(config, heartbeats, guard, bench::isProven, explanations, events, metrics, this::now))
                 : Optional.empty();
         Optional<Flaps> flaps = config.gates().has(FeatureGate.FLAP_DAMPING)
                 ? Optional.of(new Flaps(
@@ -181,6 +183,11 @@ public final class Controller {
         config.warnings().forEach(warning -> log.warn("{}", warning));
         leases.start();
         workload.start();
+        loop.execute(() -> {
+            if (guard.isOn() && !stopped) {
+                canary.start();
+            }
+        });
     }
 
     /** Writes nothing more and follows no more; calls under way are not waited for. */
@@ -194,6 +201,7 @@ public final class Controller {
             leases.stop();
             nodes.stop();
             canary.stop();
+            polls.stop();
             if (wakeTimer != null) {
                 wakeTimer.cancel();
             }
@@ -202,7 +210,7 @@ public final class Controller {
 
     /** What this controller can be asked while it works. */
     public ControllerView view() {
-        return new LoopView(loop, heartbeats, lags, this::now, () -> guard.json(now()), this::unready);
+        return new LoopView(loop, heartbeats, lags, this::now, () -> guard.json(now()), () -> guard.blindness(now()), this::unready);
     }
 
     /** How many entries each queue and map holds that follows nodes, leases and pods, by name. On the loop. */
@@ -248,6 +256,13 @@ public final class Controller {
         }
         wakeAt = next;
         wakeTimer = loop.schedule(Duration.ofNanos(next - now()), this::wake);
+    }
+
+    /** Looks at all that waits for a proof. */
+    private void look() {
+        judge.look();
+        warning.ifPresent(EarlyWarning::look);
+        sleep();
     }
 
     private void recheck(NodeHealth health) {
@@ -320,7 +335,7 @@ public final class Controller {
         public void nodesKnown() {
             pass.ifPresent(MonitorPass::start);
             if (guard.isOn()) {
-                canary.start();
+                canary.begin();
             }
             tend();
         }
@@ -333,16 +348,12 @@ public final class Controller {
 
     private final class Bench implements Judge.Court {
         @Override
-        public CompletionStage<Boolean> proof(long nodeTime) {
-            if (guard.isOn()) {
-                canary.demand(guard.whenNodeTime(nodeTime));
+        public boolean isProven(long nodeTime) {
+            if (guard.proves(nodeTime)) {
+                return true;
             }
-            return proofs.of(nodeTime, now());
-        }
-
-        @Override
-        public void park(NodeHealth health) {
-            parked.add(health);
+            canary.demand(guard.whenNodeTime(nodeTime));
+            return guard.proves(nodeTime);
         }
 
         @Override
@@ -357,7 +368,7 @@ public final class Controller {
 
         @Override
         public void rearm(NodeHealth health) {
-            heartbeats.arm(health);
+            heartbeats.rearm(health);
             sleep();
         }
 
@@ -397,21 +408,15 @@ public final class Controller {
 
         @Override
         public void proven() {
-            proofs.proven();
+            look();
         }
 
         @Override
         public void changed(ObserverGuard.Change change) {
             canary.condition(report.changed(change, now()));
-            switch (change) {
-                case ObserverGuard.Change.Blind blind -> proofs.blind();
-                case ObserverGuard.Change.Renamed renamed -> {}
-                case ObserverGuard.Change.Sees sees -> {
-                    List<NodeHealth> waiting = List.copyOf(parked);
-                    parked.clear();
-                    waiting.stream().filter(heartbeats::isCurrent).forEach(heartbeats::arm);
-                    sleep();
-                }
+            report.blindFor(guard.takeBlindTime());
+            if (change instanceof ObserverGuard.Change.Sees) {
+                reopenAfter = REOPEN_AFTER;
             }
         }
 
@@ -432,13 +437,22 @@ public final class Controller {
 
         @Override
         public void ticked() {
-            report.proofAge(guard.canaryAge(now()));
-            boolean stalled = guard.isBlind(now()) && guard.hop() == ObserverGuard.Hop.WATCH;
-            if (stalled && now() - reopenedAt >= REOPEN_AFTER.toNanos()) {
-                reopenedAt = now();
-                leases.reopen();
-                nodes.reopen();
+            look();
+            report.ticked(guard, now());
+            polls.ticked();
+            if (guard.isBlind(now()) && guard.hop() == ObserverGuard.Hop.WATCH) {
+                reopen();
             }
+        }
+    }
+
+    /** Opens watches that tell nothing of what is written; less and less often, as one that is only late needs its time. */
+    private void reopen() {
+        if (now() - reopenedAt >= reopenAfter.toNanos()) {
+            reopenedAt = now();
+            reopenAfter = Collections.min(List.of(reopenAfter.multipliedBy(2), REOPEN_SELDOM));
+            leases.reopen();
+            nodes.reopen();
         }
     }
 

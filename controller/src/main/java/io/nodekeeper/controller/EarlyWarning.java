@@ -4,7 +4,6 @@ import io.nodekeeper.api.Condition;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.DeadlineWheel;
 import java.time.Duration;
-import java.util.concurrent.CompletionStage;
 
 /**
  * Says of a node that it is later than it uses to be ({@link Suspicion}), well before its grace ends. Nothing follows from
@@ -12,10 +11,10 @@ import java.util.concurrent.CompletionStage;
  * Confined to the loop.
  */
 final class EarlyWarning {
-    /** Proves sight, as {@link Judge.Court#proof}. */
+    /** Proves sight, as {@link Judge.Court#isProven}. */
     interface Sight {
-        /** Completes with whether all is seen that was stored before the nodes' clock showed {@code nodeTime}. */
-        CompletionStage<Boolean> proof(long nodeTime);
+        /** Whether all is seen that was stored before the nodes' clock showed {@code nodeTime}; asks for a proof if not. */
+        boolean isProven(long nodeTime);
     }
 
     private final Duration lookAgain;
@@ -25,7 +24,9 @@ final class EarlyWarning {
     private final Explanations explanations;
     private final NodeEvents events;
     private final ControllerMetrics metrics;
+    private final Judge.Now now;
     private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
+    private final Proofs doubts = new Proofs();
     private int suspects;
 
     EarlyWarning(
@@ -35,7 +36,9 @@ final class EarlyWarning {
             Sight sight,
             Explanations explanations,
             NodeEvents events,
-            ControllerMetrics metrics) {
+            ControllerMetrics metrics,
+            Judge.Now now) {
+        this.now = now;
         this.lookAgain = config.canaryTolerance();
         this.heartbeats = heartbeats;
         this.guard = guard;
@@ -96,15 +99,33 @@ final class EarlyWarning {
             wheel.set(health.doubt, guard.whenNodeTime(at));
             return;
         }
-        sight.proof(at).thenAccept(proven -> {
-            if (!heartbeats.isCurrent(health) || health.silenced || suspectAt(health) != at) {
-                return;
-            }
-            wheel.set(health.doubt, now + lookAgain.toNanos());
-            if (proven && !health.suspect) {
-                suspect(health, at);
-            }
-        });
+        doubts.add(health, () -> isDecided(health, at));
+        doubts.sweep();
+    }
+
+    /** More may be proven than before. */
+    void look() {
+        doubts.sweep();
+    }
+
+    private boolean isDecided(NodeHealth health, long at) {
+        if (!heartbeats.isCurrent(health) || health.silenced || suspectAt(health) != at) {
+            return true;
+        }
+        long due = guard.whenNodeTime(at);
+        if (now.nanos() <= due) {
+            // Time was given back since.
+            wheel.set(health.doubt, due);
+            return true;
+        }
+        if (!sight.isProven(at)) {
+            return false;
+        }
+        if (!health.suspect) {
+            suspect(health, at);
+        }
+        wheel.set(health.doubt, guard.whenNodeTime(at) + lookAgain.toNanos());
+        return true;
     }
 
     private void suspect(NodeHealth health, long at) {

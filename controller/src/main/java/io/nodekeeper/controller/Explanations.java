@@ -93,6 +93,17 @@ final class Explanations {
         add(health, FlapReport.ENDED, condition.message(), JsonObject.EMPTY);
     }
 
+    /** Verdicts rest on something else than usual. */
+    void degraded(ObserverGuard.Judgement judgement, String text) {
+        history.add(new Decision(
+                clock.wallTime(),
+                "",
+                "",
+                "JudgementDegraded",
+                text,
+                JsonObject.EMPTY.with("how", judgement.label())));
+    }
+
     /** What became of the controller's own sight; the sentence is for log and event, too. */
     String sight(ObserverGuard.Change change, long now) {
         String text = switch (change) {
@@ -102,9 +113,13 @@ final class Explanations {
             case ObserverGuard.Change.Renamed(ObserverGuard.Hop hop, long since) ->
                 "still nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop + ")";
             case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted, long given) ->
-                "sees again; for " + Heartbeats.age(given > 0 ? given : lasted) + " it did not, because "
+                "sees again; for " + Heartbeats.age(lasted) + " it did not, because "
                         + hop.meaning() + " (" + hop + "); "
-                        + (given > 0 ? "every node gets that time back" : "nothing was missed");
+                        + (given == 0
+                                ? "nothing was missed"
+                                : given >= lasted
+                                        ? "every node gets that time back"
+                                        : "every node gets " + Heartbeats.age(given) + " back");
         };
         String kind = switch (change) {
             case ObserverGuard.Change.Blind blind -> "ObserverBlind";

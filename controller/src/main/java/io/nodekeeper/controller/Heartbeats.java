@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -137,6 +138,7 @@ final class Heartbeats {
         remember(health, node);
         health.signal = NodeHealth.Signal.FIRST_SIGHT;
         health.arrivedAt = now;
+        health.lostBefore = guard.lost();
         // Its lease was seen for the first time just now, which is a sign of life: whoever renews it has yet to be
         // missed.
         Duration silence = health.hasLease ? Duration.ZERO : silentFor;
@@ -322,6 +324,20 @@ final class Heartbeats {
         return names.isEmpty() ? Optional.empty() : Optional.of(names.get(random.nextInt(names.size())));
     }
 
+    /** Up to {@code most} names of leases that were seen, drawn at random. */
+    List<String> sample(RandomGenerator random, int most) {
+        List<String> names = new ArrayList<>();
+        byName.forEach(health -> {
+            if (health.hasLease) {
+                names.add(health.name);
+            }
+        });
+        for (int i = 0; i < Math.min(most, names.size()); i++) {
+            Collections.swap(names, i, i + random.nextInt(names.size() - i));
+        }
+        return new ArrayList<>(names.subList(0, Math.min(most, names.size())));
+    }
+
     /** The version of that lease that was seen last; 0 if there is none. */
     long leaseVersion(String name) {
         NodeHealth health = byName.get(name);
@@ -369,12 +385,24 @@ final class Heartbeats {
         return isCurrent(health) && now > guard.whenNodeTime(deadline(health));
     }
 
-    /** Sets the node's deadline, unless nothing is left to be said about it: a node that is Unknown stays so. */
+    /**
+     * Sets the node's deadline, unless nothing is left to be said about it: a node that is Unknown stays so. One that is
+     * being judged is armed when that has come to an end.
+     */
     void arm(NodeHealth health) {
+        if (!health.isJudged()) {
+            rearm(health);
+        }
+    }
+
+    /** The same for a node whose judgement has come to an end. */
+    void rearm(NodeHealth health) {
         if (health.ready.equals(Condition.UNKNOWN)) {
             wheel.cancel(health.deadline);
+            health.stage = NodeHealth.Stage.RESTING;
         } else {
             wheel.set(health.deadline, guard.whenNodeTime(deadline(health)));
+            health.stage = NodeHealth.Stage.ARMED;
         }
     }
 
@@ -393,6 +421,7 @@ final class Heartbeats {
         health.signal = signal;
         health.heardAt = at;
         health.arrivedAt = now;
+        health.lostBefore = guard.lost();
         arm(health);
         listener.heard(health, silence, returned, now);
     }

@@ -27,13 +27,10 @@ final class Judge {
     /** What a judge needs to know, and whom it tells. */
     interface Court {
         /**
-         * Completes with true once all is seen that was stored before the nodes' clock showed {@code nodeTime}, with
-         * false if nothing can be seen at present.
+         * Whether all is seen that was stored before the nodes' clock showed {@code nodeTime}. If not, a proof is asked
+         * for, and {@link Judge#look} is called when there is one.
          */
-        CompletionStage<Boolean> proof(long nodeTime);
-
-        /** The node is judged when something can be seen again. */
-        void park(NodeHealth health);
+        boolean isProven(long nodeTime);
 
         /** A known node was read; whatever follows from its state follows. */
         void read(NodeHealth health, Node node);
@@ -73,6 +70,8 @@ final class Judge {
     private final Lanes lanes;
     private final Court court;
     private final Now now;
+    private final LiveLooks looks;
+    private final Proofs waiting = new Proofs();
 
     Judge(KubeClient client, Heartbeats heartbeats, ObserverGuard guard, Lanes lanes, Court court, Now now) {
         this.client = client;
@@ -82,18 +81,39 @@ final class Judge {
         this.lanes = lanes;
         this.court = court;
         this.now = now;
+        this.looks = new LiveLooks(client);
     }
 
     /** The node's deadline has passed, as far as this process knows. */
     void overdue(NodeHealth health) {
-        if (!health.judging) {
-            health.judging = true;
-            Case open = new Case(health);
-            lanes.urgent(open::look);
+        if (!health.isJudged()) {
+            new Case(health).await();
         }
     }
 
-    /** One node under judgement, over all tries. */
+    /** More may be proven than before, or a period has passed. */
+    void look() {
+        waiting.sweep();
+    }
+
+    /** The nodes that wait for a proof. */
+    Proofs waiting() {
+        return waiting;
+    }
+
+    /** What comes after a try. */
+    private sealed interface Next {
+        /** The judgement has come to an end. */
+        record Closed() implements Next {}
+
+        /** There is another try after {@code pause}. */
+        record Again(Duration pause) implements Next {}
+    }
+
+    /**
+     * One node under judgement, over all tries. A try has one end, {@link #settle}, which is reached whatever a step
+     * answers or throws.
+     */
     private final class Case {
         private final NodeHealth health;
         private final VerdictFacts facts;
@@ -102,53 +122,102 @@ final class Judge {
         private boolean sent;
 
         private boolean wasReady;
+        private long lookedAt;
 
         private Case(NodeHealth health) {
             this.health = health;
             this.facts = new VerdictFacts(now.nanos());
         }
 
-        private CompletionStage<?> look() {
-            // A write without an answer is followed up in any case.
-            if (!heartbeats.isOverdue(health, now.nanos()) && !sent) {
-                return close();
-            }
-            return court.proof(heartbeats.deadline(health)).thenCompose(proven -> {
-                if (!proven && !sent) {
-                    health.judging = false;
-                    court.park(health);
-                    return CompletableFuture.completedStage(null);
-                }
-                facts.proven(now.nanos());
-                return read();
-            });
+        /** Waits for the proof, or goes on at once if there is one. */
+        private void await() {
+            health.stage = NodeHealth.Stage.WAITING;
+            waiting.add(health, this::isUnderWay);
+            waiting.sweep(health);
         }
 
-        private CompletionStage<?> read() {
+        /** Whether there is nothing more to wait for. */
+        private boolean isUnderWay() {
+            if (!heartbeats.isCurrent(health)) {
+                close();
+                return true;
+            }
+            // A write without an answer is followed up in any case.
+            if (!sent) {
+                if (!heartbeats.isOverdue(health, now.nanos())) {
+                    close();
+                    return true;
+                }
+                if (!court.isProven(heartbeats.deadline(health))) {
+                    return false;
+                }
+            }
+            facts.proven(guard.means(), now.nanos());
+            health.stage = NodeHealth.Stage.WORKING;
+            lanes.urgent(this::attempt);
+            return true;
+        }
+
+        private CompletionStage<?> attempt() {
+            CompletionStage<Next> step;
+            try {
+                step = read();
+            } catch (RuntimeException e) {
+                step = CompletableFuture.failedStage(e);
+            }
+            return step.handle((next, error) -> error == null ? next : tryAgain(error))
+                    .thenAccept(this::settle);
+        }
+
+        private void settle(Next next) {
+            try {
+                switch (next) {
+                    case Next.Closed() -> close();
+                    case Next.Again(Duration pause) -> loop.schedule(pause, this::await);
+                }
+            } catch (RuntimeException e) {
+                log.error("node {}: the end of its judgement failed; it is looked at again", health.name, e);
+                health.stage = NodeHealth.Stage.WAITING;
+                waiting.add(health, this::isUnderWay);
+            }
+        }
+
+        private void close() {
+            if (heartbeats.isCurrent(health)) {
+                court.rearm(health);
+            } else {
+                health.stage = NodeHealth.Stage.RESTING;
+            }
+        }
+
+        private CompletionStage<Next> read() {
+            lookedAt = now.nanos();
             // The reference believes its cache; only the node is read here, as no cache holds it.
             CompletableFuture<JsonObject> lease = guard.isOn()
-                    ? absentIfNotFound(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, health.name))
+                    ? looks.lease(health.name)
                     : CompletableFuture.completedFuture(JsonObject.EMPTY);
-            CompletableFuture<JsonObject> node = absentIfNotFound(client.get(ResourceType.NODES, "", health.name));
-            return CompletableFuture.allOf(lease, node)
-                    .handle((looked, error) -> error == null ? judge(lease.join(), node.join()) : tryAgain(error))
-                    .thenCompose(next -> next);
+            CompletableFuture<JsonObject> node = looks.node(health.name);
+            return CompletableFuture.allOf(lease, node).thenCompose(both -> judge(lease.join(), node.join()));
         }
 
-        private CompletionStage<?> judge(JsonObject leaseNow, JsonObject nodeNow) {
+        private CompletionStage<Next> judge(JsonObject leaseNow, JsonObject nodeNow) {
             if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
-                return close();
+                return CompletableFuture.completedStage(new Next.Closed());
+            }
+            if (guard.isOn() && now.nanos() - lookedAt > ControllerConfig.CALL_TIMEOUT.toNanos()) {
+                // This process stood still between the answers and now: what they say may be old.
+                return CompletableFuture.completedStage(new Next.Again(Duration.ZERO));
             }
             Node node = new Node(nodeNow);
             if (!node.uid().equals(health.uid)) {
                 // Deleted, perhaps recreated: the watch is about to tell. If it does not, there is another look later.
-                return postpone();
+                return CompletableFuture.completedStage(new Next.Again(RETRY.cap()));
             }
             facts.before(health);
             if (!leaseNow.isEmpty()) {
                 heartbeats.saw(new Lease(leaseNow), Heartbeats.Source.LIVE, now.nanos());
             }
-            court.read(health, node);
+            tell("read", () -> court.read(health, node));
             facts.read(leaseNow, node, now.nanos());
             if (sent && health.ready.equals(Condition.UNKNOWN)) {
                 settled();
@@ -161,23 +230,30 @@ final class Judge {
             return switch (verdict) {
                 case Verdict.Alive() -> {
                     log.debug("Node {} is late, but the API knows of a newer {}", health.name, health.signal);
-                    court.judged("Spared");
-                    court.spared(health, facts.json(health, heartbeats, guard, loop.clock(), now.nanos()));
-                    yield close();
+                    tell("judged", () -> court.judged("Spared"));
+                    tell(
+                            "spared",
+                            () -> court.spared(
+                                    health, facts.json(health, heartbeats, guard, loop.clock(), now.nanos())));
+                    yield CompletableFuture.completedStage(new Next.Closed());
                 }
                 case Verdict.AlreadyUnknown() -> {
-                    court.judged("AlreadyUnknown");
-                    yield close();
+                    tell("judged", () -> court.judged("AlreadyUnknown"));
+                    yield CompletableFuture.completedStage(new Next.Closed());
                 }
-                case Verdict.MarkUnknown mark -> guard.proves(heartbeats.deadline(health)) ? write(mark) : postpone();
+                case Verdict.MarkUnknown mark ->
+                    // The look may have moved the deadline, and what is to be written has to be proven, too.
+                    court.isProven(heartbeats.deadline(health))
+                            ? write(mark)
+                            : CompletableFuture.completedStage(new Next.Again(RETRY.cap()));
             };
         }
 
-        private CompletionStage<?> write(Verdict.MarkUnknown mark) {
+        private CompletionStage<Next> write(Verdict.MarkUnknown mark) {
             sent = true;
             wasReady = mark.wasReady();
             facts.sent(guard.whenNodeTime(heartbeats.deadline(health)), heartbeats.grace(health), now.nanos());
-            court.took(Hop.DEADLINE_TO_DECISION, now.nanos() - facts.deadline());
+            tell("took", () -> court.took(Hop.DEADLINE_TO_DECISION, now.nanos() - facts.deadline()));
             return client.updateStatus(
                             ResourceType.NODES, "", health.name, mark.node().json())
                     .handle((written, error) -> {
@@ -187,14 +263,13 @@ final class Judge {
                             return tryAgain(error);
                         }
                         facts.answered("200", now.nanos());
-                        court.took(Hop.DECISION_TO_WRITE, now.nanos() - facts.sentAt());
+                        tell("took", () -> court.took(Hop.DECISION_TO_WRITE, now.nanos() - facts.sentAt()));
                         if (heartbeats.isCurrent(health)) {
                             settled();
-                            court.wrote(health, new Node(written));
+                            tell("wrote", () -> court.wrote(health, new Node(written)));
                         }
-                        return close();
-                    })
-                    .thenCompose(next -> next);
+                        return new Next.Closed();
+                    });
         }
 
         /** The verdict stands in the API. */
@@ -210,11 +285,26 @@ final class Judge {
                     facts.lastSignal(now.nanos()),
                     Heartbeats.age(late),
                     wasReady ? ", was Ready" : ", was not Ready");
-            court.judged("Unknown");
-            court.silenced(health, wasReady, late, facts.json(health, heartbeats, guard, loop.clock(), now.nanos()));
+            tell("judged", () -> court.judged("Unknown"));
+            tell(
+                    "silenced",
+                    () -> court.silenced(
+                            health,
+                            wasReady,
+                            late,
+                            facts.json(health, heartbeats, guard, loop.clock(), now.nanos())));
         }
 
-        private CompletionStage<?> tryAgain(Throwable error) {
+        /** Somebody else's failure to take news must not keep a verdict back. */
+        private void tell(String what, Runnable news) {
+            try {
+                news.run();
+            } catch (RuntimeException e) {
+                log.error("node {}: \"{}\" could not be told", health.name, what, e);
+            }
+        }
+
+        private Next tryAgain(Throwable error) {
             Duration wait = RETRY.delay(failures++);
             log.debug(
                     "Node {} is late, but cannot be judged: {}; again in {}", health.name, Failures.text(error), wait);
@@ -225,38 +315,13 @@ final class Judge {
                         failures,
                         Failures.text(error));
             }
-            loop.schedule(wait, () -> lanes.urgent(this::look));
-            return CompletableFuture.completedStage(null);
-        }
-
-        private CompletionStage<?> close() {
-            health.judging = false;
-            if (heartbeats.isCurrent(health)) {
-                court.rearm(health);
-            }
-            return CompletableFuture.completedStage(null);
-        }
-
-        private CompletionStage<?> postpone() {
-            loop.schedule(RETRY.cap(), () -> lanes.urgent(this::look));
-            return CompletableFuture.completedStage(null);
+            return new Next.Again(wait);
         }
     }
 
     /** Whether the server answered with a clear no, unlike one that failed or was not heard of. */
     private static boolean isRefusal(Throwable error) {
         return Failures.cause(error) instanceof ApiException refused && refused.code() < 500;
-    }
-
-    private static CompletableFuture<JsonObject> absentIfNotFound(CompletableFuture<JsonObject> read) {
-        return read.exceptionally(error -> {
-            if (Failures.isCode(error, 404)) {
-                return JsonObject.EMPTY;
-            }
-            throw Failures.cause(error) instanceof RuntimeException known
-                    ? known
-                    : new IllegalStateException(Failures.cause(error));
-        });
     }
 
     /** The monotonic time since the controller was made. */

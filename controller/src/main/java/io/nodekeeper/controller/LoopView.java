@@ -24,21 +24,24 @@ final class LoopView implements ControllerView {
     private final HeartbeatLags lags;
     private final LongSupplier now;
     private final Supplier<JsonObject> sight;
+    private final Supplier<Optional<String>> blindness;
     private final Supplier<Optional<String>> unready;
 
-    /** {@code now} is nanoseconds of the controller's monotonic time; {@code sight} and {@code unready} run on the loop. */
+    /** {@code now} is nanoseconds of the controller's monotonic time; the suppliers run on the loop. */
     LoopView(
             Loop loop,
             Heartbeats heartbeats,
             HeartbeatLags lags,
             LongSupplier now,
             Supplier<JsonObject> sight,
+            Supplier<Optional<String>> blindness,
             Supplier<Optional<String>> unready) {
         this.loop = loop;
         this.heartbeats = heartbeats;
         this.lags = lags;
         this.now = now;
         this.sight = sight;
+        this.blindness = blindness;
         this.unready = unready;
     }
 
@@ -78,6 +81,7 @@ final class LoopView implements ControllerView {
                 .put("silentFor", Heartbeats.age(at - health.arrivedAt))
                 .putUnlessEmpty("leaseRenewTime", VerdictFacts.renewTime(health))
                 .putUnlessEmpty("statusHeartbeatTime", health.readyHeartbeat);
+        blindness.get().ifPresent(text -> facts.put("controllerIsBlind", text));
         facts.putUnlessEmpty("clock", lags.skew(health));
         if (health.lagMicros >= 0) {
             facts.put("lastRenewalLag", Heartbeats.age(health.lagMicros * 1_000));
@@ -91,7 +95,7 @@ final class LoopView implements ControllerView {
                     .put("deadlineIn", Heartbeats.age(health.deadline.at() - at));
         }
         return facts.put("declaredUnknownHere", health.silenced)
-                .put("underJudgement", health.judging)
+                .put("underJudgement", health.isJudged())
                 .build();
     }
 
@@ -99,7 +103,7 @@ final class LoopView implements ControllerView {
         List<NodeHealth> all = heartbeats.nodes();
         long at = now.getAsLong();
         List<JsonValue> unwell = all.stream()
-                .filter(health -> !health.ready.equals(Condition.TRUE) || health.judging)
+                .filter(health -> !health.ready.equals(Condition.TRUE) || health.isJudged())
                 .limit(SHOWN)
                 .<JsonValue>map(health -> JsonObject.builder()
                         .put("name", health.name)

@@ -51,6 +51,11 @@ final class NodeEvents {
         recorder.record(CANARY, EventRecorder.WARNING, "ObserverBlind", message);
     }
 
+    /** Verdicts rest on something else than usual. */
+    void degraded(String message) {
+        recorder.record(CANARY, EventRecorder.WARNING, "JudgementDegraded", message);
+    }
+
     /** The controller sees again. */
     void sees(String message) {
         recorder.record(CANARY, EventRecorder.NORMAL, "ObserverSees", message);

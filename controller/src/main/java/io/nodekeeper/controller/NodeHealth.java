@@ -30,6 +30,18 @@ final class NodeHealth {
         }
     }
 
+    /** Where a known node stands on the way to a verdict: in exactly one of these at every moment. */
+    enum Stage {
+        /** Nothing is left to be said: it is Unknown, or not known. */
+        RESTING,
+        /** Its deadline is on the wheel. */
+        ARMED,
+        /** Its deadline has passed, and a proof of sight is waited for. */
+        WAITING,
+        /** It is read or written, with a deadline for each call, or that is tried again after a bounded pause. */
+        WORKING
+    }
+
     final String name;
     final DeadlineWheel.Deadline<NodeHealth> deadline = new DeadlineWheel.Deadline<>(this);
 
@@ -58,10 +70,12 @@ final class NodeHealth {
     long heardAt;
     /** The same by the controller's monotonic clock. */
     long arrivedAt;
+    /** What had been taken out of the nodes' clock until then, nanoseconds. */
+    long lostBefore;
     /** Whether this controller declared it Unknown and has not heard of it since. */
     boolean silenced;
-    /** Whether its deadline has passed and is being looked into. */
-    boolean judging;
+    /** What its deadline is at. */
+    Stage stage = Stage.RESTING;
     /** How regularly it is heard of. */
     final Suspicion.State rhythm = new Suspicion.State();
     /** When its silence becomes unusual. */
@@ -84,6 +98,11 @@ final class NodeHealth {
     /** Whether the node object is there. */
     boolean known() {
         return !uid.isEmpty();
+    }
+
+    /** Whether its deadline has passed and is being looked into. */
+    boolean isJudged() {
+        return stage == Stage.WAITING || stage == Stage.WORKING;
     }
 
     /** Whether its agent ever posted a status. */

@@ -2,25 +2,28 @@ package io.nodekeeper.controller;
 
 import io.nodekeeper.api.JsonObject;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * Knows how far the controller can see, and keeps the nodes' clock, which stands still while it is blind.
+ * Knows how far the controller can see, and keeps the nodes' clock, which stands still while nothing is proven.
  *
  * <p>Every period a canary is sent: a write to a lease that comes back through the same watch as the nodes' renewals. A
  * watch tells in the order of writes, so a canary that was sent at s and is seen proves that all that was stored before s
- * has been seen, too. Proofs come each period. A canary that took longer than the tolerance was held up, and proves nothing:
- * nodes' renewals were held up beside it. If the gap between the sending times of two proofs is longer than the tolerance,
- * something on the way stood still, be it the store, the API server, the watch or this process: the whole gap is taken out
- * of the nodes' clock. Between proofs the clock runs on, for the tolerance at most.
+ * has been seen, too. A canary counts if its write came to an end within the tolerance, however late the watch tells of it:
+ * then renewals were not held up beside it either. One whose write took longer, or is not known to have come to an end,
+ * proves nothing. If the gap between the sending times of two proofs is longer than the tolerance, writes stood still: the
+ * whole gap is taken out of the nodes' clock. Between proofs the clock runs on, for the tolerance at most.
  *
  * <pre>
  *   sent:    s0  s1  s2  ─── nothing is proven ───  s3  s4
  *   clock:   0s  1s  2s  3s  4s  5s  5s  5s  5s     2s  3s    (tolerance 3s)
  * </pre>
  *
- * A node is judged only when the moment of its deadline is proven. Time is nanoseconds by the controller's monotonic
- * clock, passed in. Not thread-safe.
+ * The controller is blind when no canary that was sent within the tolerance came out of the watch. Then leases are listed
+ * now and then, which gives proofs of two other kinds; see {@link Means}. A node is judged only when the moment of its
+ * deadline is proven. Time is nanoseconds by the controller's monotonic clock, passed in. Not thread-safe.
  */
 final class ObserverGuard {
     /** Where on a canary's way it was held up. */
@@ -57,6 +60,67 @@ final class ObserverGuard {
         }
     }
 
+    /** How the newest proof came about. */
+    enum Means {
+        /** A canary came out of the watch. */
+        WATCH("watch", "a canary came out of the watch"),
+        /** A canary whose write was acknowledged in time was read live, with the leases. */
+        LIST("list", "a list of the leases showed a canary that had been written in time"),
+        /** Leases were read live, and at least half of the nodes had renewed theirs. */
+        RENEWALS("renewals", "a list of the leases showed that at least half of the nodes renew theirs");
+
+        private final String label;
+        private final String meaning;
+
+        Means(String label, String meaning) {
+            this.label = label;
+            this.meaning = meaning;
+        }
+
+        /** As in metric labels. */
+        String label() {
+            return label;
+        }
+
+        String meaning() {
+            return meaning;
+        }
+    }
+
+    /** What verdicts rest on. */
+    enum Judgement {
+        /** On canaries that come out of the watch in time. */
+        FULL("full", "nodes are judged as usual"),
+        /** On canaries that the watch tells of late. */
+        LATE("late", "nodes are judged, later than usual, by what the watch tells late"),
+        /** On lists of the leases and on canaries. */
+        LIST("list", "nodes are judged by live reads, later than usual, as lists of the leases show that writes come to an end"),
+        /** On lists of the leases and on the nodes' renewals. */
+        RENEWALS(
+                "renewals",
+                "nodes are judged by live reads, later than usual, as lists of the leases show that at least half of the"
+                        + " nodes renew theirs"),
+        /** On nothing. */
+        NONE("none", "no node is judged, and their clocks stand still");
+
+        private final String label;
+        private final String meaning;
+
+        Judgement(String label, String meaning) {
+            this.label = label;
+            this.meaning = meaning;
+        }
+
+        /** As in metric labels. */
+        String label() {
+            return label;
+        }
+
+        String meaning() {
+            return meaning;
+        }
+    }
+
     /** What became of the controller's sight. */
     sealed interface Change {
         /** What held the canaries up. */
@@ -68,7 +132,10 @@ final class ObserverGuard {
         /** It is another hop than first thought. */
         record Renamed(Hop hop, long since) implements Change {}
 
-        /** A canary was seen again after {@code lasted}; {@code given} of it is what the nodes get back. */
+        /**
+         * A canary was seen again after {@code lasted}; {@code given} of it is what the nodes get back, and {@code hop} what
+         * explains most of it.
+         */
         record Sees(Hop hop, long lasted, long given) implements Change {}
     }
 
@@ -78,29 +145,48 @@ final class ObserverGuard {
     private final long period;
     private final long tolerance;
 
+    /** Whether sight is wanted. */
+    private boolean started;
     /** Whether canaries are sent. Until then everything is still being listed: the clock just runs, and nothing is proven. */
     private boolean begun;
-    /** When the newest canary that was seen had been sent. */
+    /** Up to when all that was stored has been seen, whatever proved it. */
     private long provenAt;
+    /** For how long the nodes' clock runs on after {@link #provenAt}. */
+    private long reach;
+    /** What proved it. */
+    private Means means = Means.WATCH;
+    /** When the newest canary that came out of the watch had been sent; before the first one, when sight was wanted. */
+    private long seenAt;
     /** All that was taken out of the nodes' clock. */
     private long lost;
 
     private boolean blind;
     private Hop hop = Hop.API_SERVER;
+    /** The time without proof, by the hop that explains it, up to {@link #bookedAt}. */
+    private final Map<Hop, Long> dark = new EnumMap<>(Hop.class);
+
+    private final Map<Hop, Long> unreported = new EnumMap<>(Hop.class);
+    /** {@link #lost}, {@link #provenAt} and {@link #seenAt} when the present blindness was noticed. */
+    private long lostBefore;
+
+    private long provenBefore;
+    private long blindSince;
+    private long bookedAt;
 
     private long tickedAt;
-    private long pausedUntil = NEVER;
-    private long pause;
     private long ackedAt = NEVER;
+    private long ackCameAt = NEVER;
+    private long answeredAt = NEVER;
     private long aliveAt = NEVER;
 
     private ObserverGuard(boolean on, Duration period, Duration tolerance) {
         this.on = on;
         this.period = period.toNanos();
         this.tolerance = tolerance.toNanos();
+        this.reach = this.tolerance;
     }
 
-    /** A guard that is blind after {@code tolerance} without a proof, once it {@linkplain #begin has begun}. */
+    /** A guard that is blind after {@code tolerance} without a proof, once it was {@linkplain #start started}. */
     static ObserverGuard watching(Duration period, Duration tolerance) {
         return new ObserverGuard(true, period, tolerance);
     }
@@ -114,16 +200,26 @@ final class ObserverGuard {
         return on;
     }
 
-    /** Observation begins now: what was before is neither proven nor blind. */
+    /** From now on the controller wants to see. */
+    void start(long now) {
+        started = true;
+        seenAt = now;
+        tickedAt = now;
+        bookedAt = now;
+    }
+
+    /** All is listed and canaries are sent from now on: what was before is neither proven nor given back. */
     void begin(long now) {
         begun = true;
         provenAt = now;
-        tickedAt = now;
+        if (!blind) {
+            start(now);
+        }
     }
 
     /** The time on the nodes' clock. */
     long nodeTime(long now) {
-        return begun ? Math.min(now, provenAt + tolerance) - lost : now;
+        return begun ? Math.min(now, provenAt + reach) - lost : now;
     }
 
     /** When the nodes' clock shows {@code nodeTime}, if nothing more is lost until then. */
@@ -131,19 +227,22 @@ final class ObserverGuard {
         return nodeTime + lost;
     }
 
-    /** Whether all is seen that was stored before the nodes' clock showed {@code nodeTime}. */
+    /**
+     * Whether all is seen that was stored before the nodes' clock showed {@code nodeTime}. By other means than the watch a
+     * node has twice the {@link #reach} more, so that at least two readings after its deadline show no renewal.
+     */
     boolean proves(long nodeTime) {
-        return !on || begun && provenAt - lost > nodeTime;
+        return !on || begun && provenAt - lost - (means == Means.WATCH ? 0 : 2 * reach) > nodeTime;
     }
 
-    /** Whether nothing was proven for longer than is tolerated. */
+    /** Whether no canary that was sent within the tolerance came out of the watch. */
     boolean isBlind(long now) {
-        return begun && now - provenAt > tolerance;
+        return on && started && now - seenAt > tolerance;
     }
 
-    /** Since when nothing is proven. */
+    /** How old the newest canary is that came out of the watch. */
     long canaryAge(long now) {
-        return begun ? now - provenAt : 0;
+        return started ? now - seenAt : 0;
     }
 
     /** All that the nodes were given back so far. */
@@ -151,14 +250,43 @@ final class ObserverGuard {
         return lost;
     }
 
-    /** Where sight was lost, while it is. */
+    /** What proved last that the controller sees. */
+    Means means() {
+        return means;
+    }
+
+    /** What verdicts rest on now. */
+    Judgement judgement(long now) {
+        if (!isBlind(now)) {
+            return Judgement.FULL;
+        }
+        if (!begun || provenAt <= provenBefore || now - provenAt > Math.max(2 * reach + period, 4 * tolerance)) {
+            return Judgement.NONE;
+        }
+        return switch (means) {
+            case WATCH -> Judgement.LATE;
+            case LIST -> Judgement.LIST;
+            case RENEWALS -> Judgement.RENEWALS;
+        };
+    }
+
+    /** The hop that explains the present blindness. */
     Hop hop() {
         return hop;
     }
 
-    /** The canary that was sent at {@code sentAt} was taken by the server. */
-    void acknowledged(long sentAt) {
+    /** The canary that was sent at {@code sentAt} was taken by the server; whether that took no longer than is tolerated. */
+    boolean acknowledged(long sentAt, long now) {
         ackedAt = Math.max(ackedAt, sentAt);
+        ackCameAt = now;
+        answered(now);
+        return now - sentAt <= tolerance;
+    }
+
+    /** A canary was answered, be it with a refusal. */
+    void answered(long now) {
+        answeredAt = now;
+        aliveAt = now;
     }
 
     /** The server answered something at all. */
@@ -166,49 +294,106 @@ final class ObserverGuard {
         aliveAt = now;
     }
 
-    /** The canary that was sent at {@code sentAt} came out of the watch. */
-    Optional<Change> seen(long sentAt, long now) {
-        ackedAt = Math.max(ackedAt, sentAt);
-        long gap = sentAt - provenAt;
-        // What was on its way for so long was held up itself, and so were the nodes' renewals beside it.
-        if (!on || gap <= 0 || now - sentAt > tolerance) {
+    /**
+     * The canary that was sent at {@code sentAt} was seen.
+     *
+     * @param prompt whether its write is known to have come to an end within the tolerance
+     * @param by where it was seen
+     */
+    Optional<Change> seen(long sentAt, boolean prompt, Means by, long now) {
+        // A write that was held up proves nothing: the nodes' renewals were held up beside it.
+        if (!on || !begun || !prompt && now - sentAt > tolerance) {
             return Optional.empty();
         }
-        boolean wasBlind = blind || gap > tolerance;
-        if (wasBlind && !blind) {
-            // Over before it was noticed: it has no name yet.
-            hop = diagnose(sentAt);
-        }
+        long gap = sentAt - provenAt;
         long given = gap > tolerance ? gap : 0;
-        lost += given;
-        long lasted = Math.max(given, now - provenAt);
-        provenAt = sentAt;
+        prove(sentAt, by, given, by == Means.WATCH ? tolerance : reach);
+        if (by != Means.WATCH || sentAt <= seenAt) {
+            return Optional.empty();
+        }
+        long lasted = Math.max(given, now - (blind ? blindSince : seenAt));
+        if (blind ? now - sentAt > tolerance / 2 : given == 0) {
+            // Either still late, or nothing was wrong.
+            seenAt = sentAt;
+            if (!blind) {
+                dark.clear();
+                bookedAt = sentAt;
+            }
+            return Optional.empty();
+        }
+        if (!blind) {
+            lostBefore = lost - given;
+        }
+        book(now);
+        Hop longest = longest();
+        dark.forEach((explained, time) -> unreported.merge(explained, blind ? 0 : time, Long::sum));
+        dark.clear();
+        seenAt = sentAt;
+        bookedAt = sentAt;
         blind = false;
-        return wasBlind ? Optional.of(new Change.Sees(hop, lasted, given)) : Optional.empty();
+        return Optional.of(new Change.Sees(longest, lasted, lost - lostBefore));
+    }
+
+    /**
+     * All leases, or a sample of them, were read from {@code startedAt} on, and enough nodes had renewed theirs.
+     *
+     * @param interval the time between two such readings
+     */
+    void renewalsRead(long startedAt, long interval, long now) {
+        // A canary that hangs says that writes do, whatever was stored before.
+        if (!on || !begun || now - answeredAt > tolerance) {
+            return;
+        }
+        if (means != Means.RENEWALS && startedAt - provenAt <= tolerance) {
+            // There is a better proof.
+            return;
+        }
+        long next = reachOf(interval);
+        long gap = startedAt - provenAt;
+        prove(startedAt, Means.RENEWALS, gap > 2 * next ? gap : Math.max(0, gap - reach), next);
+    }
+
+    private long reachOf(long interval) {
+        return Math.max(tolerance, interval * 3 / 2);
+    }
+
+    private void prove(long at, Means by, long given, long next) {
+        if (at > provenAt) {
+            provenAt = at;
+            means = by;
+            lost += given;
+            reach = next;
+        }
     }
 
     /** To be called each period: notices blindness, and by its own lateness that this process stood still. */
     Optional<Change> tick(long now) {
-        long late = now - tickedAt - period;
+        Optional<Hop> named = 2 * canaryAge(now) > 3 * period ? book(now) : Optional.empty();
         tickedAt = now;
-        if (late > period / 2) {
-            pause = late;
-            pausedUntil = now;
-        }
         if (!isBlind(now)) {
             return Optional.empty();
         }
-        Hop named = diagnose(now);
         if (!blind) {
             blind = true;
-            hop = named;
-            return Optional.of(new Change.Blind(hop, provenAt));
+            lostBefore = lost;
+            provenBefore = provenAt;
+            blindSince = seenAt;
+            unreported.putAll(dark);
+            hop = longest();
+            return Optional.of(new Change.Blind(hop, seenAt));
         }
-        if (named != hop) {
-            hop = named;
-            return Optional.of(new Change.Renamed(hop, provenAt));
+        if (named.isPresent() && named.get() != hop) {
+            hop = named.get();
+            return Optional.of(new Change.Renamed(hop, blindSince));
         }
         return Optional.empty();
+    }
+
+    /** The time of blindness since the last call, nanoseconds by the hop that explains it. */
+    Map<Hop, Long> takeBlindTime() {
+        Map<Hop, Long> taken = new EnumMap<>(unreported);
+        unreported.clear();
+        return taken;
     }
 
     /** The state of it, for people who ask. */
@@ -219,19 +404,59 @@ final class ObserverGuard {
                 .put("canaryAgeMs", canaryAge(now) / 1_000_000)
                 .put("toleranceMs", tolerance / 1_000_000)
                 .put("givenBackMs", lost / 1_000_000);
-        return isBlind(now) ? state.put("hop", hop.label()).build() : state.build();
+        return isBlind(now)
+                ? state.put("hop", hop.label())
+                        .put("judgement", judgement(now).label())
+                        .build()
+                : state.build();
     }
 
-    /** Which hop explains best why nothing was proven since {@link #provenAt}. */
-    private Hop diagnose(long now) {
-        long dark = now - provenAt;
-        if (pausedUntil > provenAt && pause > dark / 2) {
-            return Hop.CONTROLLER;
+    /** The present blindness in words, empty while the controller sees. */
+    Optional<String> blindness(long now) {
+        return isBlind(now)
+                ? Optional.of("nothing seen for " + Heartbeats.age(canaryAge(now)) + ": " + hop.meaning() + " (" + hop
+                        + "); " + judgement(now).meaning())
+                : Optional.empty();
+    }
+
+    /** Books the time since the last call to what explains it best; which is the answer. */
+    private Optional<Hop> book(long now) {
+        long span = now - bookedAt;
+        if (span <= 0) {
+            return Optional.empty();
         }
-        if (ackedAt > provenAt) {
+        bookedAt = now;
+        long late = now - tickedAt - period;
+        long paused = late > period / 2 ? Math.min(span, late) : 0;
+        Hop rest = diagnose(now);
+        add(Hop.CONTROLLER, paused);
+        add(rest, span - paused);
+        return Optional.of(2 * paused > span ? Hop.CONTROLLER : rest);
+    }
+
+    private void add(Hop explained, long time) {
+        if (time > 0) {
+            dark.merge(explained, time, Long::sum);
+            if (blind) {
+                unreported.merge(explained, time, Long::sum);
+            }
+        }
+    }
+
+    private Hop longest() {
+        return dark.entrySet().stream()
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(hop);
+    }
+
+    /** Which hop explains best why no canary comes. */
+    private Hop diagnose(long now) {
+        // Canaries are sent and the server is asked each period, so answers that flow are younger than two.
+        long recently = now - 5 * period / 2;
+        if (ackedAt > seenAt && ackCameAt > recently) {
             return Hop.WATCH;
         }
-        // Asked each period, so an answer in the second half of the dark is one to a question asked in the dark.
-        return aliveAt > provenAt + Math.min(dark / 2, tolerance) ? Hop.STORE : Hop.API_SERVER;
+        return aliveAt > recently ? Hop.STORE : Hop.API_SERVER;
     }
 }

@@ -1,6 +1,8 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.controller.metrics.ControllerMetrics;
+import java.time.Duration;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -8,9 +10,14 @@ import org.slf4j.LoggerFactory;
 final class ObserverReport {
     private static final Logger log = LoggerFactory.getLogger(ObserverReport.class);
 
+    /** Between two events of degraded judgement, at least: one that changes to and fro is seen in the metric. */
+    private static final Duration QUIET = Duration.ofSeconds(30);
+
     private final Explanations explanations;
     private final NodeEvents events;
     private final ControllerMetrics metrics;
+    private ObserverGuard.Judgement judgement = ObserverGuard.Judgement.FULL;
+    private long toldAt = Long.MIN_VALUE / 2;
 
     ObserverReport(Explanations explanations, NodeEvents events, ControllerMetrics metrics) {
         this.explanations = explanations;
@@ -19,6 +26,7 @@ final class ObserverReport {
         for (ObserverGuard.Hop hop : ObserverGuard.Hop.values()) {
             metrics.blind(hop.label(), false);
         }
+        tellJudgement();
     }
 
     /** Sight was lost, found again, or the reason turned out to be another. The answer is a condition, as JSON. */
@@ -31,16 +39,44 @@ final class ObserverReport {
         switch (change) {
             case ObserverGuard.Change.Blind blind -> events.blind(text);
             case ObserverGuard.Change.Renamed renamed -> events.blind(text);
-            case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted, long given) -> {
-                metrics.blindFor(hop.label(), lasted / 1e9);
-                events.sees(text);
-            }
+            case ObserverGuard.Change.Sees sees -> events.sees(text);
         }
         return explanations.condition(change, text);
     }
 
-    /** The last proof of sight is this old, nanoseconds. */
-    void proofAge(long nanos) {
-        metrics.canaryAge(nanos / 1e9);
+    /** How sight is at this moment; called each period. */
+    void ticked(ObserverGuard guard, long now) {
+        metrics.canaryAge(guard.canaryAge(now) / 1e9);
+        blindFor(guard.takeBlindTime());
+        ObserverGuard.Judgement next = guard.judgement(now);
+        if (next == judgement) {
+            return;
+        }
+        ObserverGuard.Judgement before = judgement;
+        judgement = next;
+        tellJudgement();
+        // That no node is judged any more, or that all is well again, is told by the change of sight.
+        boolean told = next == ObserverGuard.Judgement.FULL
+                || next == ObserverGuard.Judgement.NONE && before == ObserverGuard.Judgement.FULL;
+        if (!told && now - toldAt >= QUIET.toNanos()) {
+            toldAt = now;
+            String text = "judgement is degraded: " + next.meaning();
+            log.warn("{}", text);
+            explanations.degraded(next, text);
+            events.degraded(text);
+        }
+    }
+
+    /** Time of blindness, by hop, nanoseconds. */
+    void blindFor(Map<ObserverGuard.Hop, Long> times) {
+        times.forEach((hop, time) -> metrics.blindFor(hop.label(), time / 1e9));
+    }
+
+    private void tellJudgement() {
+        for (ObserverGuard.Judgement one : ObserverGuard.Judgement.values()) {
+            if (one != ObserverGuard.Judgement.FULL) {
+                metrics.degraded(one.label(), one == judgement);
+            }
+        }
     }
 }

@@ -154,7 +154,7 @@ final class Roster {
                 return NOT_TAKEN;
             }
             heartbeats.saw(health, scanned, now.nanos());
-            canary.sawVersions();
+            canary.settle();
             listener.changed();
             return scanned.resourceVersion();
         }
@@ -164,10 +164,10 @@ final class Roster {
             heartbeats.sawAllLeases(
                     objects.stream()
                             .map(Lease::new)
-                            .filter(lease -> !canary.saw(lease))
+                            .filter(lease -> !canary.saw(lease, ObserverGuard.Means.WATCH))
                             .toList(),
                     now.nanos());
-            canary.sawVersions();
+            canary.settle();
             if (!leasesListed) {
                 leasesListed = true;
                 listener.leasesKnown();
@@ -179,12 +179,12 @@ final class Roster {
         @Override
         public void onChange(JsonObject object) {
             Lease lease = new Lease(object);
-            if (!canary.saw(lease)) {
+            if (!canary.saw(lease, ObserverGuard.Means.WATCH)) {
                 heartbeats.saw(lease, Heartbeats.Source.LATE, now.nanos());
                 orphaned(lease.name());
-                canary.sawVersions();
                 listener.changed();
             }
+            canary.settle();
         }
 
         @Override

@@ -27,6 +27,7 @@ final class VerdictFacts {
     /** The first and the last answers, at most {@link #MAX_ANSWERS}. */
     private final List<Answer> answers = new ArrayList<>();
     private long provenAt;
+    private ObserverGuard.Means means = ObserverGuard.Means.WATCH;
     private long readAt;
     private long sentAt;
     private long deadline;
@@ -35,6 +36,7 @@ final class VerdictFacts {
     private String sentByNode = "";
     private long lagMicros = -1;
     private long arrivedAt;
+    private long lostBefore;
     private String read = "";
 
     /** The deadline was noticed at {@code noticedAt}, monotonic. */
@@ -43,7 +45,8 @@ final class VerdictFacts {
     }
 
     /** The controller's sight was proved. */
-    void proven(long now) {
+    void proven(ObserverGuard.Means by, long now) {
+        means = by;
         provenAt = now;
     }
 
@@ -53,6 +56,7 @@ final class VerdictFacts {
         sentByNode = health.signal == NodeHealth.Signal.LEASE ? renewTime(health) : health.readyHeartbeat;
         lagMicros = health.signal == NodeHealth.Signal.LEASE ? health.lagMicros : -1;
         arrivedAt = health.arrivedAt;
+        lostBefore = health.lostBefore;
     }
 
     /** The lease's renewTime as the API writes it; empty if there is none. */
@@ -124,8 +128,8 @@ final class VerdictFacts {
         if (lagMicros >= 0) {
             evidence.lag(Hop.NODE_TO_CONTROLLER.label(), Duration.ofNanos(lagMicros * 1_000));
         }
-        if (guard.lost() > 0) {
-            evidence.fact("givenBack", Heartbeats.age(guard.lost()));
+        if (guard.lost() > lostBefore) {
+            evidence.fact("givenBack", Heartbeats.age(guard.lost() - lostBefore));
         }
         if (readAt != 0) {
             evidence.fact("liveLook", read + ", " + Heartbeats.age(readAt - deadline) + " after the deadline");
@@ -141,6 +145,11 @@ final class VerdictFacts {
     private String sight(ObserverGuard guard) {
         if (!guard.isOn()) {
             return "not proved: the gate ObserverGuard is closed";
+        }
+        if (provenAt != 0 && means != ObserverGuard.Means.WATCH) {
+            return "the watch did not tell in time; instead " + means.meaning() + ", "
+                    + Heartbeats.age(Math.max(0, provenAt - deadline))
+                    + " after the deadline, so the stricter rule for live reads was used";
         }
         return provenAt == 0
                 ? "not proved"

@@ -7,6 +7,7 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -73,8 +74,12 @@ class EarlyWarningTest {
         renewUntil(cluster, 100, "alive", "dead");
         cluster.advanceTo("105S");
         cluster.leaseWatchFrozen = true;
+        // Nor does a list tell.
+        cluster.fault = call -> call.target().contains("limit=") ? Optional.of(TestCluster.internalError()) : Optional.empty();
+        cluster.hangs = call -> call.target().endsWith(Canary.NAME);
         renewUntil(cluster, 160, "alive");
         cluster.advanceTo("165S");
+        cluster.hangs = call -> false;
         cluster.leaseWatchFrozen = false;
 
         // What was not seen, from the canary of 105 s to that of 166 s, is given back to both.

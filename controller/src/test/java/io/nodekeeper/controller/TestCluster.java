@@ -84,6 +84,7 @@ final class TestCluster {
     private final Map<String, JsonObject> leases = new TreeMap<>();
     private final List<FakeTransport.Watch> broken = new ArrayList<>();
     private final List<Event> untold = new ArrayList<>();
+    private Optional<JsonObject> canary = Optional.empty();
     private boolean stalled;
     private int version = 100;
 
@@ -357,7 +358,9 @@ final class TestCluster {
         }
         String[] parts = path.split("/");
         if (path.equals(leasesPath)) {
-            return list(leases.values());
+            List<JsonObject> all = new ArrayList<>(leases.values());
+            canary.ifPresent(all::add);
+            return list(all);
         }
         if (path.startsWith(leasesPath) && call.method().equals("PATCH")) {
             return canary(call);
@@ -411,6 +414,7 @@ final class TestCluster {
     private JsonObject canary(Call call) {
         JsonObject lease = versioned(
                 Json.parseObject(call.body()).update("metadata", metadata -> metadata.with("name", Canary.NAME)));
+        canary = Optional.of(lease);
         if (!leaseWatchFrozen) {
             broadcast(ResourceType.LEASES, "MODIFIED", lease);
         }

@@ -75,9 +75,9 @@ class VerdictFactsTest {
         follow(cluster);
         renew(cluster, 100, 0);
         cluster.advanceTo("105S");
-        cluster.leaseWatchFrozen = true;
+        cluster.hung = true;
         cluster.advanceTo("165S");
-        cluster.leaseWatchFrozen = false;
+        cluster.hung = false;
 
         cluster.advanceTo("212S");
 

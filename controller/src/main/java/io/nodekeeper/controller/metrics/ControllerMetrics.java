@@ -71,6 +71,10 @@ public final class ControllerMetrics {
             make.counter("nodekeeper_verdicts_total", "Verdicts on late nodes, by what was found.", "verdict");
     private final Gauge blind =
             make.gauge("nodekeeper_observer_blind", "1 while the controller cannot see because of this hop.", "hop");
+    private final Gauge degraded = make.gauge(
+            "nodekeeper_observer_degraded",
+            "1 while verdicts do not rest on the watch as usual: late, list, renewals, or none if no node is judged.",
+            "how");
     private final Counter blindSeconds = make.counter(
             "nodekeeper_observer_blind_seconds_total",
             "Time for which the controller could not see because of this hop.",
@@ -179,6 +183,11 @@ public final class ControllerMetrics {
     public void blind(String hop, boolean isBlind) {
         blind.labelValues(hop).set(isBlind ? 1 : 0);
         blindSeconds.initLabelValues(hop);
+    }
+
+    /** Whether verdicts rest on {@code how} instead of on the watch: {@code late}, {@code list} and so on. */
+    public void degraded(String how, boolean isDegraded) {
+        degraded.labelValues(how).set(isDegraded ? 1 : 0);
     }
 
     /** The controller was blind for this much longer because of {@code hop}. */

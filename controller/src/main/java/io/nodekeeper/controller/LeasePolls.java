@@ -1,0 +1,162 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.KubeClient;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lists the leases while the controller is blind, one page and one list at a time, so that verdicts do not wait for the watch
+ * for ever. A list proves that all is seen that was stored before it began, if writes are known to come to an end: it shows a
+ * canary that was acknowledged in time, or that at least half of the nodes have renewed their leases of late. Where lists are
+ * refused, the canary and a sample of the leases are read one by one. Confined to the loop.
+ */
+final class LeasePolls {
+    private static final Logger log = LoggerFactory.getLogger(LeasePolls.class);
+    /** Leases in a page, as client-go asks for. */
+    private static final int PAGE = 500;
+    /** Leases that are listed in a second, at most: 10,000 nodes are listed every 4 s. */
+    private static final int PER_SECOND = 2_500;
+    /** Leases in a sample: if half of 16 renew, writes come to an end. */
+    private static final int SAMPLE = 16;
+
+    private final KubeClient client;
+    private final ObserverGuard guard;
+    private final Canary canary;
+    private final Heartbeats heartbeats;
+    private final RandomGenerator random;
+    private final Judge.Now now;
+    /** What waits for a proof looks again. */
+    private final Runnable looked;
+    private final long period;
+    /** A node that was heard of within this time renews its lease: two of the usual four renewals in a grace. */
+    private final long recent;
+
+    private boolean underWay;
+    private boolean stopped;
+    private long nextAt;
+
+    LeasePolls(
+            KubeClient client,
+            ControllerConfig config,
+            ObserverGuard guard,
+            Canary canary,
+            Heartbeats heartbeats,
+            RandomGenerator random,
+            Judge.Now now,
+            Runnable looked) {
+        this.looked = looked;
+        this.client = client;
+        this.guard = guard;
+        this.canary = canary;
+        this.heartbeats = heartbeats;
+        this.random = random;
+        this.now = now;
+        this.period = config.canaryTolerance().toNanos() * 2 / 3;
+        this.recent = config.nodeMonitorGracePeriod().dividedBy(2).toNanos();
+    }
+
+    /** A period of the canary has passed. */
+    void ticked() {
+        if (!stopped && !underWay && guard.isBlind(now.nanos()) && now.nanos() >= nextAt) {
+            underWay = true;
+            long startedAt = now.nanos();
+            List<Lease> leases = new ArrayList<>();
+            page("", leases)
+                    .exceptionallyCompose(error -> Failures.cause(error) instanceof ApiException
+                            ? sample(leases)
+                            : CompletableFuture.failedFuture(Failures.cause(error)))
+                    .thenRun(() -> read(leases, startedAt))
+                    .whenComplete((done, error) -> {
+                        underWay = false;
+                        nextAt = startedAt + interval(leases.size());
+                        if (error != null) {
+                            log.debug("leases could not be read: {}", Failures.text(error));
+                        }
+                    });
+        }
+    }
+
+    void stop() {
+        stopped = true;
+    }
+
+    private long interval(int leases) {
+        return Math.max(period, Duration.ofSeconds(1).toNanos() * leases / PER_SECOND);
+    }
+
+    private CompletableFuture<Void> page(String next, List<Lease> leases) {
+        String query = "limit=" + PAGE + (next.isEmpty() ? "" : "&continue=" + next);
+        return client.list(ResourceType.LEASES, Lease.NODE_NAMESPACE, query).thenCompose(list -> {
+            list.array("items").objects().map(Lease::new).forEach(leases::add);
+            String more = list.object("metadata").text("continue");
+            return more.isEmpty() || stopped ? CompletableFuture.completedFuture(null) : page(encoded(more), leases);
+        });
+    }
+
+    private static String encoded(String token) {
+        return URLEncoder.encode(token, StandardCharsets.UTF_8);
+    }
+
+    private CompletableFuture<Void> sample(List<Lease> leases) {
+        leases.clear();
+        List<String> names = heartbeats.sample(random, SAMPLE);
+        names.add(Canary.NAME);
+        return CompletableFuture.allOf(names.stream()
+                .map(name -> client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name)
+                        .thenAccept(lease -> leases.add(new Lease(lease)))
+                        .exceptionally(error -> {
+                            log.debug("lease {}: {}", name, Failures.text(error));
+                            return null;
+                        }))
+                .toArray(CompletableFuture[]::new));
+    }
+
+    private void read(List<Lease> leases, long startedAt) {
+        if (stopped) {
+            return;
+        }
+        List<Lease> others = new ArrayList<>(leases.size());
+        boolean renewing = isHalfRenewing(leases);
+        // The proof first: what is heard now counts from a clock that runs again.
+        for (Lease lease : leases) {
+            if (!canary.saw(lease, ObserverGuard.Means.LIST)) {
+                others.add(lease);
+            }
+        }
+        if (renewing) {
+            guard.renewalsRead(startedAt, interval(leases.size()), now.nanos());
+        }
+        // What the watch has told of meanwhile is newer.
+        others.forEach(lease -> heartbeats.saw(lease, Heartbeats.Source.LATE, now.nanos()));
+        canary.settle();
+        looked.run();
+    }
+
+    private boolean isHalfRenewing(List<Lease> leases) {
+        int voters = 0;
+        int renewing = 0;
+        for (Lease lease : leases) {
+            NodeHealth health = heartbeats.find(lease.name()).orElse(null);
+            if (health == null || !health.hasLease || health.ready.equals(Condition.UNKNOWN)) {
+                continue;
+            }
+            voters++;
+            boolean renewed = Versions.isNewer(Versions.number(lease.resourceVersion()), health.leaseVersion)
+                    || health.signal == NodeHealth.Signal.LEASE && now.nanos() - health.arrivedAt <= recent;
+            renewing += renewed ? 1 : 0;
+        }
+        return voters > 0 && 2 * renewing >= voters;
+    }
+}
