@@ -191,21 +191,25 @@ class ExchangesTest {
 
     @Test
     @Tag("W1")
-    void canaryThatMayNotBeWrittenIsBorrowedFromANode() {
-        Exchanges server = run(Mode.DEADLINES, "forbidden-canary.txt", 52);
+    void verdictsRestOnTheRenewalsOfOthersWhereTheCanaryMayNotBeWritten() {
+        Exchanges before = run(Mode.DEADLINES, "forbidden-canary.txt", 52);
+        assertThat(calls(before, STATUS)).isEmpty();
 
-        assertThat(calls(server, "PATCH " + LEASES + "/nodekeeper-canary")).hasSize(1);
-        assertThat(calls(server, "GET " + LEASES + "/n2")).isNotEmpty();
+        Exchanges server = run(Mode.DEADLINES, "forbidden-canary.txt", 75);
         assertThat(calls(server, STATUS)).hasSize(1);
+        assertThat(lines(server)).noneMatch(line -> line.contains("/nodes/n2"));
         assertThat(eventReasons(server)).containsExactly("RegisteredNode n1", "RegisteredNode n2", "NodeNotReady n1");
+        assertThat(calls(server, "POST /api/v1/namespaces/kube-node-lease/events"))
+                .extracting(event -> event.sent().text("reason"))
+                .containsExactly("ObserverBlind", "JudgementDegraded");
         assertThat(server.unanswered()).isEmpty();
     }
 
     @Test
     @Tag("W1")
-    void watchThatTellsOfNothingStopsTheClocksUntilItTellsAgain() {
-        // Nothing is told from 20 s to 100 s; n1 has 30 s of its grace left then.
-        Exchanges before = run(Mode.DEADLINES, "stalled-server.txt", 128);
+    void watchThatTellsOfNothingIsReplacedByLists() {
+        // Nothing is told from 20 s to 100 s, and n1 is silent from the beginning.
+        Exchanges before = run(Mode.DEADLINES, "stalled-server.txt", 52);
         assertThat(calls(before, STATUS)).isEmpty();
         assertThat(calls(before, "GET /version")).isNotEmpty();
 
