@@ -109,7 +109,9 @@ final class Draft {
     /** Moves what is at {@code from} to {@code path}. */
     void move(String from, String path) {
         if (path.equals(from)) {
-            find(from).orElseThrow(() -> missing(from));
+            if (find(from).isEmpty()) {
+                throw missing(from);
+            }
             return;
         }
         if (path.startsWith(from + "/")) {

@@ -199,7 +199,7 @@ final class Attempts {
     private static RuntimeException refused(Throwable error) {
         Throwable cause = Failures.cause(error);
         if (cause instanceof StoreException.NoSpace) {
-            return new ApiException(500, "InternalError", cause.getMessage());
+            return new ApiException(500, "InternalError", String.valueOf(cause.getMessage()));
         }
         return cause instanceof ApiException refused
                 ? refused

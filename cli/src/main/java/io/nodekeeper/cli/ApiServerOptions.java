@@ -206,7 +206,7 @@ final class ApiServerOptions implements Checked {
         try {
             return EventLimitsFile.read(Files.readAllBytes(file));
         } catch (IllegalArgumentException e) {
-            throw new IOException("--event-rate-limit-config " + file + ": " + e.getMessage().replace("\n", "; "), e);
+            throw new IOException("--event-rate-limit-config " + file + ": " + String.valueOf(e.getMessage()).replace("\n", "; "), e);
         }
     }
 

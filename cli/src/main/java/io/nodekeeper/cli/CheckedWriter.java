@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -29,7 +30,7 @@ final class CheckedWriter extends PrintWriter {
     /** Flushes, and returns the first error if there was one. */
     Optional<IOException> failure() {
         flush();
-        return failure.get();
+        return Objects.requireNonNull(failure.get());
     }
 
     /** Whether {@code failure} means that the reader of a pipe has closed it. */

@@ -31,7 +31,7 @@ final class ProbeRules {
         }
         for (String probe : PROBES) {
             if (container.has(probe)) {
-                probe(container.object(probe), probe, graceSeconds);
+                probe(container.object(probe), probe);
             }
         }
     }
@@ -49,7 +49,7 @@ final class ProbeRules {
         }
     }
 
-    private static void probe(FieldCheck probe, String name, long graceSeconds) {
+    private static void probe(FieldCheck probe, String name) {
         handler(probe, HANDLERS);
         NUMBERS.forEach(probe::notNegative);
         boolean readiness = name.equals("readinessProbe");

@@ -219,7 +219,7 @@ final class Mirror {
             try {
                 take(response.getEventsList());
             } catch (EncryptionException e) {
-                anew(e.getMessage());
+                anew(String.valueOf(e.getMessage()));
             }
         }
     }
