@@ -61,8 +61,10 @@ class FrameMeterTest {
 
         // When there is one more, then the client is told to calm down, nothing more comes through, and it ends.
         channel.writeInbound(frames(1, type, 8));
-        assertThat(codec.error).isInstanceOf(Http2Exception.class);
-        assertThat(((Http2Exception) codec.error).error()).isEqualTo(Http2Error.ENHANCE_YOUR_CALM);
+        assertThat(codec.error)
+                .isInstanceOfSatisfying(
+                        Http2Exception.class,
+                        error -> assertThat(error.error()).isEqualTo(Http2Error.ENHANCE_YOUR_CALM));
         long before = codec.bytes;
         channel.writeInbound(frames(1, 1, 8));
         assertThat(codec.bytes).isEqualTo(before);
