@@ -72,8 +72,8 @@ enum Attack {
             return put(prey, clients[thread], "w" + one % 40, one + "x".repeat(240_000));
         });
     }),
-    LISTS("lists of 200 objects of 240 KB", (prey, until) -> {
-        fill(prey, 200);
+    LISTS("lists of 60 objects of 240 KB", (prey, until) -> {
+        fill(prey, 60);
         return bodies(prey, until, 16, Prey.HEAVY, "GET", maps(), "application/json", i -> "");
     }),
     DELETIONS("deletions of collections with events of 1.4 MB", (prey, until) -> {
@@ -116,7 +116,7 @@ enum Attack {
         });
     }),
     SLOW_LISTS("lists that nobody reads", (prey, until) -> {
-        fill(prey, 100);
+        fill(prey, 60);
         return RawAttacks.watches(prey, until, 20, 20, maps(), () -> Thread.sleep(100));
     }),
     BODIES_HELD("300 bodies of 2.9 MB, the last byte of which does not come", (prey, until) ->

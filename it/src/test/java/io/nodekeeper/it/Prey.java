@@ -118,7 +118,11 @@ final class Prey {
                     try {
                         answer = step.next(thread);
                     } catch (Exception e) {
-                        answer = e instanceof IOException ? "cut off" : e.getClass().getSimpleName();
+                        answer = switch (e) {
+                            case IOException gone -> "cut off";
+                            case InterruptedException late -> "not done in time";
+                            default -> e.getClass().getSimpleName();
+                        };
                     }
                     answers.merge(answer, 1, Integer::sum);
                 }
