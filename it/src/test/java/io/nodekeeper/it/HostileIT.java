@@ -229,7 +229,7 @@ class HostileIT {
 
             Heartbeats are those of 40 nodes that renew once a second over connections of their own, timed from when each was
             due until its answer was there, during the attack and 2 s afterwards. False verdicts are living nodes, of all, that
-            the controller made Unknown. Memory is the most that was resident. As it should be: 99 % of the heartbeats take less
+            the controller made Unknown. Memory is the most that was resident. As it should be: 99 %% of the heartbeats take less
             than a second, no false verdict, less than 1.2 GB, and the server runs.
 
             | attack | heartbeats | half within | 99 %% within | all within | memory | false verdicts | answers | as it should be |

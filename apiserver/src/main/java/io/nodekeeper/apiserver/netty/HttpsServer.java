@@ -2,12 +2,14 @@ package io.nodekeeper.apiserver.netty;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
@@ -33,6 +35,12 @@ public final class HttpsServer {
     private static final Logger log = LoggerFactory.getLogger(HttpsServer.class);
 
     private static final int BACKLOG = 4_096;
+
+    /**
+     * The most bytes that are read from one connection before its event loop turns to the next, in two reads. Small requests
+     * sent ahead take some 25 µs for each 80 bytes: 20 ms. Netty's usual megabyte of them held up all others for 0.5 s.
+     */
+    private static final int TURN = 64 << 10;
 
     /** For a TLS handshake: as Kubernetes gives a request's headers, since all clients come at once after a restart. */
     private static final int HANDSHAKE_MILLIS = 32_000;
@@ -63,6 +71,7 @@ public final class HttpsServer {
                 .channel(epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.RCVBUF_ALLOCATOR, turn())
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
                 .childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
@@ -76,6 +85,10 @@ public final class HttpsServer {
                 .bind(options.address())
                 .syncUninterruptibly()
                 .channel();
+    }
+
+    private static RecvByteBufAllocator turn() {
+        return new AdaptiveRecvByteBufAllocator(64, 2_048, TURN / 2).maxMessagesPerRead(2);
     }
 
     /**
