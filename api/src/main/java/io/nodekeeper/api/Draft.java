@@ -81,8 +81,7 @@ final class Draft {
                     throw missing(path);
                 }
             }
-            case Items array ->
-                array.items.set(index(path, steps.getLast(), array.items.size() - 1), part);
+            case Items array -> array.items.set(index(path, steps.getLast(), array.items.size() - 1), part);
             case Closed closed -> throw noContainer(path, closed);
         }
     }
@@ -211,7 +210,8 @@ final class Draft {
                 }
                 int[] at = {0};
                 boolean[] same = {true};
-                items.forEach(item -> same[0] = same[0] && equal(item, array.items().get(at[0]++)));
+                items.forEach(item ->
+                        same[0] = same[0] && equal(item, array.items().get(at[0]++)));
                 yield same[0];
             }
         };
@@ -257,8 +257,8 @@ final class Draft {
                 i++;
                 char escape = i < end ? path.charAt(i) : ' ';
                 if (escape != '0' && escape != '1') {
-                    throw JsonPatch.refused("\"" + JsonPatch.shown(path)
-                            + "\" is no JSON pointer; expected 0 or 1 behind each tilde");
+                    throw JsonPatch.refused(
+                            "\"" + JsonPatch.shown(path) + "\" is no JSON pointer; expected 0 or 1 behind each tilde");
                 }
                 c = escape == '0' ? '~' : '/';
             }
@@ -272,7 +272,7 @@ final class Draft {
     }
 
     private static ApiException noContainer(String path, Closed closed) {
-        return JsonPatch.refused("the parent of \"" + JsonPatch.shown(path) + "\" is no object or array but "
-                + closed.value.kind());
+        return JsonPatch.refused(
+                "the parent of \"" + JsonPatch.shown(path) + "\" is no object or array but " + closed.value.kind());
     }
 }

@@ -188,9 +188,7 @@ public final class Json {
                 }
                 case START_ARRAY -> {
                     List<JsonValue> items = new ArrayList<>();
-                    for (JsonToken next = parser.nextToken();
-                            next != JsonToken.END_ARRAY;
-                            next = parser.nextToken()) {
+                    for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
                         items.add(read(next));
                     }
                     yield new JsonArray(items);
@@ -208,7 +206,9 @@ public final class Json {
     /** The path of the field {@code name} of the object that is being read. */
     private static String path(JsonStreamContext object, String name) {
         StringBuilder path = new StringBuilder(cut(name));
-        for (JsonStreamContext at = object.getParent(); at != null && !at.inRoot() && path.length() < PATH; at = at.getParent()) {
+        for (JsonStreamContext at = object.getParent();
+                at != null && !at.inRoot() && path.length() < PATH;
+                at = at.getParent()) {
             if (at.inArray()) {
                 path.insert(0, "[" + at.getCurrentIndex() + "].");
             } else {

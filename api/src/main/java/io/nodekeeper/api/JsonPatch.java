@@ -66,9 +66,8 @@ public final class JsonPatch {
         if (item instanceof JsonObject object
                 && object.get("path").orElse(JsonNull.NULL) instanceof JsonString path
                 && kind(object.text("op")).isPresent()) {
-            Optional<String> from = object.get("from")
-                    .filter(JsonString.class::isInstance)
-                    .map(value -> ((JsonString) value).value());
+            Optional<String> from =
+                    object.get("from").filter(JsonString.class::isInstance).map(value -> ((JsonString) value).value());
             return new Operation(kind(object.text("op")).get(), path.value(), from, object.get("value"));
         }
         throw ApiException.badRequest(
@@ -128,15 +127,13 @@ public final class JsonPatch {
     }
 
     private static JsonValue value(Operation operation) {
-        return operation.value.orElseThrow(() -> refused(
-                operation.kind.name().toLowerCase(java.util.Locale.ROOT) + " at " + shown(operation.path)
-                        + " needs a value"));
+        return operation.value.orElseThrow(() -> refused(operation.kind.name().toLowerCase(java.util.Locale.ROOT)
+                + " at " + shown(operation.path) + " needs a value"));
     }
 
     private static String from(Operation operation) {
-        return operation.from.orElseThrow(() -> refused(
-                operation.kind.name().toLowerCase(java.util.Locale.ROOT) + " to " + shown(operation.path)
-                        + " needs a from"));
+        return operation.from.orElseThrow(() -> refused(operation.kind.name().toLowerCase(java.util.Locale.ROOT)
+                + " to " + shown(operation.path) + " needs a from"));
     }
 
     /** The refusal of an operation, in Kubernetes' words. */
@@ -153,7 +150,8 @@ public final class JsonPatch {
     static boolean equal(JsonValue actual, JsonValue wanted) {
         return switch (wanted) {
             case JsonObject fields -> {
-                if (!(actual instanceof JsonObject object) || object.fields().size() != fields.fields().size()) {
+                if (!(actual instanceof JsonObject object)
+                        || object.fields().size() != fields.fields().size()) {
                     yield false;
                 }
                 for (var field : fields.fields().entrySet()) {
@@ -165,7 +163,8 @@ public final class JsonPatch {
                 yield true;
             }
             case JsonArray items -> {
-                if (!(actual instanceof JsonArray array) || array.items().size() != items.items().size()) {
+                if (!(actual instanceof JsonArray array)
+                        || array.items().size() != items.items().size()) {
                     yield false;
                 }
                 for (int i = 0; i < items.items().size(); i++) {

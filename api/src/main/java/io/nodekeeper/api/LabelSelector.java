@@ -19,8 +19,7 @@ public final class LabelSelector {
     private static final String KEY = "[A-Za-z0-9_./-]++";
     // Possessive throughout: no part can begin with what the part before it may take, and a long run of white space
     // between parts would otherwise be tried at each of its places.
-    private static final Pattern SET =
-            Pattern.compile("\\s*+(" + KEY + ")\\s++(in|notin)\\s*+\\(([^()]*+)\\)\\s*+");
+    private static final Pattern SET = Pattern.compile("\\s*+(" + KEY + ")\\s++(in|notin)\\s*+\\(([^()]*+)\\)\\s*+");
     private static final Pattern COMPARE =
             Pattern.compile("\\s*+(" + KEY + ")\\s*+(==|=|!=|>|<)\\s*+([A-Za-z0-9_.-]*+)\\s*+");
     private static final Pattern EXISTS = Pattern.compile("\\s*+(!?)\\s*+(" + KEY + ")\\s*+");

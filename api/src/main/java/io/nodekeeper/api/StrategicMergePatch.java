@@ -242,8 +242,9 @@ public final class StrategicMergePatch {
     }
 
     private static JsonArray filtered(JsonArray items, Set<String> gone) {
-        return new JsonArray(
-                items.items().stream().filter(item -> !gone.contains(identity(item))).toList());
+        return new JsonArray(items.items().stream()
+                .filter(item -> !gone.contains(identity(item)))
+                .toList());
     }
 
     private static JsonObject retained(JsonObject object, JsonArray keys) {

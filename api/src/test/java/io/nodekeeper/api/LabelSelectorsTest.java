@@ -10,10 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LabelSelectorsTest {
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             {}                                                                            | true
             {"matchLabels":{"a":"1"}}                                                     | true
             {"matchLabels":{"a":"1","b":"3"}}                                             | false

@@ -10,8 +10,7 @@ final class AccessResources {
     private static final String AUTHORIZATION = "authorization.k8s.io";
     private static final String AUTHENTICATION = "authentication.k8s.io";
 
-    static final Resource ROLES = Resource.stored(
-                    new ResourceType(RBAC, "v1", "roles", "Role", true), "roles")
+    static final Resource ROLES = Resource.stored(new ResourceType(RBAC, "v1", "roles", "Role", true), "roles")
             .strategy(new RoleStrategy(true))
             .table(Tables.ROLES);
 
@@ -26,31 +25,22 @@ final class AccessResources {
             .table(Tables.ROLES);
 
     static final Resource CLUSTER_ROLE_BINDINGS = Resource.stored(
-                    new ResourceType(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", false), "clusterrolebindings")
+                    new ResourceType(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", false),
+                    "clusterrolebindings")
             .strategy(new BindingStrategy(false))
             .table(Tables.ROLE_BINDINGS);
 
-    static final Resource TOKEN_REVIEWS =
-            asked(AUTHENTICATION, "tokenreviews", "TokenReview", false);
+    static final Resource TOKEN_REVIEWS = asked(AUTHENTICATION, "tokenreviews", "TokenReview", false);
     static final Resource SELF_SUBJECT_REVIEWS =
             asked(AUTHENTICATION, "selfsubjectreviews", "SelfSubjectReview", false);
-    static final Resource SUBJECT_ACCESS_REVIEWS = asked(
-            AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", false);
-    static final Resource LOCAL_SUBJECT_ACCESS_REVIEWS = asked(
-            AUTHORIZATION,
-            "localsubjectaccessreviews",
-            "LocalSubjectAccessReview",
-            true);
-    static final Resource SELF_SUBJECT_ACCESS_REVIEWS = asked(
-            AUTHORIZATION,
-            "selfsubjectaccessreviews",
-            "SelfSubjectAccessReview",
-            false);
-    static final Resource SELF_SUBJECT_RULES_REVIEWS = asked(
-            AUTHORIZATION,
-            "selfsubjectrulesreviews",
-            "SelfSubjectRulesReview",
-            false);
+    static final Resource SUBJECT_ACCESS_REVIEWS =
+            asked(AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", false);
+    static final Resource LOCAL_SUBJECT_ACCESS_REVIEWS =
+            asked(AUTHORIZATION, "localsubjectaccessreviews", "LocalSubjectAccessReview", true);
+    static final Resource SELF_SUBJECT_ACCESS_REVIEWS =
+            asked(AUTHORIZATION, "selfsubjectaccessreviews", "SelfSubjectAccessReview", false);
+    static final Resource SELF_SUBJECT_RULES_REVIEWS =
+            asked(AUTHORIZATION, "selfsubjectrulesreviews", "SelfSubjectRulesReview", false);
 
     /** Roles and bindings: what authorization goes by. */
     static final List<Resource> STORED = List.of(CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, ROLES, ROLE_BINDINGS);

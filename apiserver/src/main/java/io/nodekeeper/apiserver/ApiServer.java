@@ -337,8 +337,7 @@ public final class ApiServer {
         }
         return switch (response) {
             case ApiResponse.Full full -> new ApiResponse.Full(full.status(), headers, full.body());
-            case ApiResponse.InPieces large ->
-                new ApiResponse.InPieces(large.status(), headers, large.pieces());
+            case ApiResponse.InPieces large -> new ApiResponse.InPieces(large.status(), headers, large.pieces());
             case ApiResponse.Streamed streamed ->
                 new ApiResponse.Streamed(streamed.status(), headers, streamed.start());
         };

@@ -113,8 +113,7 @@ final class Attempts {
         attempt(order, attempt, found).whenComplete((done, error) -> {
             if (error != null && Failures.cause(error) instanceof StoreException.Conflict lost && number < TRIES) {
                 run(order, attempt, lost.actual(), true, number + 1, result);
-            } else if (error != null
-                    && Failures.cause(error) instanceof StoreException.Compacted && number < TRIES) {
+            } else if (error != null && Failures.cause(error) instanceof StoreException.Compacted && number < TRIES) {
                 // The version was replaced, and its value is gone, before it was read.
                 confirm(order, attempt, number, result);
             } else if (error != null && Failures.cause(error) instanceof StoreException failed) {

@@ -97,12 +97,15 @@ final class BuiltInAccess {
         if (update.equals("false")) {
             return now;
         }
-        JsonObject labelled = now.update("metadata", metadata -> merged(
-                merged(metadata, wanted.object("metadata"), "labels"), wanted.object("metadata"), "annotations"));
+        JsonObject labelled = now.update(
+                "metadata",
+                metadata -> merged(
+                        merged(metadata, wanted.object("metadata"), "labels"),
+                        wanted.object("metadata"),
+                        "annotations"));
         List<JsonValue> subjects = missing(now, wanted, "subjects");
         if (Aggregation.isAggregated(wanted)) {
-            List<JsonValue> selectors =
-                    missing(now.object(AGGREGATION), wanted.object(AGGREGATION), SELECTORS);
+            List<JsonValue> selectors = missing(now.object(AGGREGATION), wanted.object(AGGREGATION), SELECTORS);
             return selectors.isEmpty()
                     ? labelled
                     : labelled.update(AGGREGATION, aggregation -> with(aggregation, SELECTORS, selectors));

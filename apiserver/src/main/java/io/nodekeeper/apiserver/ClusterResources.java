@@ -14,8 +14,7 @@ final class ClusterResources {
             .subresources(Subresource.action("token", "authentication.k8s.io", "v1", "TokenRequest"))
             .table(ClusterTables.SERVICE_ACCOUNTS);
 
-    static final Resource SECRETS = Resource.stored(
-                    new ResourceType("", "v1", "secrets", "Secret", true), "secrets")
+    static final Resource SECRETS = Resource.stored(new ResourceType("", "v1", "secrets", "Secret", true), "secrets")
             .strategy(new SecretStrategy())
             .fields(Map.of("type", secret -> secret.text("type")))
             .table(ClusterTables.SECRETS);
@@ -58,7 +57,8 @@ final class ClusterResources {
             .table(ClusterTables.CSI_DRIVERS);
 
     static final Resource VOLUME_ATTACHMENTS = Resource.stored(
-                    new ResourceType("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", false), "volumeattachments")
+                    new ResourceType("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", false),
+                    "volumeattachments")
             .subresources(Subresource.status("VolumeAttachment"))
             .strategy(new VolumeAttachmentStrategy())
             .table(ClusterTables.VOLUME_ATTACHMENTS);
@@ -69,7 +69,8 @@ final class ClusterResources {
             .table(ClusterTables.RUNTIME_CLASSES);
 
     static final Resource POD_DISRUPTION_BUDGETS = Resource.stored(
-                    new ResourceType("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true), "poddisruptionbudgets")
+                    new ResourceType("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true),
+                    "poddisruptionbudgets")
             .shortNames("pdb")
             .subresources(Subresource.status("PodDisruptionBudget"))
             .strategy(new DisruptionBudgetStrategy())
@@ -96,8 +97,7 @@ final class ClusterResources {
             .table(ClusterTables.NEW_EVENTS);
 
     /** The older way to bind a pod, which is named in the body. */
-    static final Resource BINDINGS =
-            Resource.asked(new ResourceType("", "v1", "bindings", "Binding", true));
+    static final Resource BINDINGS = Resource.asked(new ResourceType("", "v1", "bindings", "Binding", true));
 
     static final List<Resource> ALL = List.of(
             BINDINGS,

@@ -59,15 +59,18 @@ final class CollectionDeletions {
                     some.add(delete(job, entry));
                 }
             }
-            CompletableFuture.allOf(some.toArray(CompletableFuture[]::new)).whenCompleteAsync((deleted, error) -> {
-                if (error != null) {
-                    job.done.completeExceptionally(Failures.cause(error));
-                } else if (job.entries.hasNext()) {
-                    next(job);
-                } else {
-                    job.done.complete(null);
-                }
-            }, workers);
+            CompletableFuture.allOf(some.toArray(CompletableFuture[]::new))
+                    .whenCompleteAsync(
+                            (deleted, error) -> {
+                                if (error != null) {
+                                    job.done.completeExceptionally(Failures.cause(error));
+                                } else if (job.entries.hasNext()) {
+                                    next(job);
+                                } else {
+                                    job.done.complete(null);
+                                }
+                            },
+                            workers);
         } catch (RuntimeException e) {
             job.done.completeExceptionally(e);
         }
@@ -81,8 +84,7 @@ final class CollectionDeletions {
                 ? job.all.about(place.substring(0, slash), place.substring(slash + 1))
                 : job.all.about("", place);
         return deletions.delete(one, job.options).handle((deleted, error) -> {
-            if (error != null
-                    && !(Failures.cause(error) instanceof ApiException refused && refused.code() == 404)) {
+            if (error != null && !(Failures.cause(error) instanceof ApiException refused && refused.code() == 404)) {
                 throw new CompletionException(Failures.cause(error));
             }
             // What was deleted is not kept, and what somebody else deleted meanwhile is deleted, too.

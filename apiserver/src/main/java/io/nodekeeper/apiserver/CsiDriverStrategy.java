@@ -38,9 +38,7 @@ final class CsiDriverStrategy implements Strategy {
         String policy = spec.text("fsGroupPolicy");
         if (!GROUP_POLICIES.contains(policy)) {
             errors.add(FieldError.notSupported(
-                    "spec.fsGroupPolicy",
-                    "\"" + policy + "\"",
-                    "\"ReadWriteOnceWithFSType\", \"File\", \"None\""));
+                    "spec.fsGroupPolicy", "\"" + policy + "\"", "\"ReadWriteOnceWithFSType\", \"File\", \"None\""));
         }
         for (String mode : spec.array("volumeLifecycleModes").strings().toList()) {
             if (!MODES.contains(mode)) {

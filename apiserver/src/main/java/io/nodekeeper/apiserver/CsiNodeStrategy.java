@@ -43,9 +43,7 @@ final class CsiNodeStrategy implements Strategy {
             Optional<Long> count = drivers.get(i).object("allocatable").number("count");
             count.filter(number -> number < 0)
                     .ifPresent(number -> errors.add(FieldError.invalid(
-                            path + ".allocatable.count",
-                            Long.toString(number),
-                            "must be greater than or equal to 0")));
+                            path + ".allocatable.count", Long.toString(number), "must be greater than or equal to 0")));
         }
         return errors;
     }

@@ -26,8 +26,7 @@ final class DaemonSetStrategy implements Strategy {
 
     private static JsonObject defaulted(JsonObject set) {
         return set.update("spec", given -> {
-            JsonObject spec =
-                    given.update("template", template -> template.update("spec", PodDefaults::templateSpec));
+            JsonObject spec = given.update("template", template -> template.update("spec", PodDefaults::templateSpec));
             spec = spec.update("updateStrategy", DaemonSetStrategy::defaultedStrategy);
             return Defaults.value(spec, "revisionHistoryLimit", JsonNumber.of(10));
         });
@@ -60,9 +59,7 @@ final class DaemonSetStrategy implements Strategy {
             errors.add(FieldError.required("spec.selector", ""));
         } else if (!LabelSelectors.matches(selector, labels.texts())) {
             errors.add(FieldError.invalid(
-                    "spec.template.metadata.labels",
-                    labels.toString(),
-                    "`selector` does not match template `labels`"));
+                    "spec.template.metadata.labels", labels.toString(), "`selector` does not match template `labels`"));
         }
         for (String field : List.of("minReadySeconds", "revisionHistoryLimit")) {
             spec.number(field)
@@ -89,8 +86,7 @@ final class DaemonSetStrategy implements Strategy {
         }
         if (spec.has("activeDeadlineSeconds")) {
             errors.add(FieldError.forbidden(
-                    "spec.template.spec.activeDeadlineSeconds",
-                    "activeDeadlineSeconds in DaemonSet is not Supported"));
+                    "spec.template.spec.activeDeadlineSeconds", "activeDeadlineSeconds in DaemonSet is not Supported"));
         }
         return errors;
     }
@@ -102,7 +98,8 @@ final class DaemonSetStrategy implements Strategy {
         JsonObject spec = set.object("spec");
         JsonObject before = old.object("spec");
         if (!spec.object("selector").equals(before.object("selector"))) {
-            errors.add(FieldError.invalid("spec.selector", spec.object("selector").toString(), "field is immutable"));
+            errors.add(
+                    FieldError.invalid("spec.selector", spec.object("selector").toString(), "field is immutable"));
         }
         if (!spec.object("template").equals(before.object("template"))) {
             errors.addAll(templateErrors(set));

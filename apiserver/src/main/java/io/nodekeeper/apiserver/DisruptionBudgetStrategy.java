@@ -31,19 +31,19 @@ final class DisruptionBudgetStrategy implements Strategy {
         JsonObject spec = budget.object("spec");
         List<FieldError> errors = new ArrayList<>();
         if (spec.has("minAvailable") && spec.has("maxUnavailable")) {
-            errors.add(FieldError.invalid(
-                    "spec", spec.toString(), "minAvailable and maxUnavailable cannot be both set"));
+            errors.add(
+                    FieldError.invalid("spec", spec.toString(), "minAvailable and maxUnavailable cannot be both set"));
         }
         for (String field : List.of("minAvailable", "maxUnavailable")) {
-            spec.get(field).flatMap(DisruptionBudgetStrategy::amountFault).ifPresent(fault -> errors.add(
-                    FieldError.invalid("spec." + field, spec.get(field).orElseThrow().toString(), fault)));
+            spec.get(field)
+                    .flatMap(DisruptionBudgetStrategy::amountFault)
+                    .ifPresent(fault -> errors.add(FieldError.invalid(
+                            "spec." + field, spec.get(field).orElseThrow().toString(), fault)));
         }
         String policy = spec.text("unhealthyPodEvictionPolicy");
         if (!policy.isEmpty() && !POLICIES.contains(policy)) {
             errors.add(FieldError.notSupported(
-                    "spec.unhealthyPodEvictionPolicy",
-                    "\"" + policy + "\"",
-                    "\"AlwaysAllow\", \"IfHealthyBudget\""));
+                    "spec.unhealthyPodEvictionPolicy", "\"" + policy + "\"", "\"AlwaysAllow\", \"IfHealthyBudget\""));
         }
         return errors;
     }

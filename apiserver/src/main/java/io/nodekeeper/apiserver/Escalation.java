@@ -96,10 +96,12 @@ final class Escalation {
     }
 
     private static JsonObject withoutOwners(JsonObject object) {
-        return object.update("metadata", metadata -> metadata.without("ownerReferences")
-                .without("finalizers")
-                .without("managedFields")
-                .without("resourceVersion"));
+        return object.update(
+                "metadata",
+                metadata -> metadata.without("ownerReferences")
+                        .without("finalizers")
+                        .without("managedFields")
+                        .without("resourceVersion"));
     }
 
     private boolean may(User user, String verb, Resource resource, String namespace, String name) {

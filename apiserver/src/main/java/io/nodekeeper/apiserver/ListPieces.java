@@ -61,9 +61,7 @@ final class ListPieces implements Pieces {
 
     /** What versions may cost that are replaced while a reader is at them. */
     static long held(List<Entry> entries) {
-        return entries.stream()
-                .mapToLong(entry -> ENTRY + entry.resident())
-                .sum();
+        return entries.stream().mapToLong(entry -> ENTRY + entry.resident()).sum();
     }
 
     @Override

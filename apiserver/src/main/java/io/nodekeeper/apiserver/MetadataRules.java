@@ -92,7 +92,8 @@ final class MetadataRules {
             }
         }
         if (before.has("deletionTimestamp")) {
-            Set<String> known = new HashSet<>(before.array("finalizers").strings().toList());
+            Set<String> known =
+                    new HashSet<>(before.array("finalizers").strings().toList());
             List<String> added = metadata.array("finalizers")
                     .strings()
                     .filter(finalizer -> !known.contains(finalizer))

@@ -114,8 +114,7 @@ final class NamespaceDefaults {
     }
 
     /** Whether the object is there then, or the namespace takes none any more. */
-    private CompletableFuture<Boolean> create(
-            Resource resource, String namespace, JsonObject object) {
+    private CompletableFuture<Boolean> create(Resource resource, String namespace, JsonObject object) {
         String name = object.object("metadata").text("name");
         if (store.get(resource.key(namespace, name)).isPresent()) {
             return CompletableFuture.completedFuture(true);
@@ -124,7 +123,12 @@ final class NamespaceDefaults {
             if (error == null || Failures.cause(error) instanceof ApiException refused && refused.code() < 429) {
                 return true;
             }
-            log.warn("{}/{} was not created, next try in {} s: {}", namespace, name, RETRY.toSeconds(), error.getMessage());
+            log.warn(
+                    "{}/{} was not created, next try in {} s: {}",
+                    namespace,
+                    name,
+                    RETRY.toSeconds(),
+                    error.getMessage());
             return false;
         });
     }
@@ -163,13 +167,14 @@ final class NamespaceDefaults {
     }
 
     private void write(Entry entry, Resource resource, JsonObject next) {
-        store.put(entry.key(), resource.codec().encode(next), entry.modRevision()).whenComplete((done, error) -> {
-            if (error != null) {
-                log.warn("{} keeps other certificates than this server's: {}", entry.key(), error.getMessage());
-            } else {
-                log.info("{} has this server's certificates now", entry.key());
-            }
-        });
+        store.put(entry.key(), resource.codec().encode(next), entry.modRevision())
+                .whenComplete((done, error) -> {
+                    if (error != null) {
+                        log.warn("{} keeps other certificates than this server's: {}", entry.key(), error.getMessage());
+                    } else {
+                        log.info("{} has this server's certificates now", entry.key());
+                    }
+                });
     }
 
     private JsonObject rootCa() {

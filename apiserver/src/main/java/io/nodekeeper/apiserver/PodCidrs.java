@@ -26,15 +26,20 @@ final class PodCidrs {
         for (int i = 0; i < ranges.size(); i++) {
             int bits = family(ranges.get(i));
             if (bits == 0) {
-                errors.add(FieldError.invalid(PATH + "[" + i + "]", new JsonString(ranges.get(i)).toString(), MALFORMED));
+                errors.add(
+                        FieldError.invalid(PATH + "[" + i + "]", new JsonString(ranges.get(i)).toString(), MALFORMED));
             }
             families.add(bits);
         }
-        boolean pair = families.size() < 2 || (families.size() == 2 && !families.getFirst().equals(families.getLast()));
+        boolean pair = families.size() < 2
+                || (families.size() == 2 && !families.getFirst().equals(families.getLast()));
         if (!pair) {
             errors.add(FieldError.invalid(
                     PATH,
-                    ranges.stream().map(range -> new JsonString(range).toString()).toList().toString(),
+                    ranges.stream()
+                            .map(range -> new JsonString(range).toString())
+                            .toList()
+                            .toString(),
                     "may specify no more than one CIDR for each IP family"));
         }
     }

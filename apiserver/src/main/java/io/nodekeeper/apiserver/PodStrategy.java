@@ -30,9 +30,8 @@ final class PodStrategy implements Strategy {
     @Override
     public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
         // Nearly all updates are of the status; a stored spec has its defaults.
-        JsonObject pod = object.object("spec").equals(old.object("spec"))
-                ? object
-                : object.update("spec", PodDefaults::podSpec);
+        JsonObject pod =
+                object.object("spec").equals(old.object("spec")) ? object : object.update("spec", PodDefaults::podSpec);
         String quality = old.object("status").text("qosClass");
         return quality.isEmpty() || pod.object("status").isEmpty()
                 ? pod

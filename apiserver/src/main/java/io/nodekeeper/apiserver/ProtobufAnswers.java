@@ -40,8 +40,8 @@ final class ProtobufAnswers {
             return CompletableFuture.completedFuture(response);
         }
         return switch (response) {
-            case ApiResponse.Full full when full.body().length > SMALL ->
-                CompletableFuture.supplyAsync(() -> whole(full), workers);
+            case ApiResponse.Full full
+            when full.body().length > SMALL -> CompletableFuture.supplyAsync(() -> whole(full), workers);
             case ApiResponse.Full full -> CompletableFuture.completedFuture(whole(full));
             // A message has its length at the front: the whole list has to be there first.
             case ApiResponse.InPieces pieces -> CompletableFuture.supplyAsync(() -> whole(pieces.whole()), workers);
@@ -50,17 +50,18 @@ final class ProtobufAnswers {
     }
 
     private static ApiResponse whole(ApiResponse.Full full) {
-        Optional<byte[]> message = full.body().length == 0
-                ? Optional.empty()
-                : ProtobufWriter.object(Json.parseObject(full.body()));
-        return message.<ApiResponse>map(bytes ->
-                        new ApiResponse.Full(full.status(), typed(full.headers(), Protobuf.MEDIA_TYPE), bytes))
+        Optional<byte[]> message =
+                full.body().length == 0 ? Optional.empty() : ProtobufWriter.object(Json.parseObject(full.body()));
+        return message.<ApiResponse>map(
+                        bytes -> new ApiResponse.Full(full.status(), typed(full.headers(), Protobuf.MEDIA_TYPE), bytes))
                 .orElse(full);
     }
 
     private ApiResponse stream(ApiResponse.Streamed streamed) {
         return new ApiResponse.Streamed(
-                streamed.status(), typed(streamed.headers(), STREAM), sink -> streamed.start().accept(framed(sink)));
+                streamed.status(),
+                typed(streamed.headers(), STREAM),
+                sink -> streamed.start().accept(framed(sink)));
     }
 
     private static Map<String, String> typed(Map<String, String> headers, String type) {
@@ -117,8 +118,8 @@ final class ProtobufAnswers {
         }
         JsonObject event = Json.parseObject(line);
         byte[] bytes = ProtobufWriter.frame(event)
-                .orElseThrow(() -> new IllegalStateException(
-                        "no message of Kubernetes for kind " + event.object("object").text("kind")));
+                .orElseThrow(() -> new IllegalStateException("no message of Kubernetes for kind "
+                        + event.object("object").text("kind")));
         last = new Frame(line, bytes);
         return bytes;
     }

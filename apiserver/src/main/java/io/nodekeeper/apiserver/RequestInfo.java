@@ -86,7 +86,10 @@ record RequestInfo(String verb, String path, Optional<Target> resource, Optional
                 rest.size() > 1 ? rest.get(1) : "",
                 rest.size() > 2 ? String.join("/", rest.subList(2, rest.size())) : "");
         return new RequestInfo(
-                prefixed ? WATCH : verb(method, target.name.isEmpty(), watch), path, Optional.of(target), Resources.find(target));
+                prefixed ? WATCH : verb(method, target.name.isEmpty(), watch),
+                path,
+                Optional.of(target),
+                Resources.find(target));
     }
 
     /** The parts of the path between slashes, empty ones left out. */

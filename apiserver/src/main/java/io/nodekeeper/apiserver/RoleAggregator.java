@@ -79,10 +79,14 @@ final class RoleAggregator {
             // A newer version is on its way to this watch and settles again.
             return;
         }
-        store.put(key, AccessResources.CLUSTER_ROLES.codec().encode(role), stored.get().modRevision())
+        store.put(
+                        key,
+                        AccessResources.CLUSTER_ROLES.codec().encode(role),
+                        stored.get().modRevision())
                 .whenComplete((done, error) -> {
                     if (error != null && !(Failures.cause(error) instanceof StoreException.Conflict)) {
-                        log.warn("{} has stale rules, next try in {} s: {}", key, RETRY.toSeconds(), error.getMessage());
+                        log.warn(
+                                "{} has stale rules, next try in {} s: {}", key, RETRY.toSeconds(), error.getMessage());
                         loop.schedule(RETRY, this::settleSoon);
                     }
                 });

@@ -57,7 +57,8 @@ final class Router {
     private static ApiRequest selecting(ApiRequest request, String name) {
         String own = request.parameter("fieldSelector");
         for (FieldSelector.Term term : FieldSelector.parse(own).terms()) {
-            if (term.field().equals("metadata.name") && term.equal() != term.value().equals(name)) {
+            if (term.field().equals("metadata.name")
+                    && term.equal() != term.value().equals(name)) {
                 throw ApiException.badRequest(
                         "fieldSelector \"" + own + "\" excludes the object \"" + name + "\" that the path names");
             }

@@ -70,8 +70,8 @@ final class ServiceStrategy implements Strategy {
         }
         String affinity = spec.text("sessionAffinity");
         if (!AFFINITIES.contains(affinity)) {
-            errors.add(FieldError.notSupported(
-                    "spec.sessionAffinity", "\"" + affinity + "\"", "\"ClientIP\", \"None\""));
+            errors.add(
+                    FieldError.notSupported("spec.sessionAffinity", "\"" + affinity + "\"", "\"ClientIP\", \"None\""));
         }
         if (type.equals("ExternalName") && spec.text("externalName").isEmpty()) {
             errors.add(FieldError.required("spec.externalName", ""));
@@ -98,8 +98,8 @@ final class ServiceStrategy implements Strategy {
                 errors.add(FieldError.duplicate(path + ".name", "\"" + name + "\""));
             } else {
                 Names.labelFault(name)
-                        .ifPresent(fault -> errors.add(
-                                FieldError.invalid(path + ".name", new JsonString(name).toString(), fault)));
+                        .ifPresent(fault ->
+                                errors.add(FieldError.invalid(path + ".name", new JsonString(name).toString(), fault)));
             }
             list.get(i)
                     .number("targetPort")

@@ -10,7 +10,8 @@ public final class StoredResources {
             .collect(Collectors.toMap(
                     resource -> segment(resource.prefix("")),
                     resource -> resource.type().plural() + "." + resource.type().group(),
-                    // Two API groups may serve the same stored objects; the first one is the one that they are stored as.
+                    // Two API groups may serve the same stored objects; the first one is the one that they are stored
+                    // as.
                     (first, second) -> first));
 
     private StoredResources() {}

@@ -181,9 +181,7 @@ final class Watches {
 
         @Override
         public List<byte[]> added(Entry entry) {
-            return options.matches(resource, entry)
-                    ? List.of(line("ADDED", entry, entry.modRevision()))
-                    : List.of();
+            return options.matches(resource, entry) ? List.of(line("ADDED", entry, entry.modRevision())) : List.of();
         }
 
         @Override
@@ -212,8 +210,7 @@ final class Watches {
         public void live(long revision) {
             floor = revision;
             asked = store.revision();
-            Store.Watch watch =
-                    store.watch(key().orElseGet(() -> resource.prefix(target.namespace())), revision, this);
+            Store.Watch watch = store.watch(key().orElseGet(() -> resource.prefix(target.namespace())), revision, this);
             Ticker ticker = new Ticker(wantsBookmarks);
             sink.onClose(() -> {
                 watch.cancel();

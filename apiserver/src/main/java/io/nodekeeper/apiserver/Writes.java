@@ -306,7 +306,10 @@ final class Writes {
         all.addAll(moreErrors);
         if (!all.isEmpty()) {
             // No more than are named, as a client can choose texts that a hash table finds only slowly.
-            throw ApiException.invalid(type, name, all.stream().distinct().limit(ApiException.ERRORS + 1).toList());
+            throw ApiException.invalid(
+                    type,
+                    name,
+                    all.stream().distinct().limit(ApiException.ERRORS + 1).toList());
         }
     }
 }

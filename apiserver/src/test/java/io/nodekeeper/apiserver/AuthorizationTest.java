@@ -234,10 +234,7 @@ class AuthorizationTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             "volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}]  | persistentvolumeclaims
             "volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":{}}}}] | persistentvolumeclaims
             "volumes":[{"name":"v","projected":{"sources":[{"configMap":{"name":"c"}},{"serviceAccountToken":{"path":"t"}}]}}] | configmaps
@@ -279,10 +276,7 @@ class AuthorizationTest {
 
     /** Kubernetes' gate AuthorizeNodeWithSelectors. */
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             nodes/n1                                    | 200 | 200
             nodes/n2                                    | 403 | 200
             nodes                                       | 403 | 200

@@ -52,15 +52,14 @@ class HostileBodiesTest {
     private static final List<Member> MEMBERS = new ArrayList<>();
 
     private static void member(String name, String method, String uri, String type, IntFunction<String> body) {
-        MEMBERS.add(new Member(name, method, uri, type, n -> "", n -> body.apply(n)
-                .getBytes(StandardCharsets.UTF_8)));
+        MEMBERS.add(
+                new Member(name, method, uri, type, n -> "", n -> body.apply(n).getBytes(StandardCharsets.UTF_8)));
     }
 
-    private static void change(
-            String name, String type, IntFunction<String> before, IntFunction<String> body) {
+    private static void change(String name, String type, IntFunction<String> before, IntFunction<String> body) {
         String uri = MAPS + "/c" + (type.equals(APPLY) ? "?fieldManager=m&force=true" : "");
-        MEMBERS.add(new Member(
-                name, "PATCH", uri, type, before, n -> body.apply(n).getBytes(StandardCharsets.UTF_8)));
+        MEMBERS.add(
+                new Member(name, "PATCH", uri, type, before, n -> body.apply(n).getBytes(StandardCharsets.UTF_8)));
     }
 
     private static void yaml(String name, IntFunction<String> body) {
@@ -155,8 +154,10 @@ class HostileBodiesTest {
         yaml("aliases", n -> "a: &a x\nb: [" + list(n / 3, i -> "*a") + "]\n");
         yaml("aliases of a map", n -> "a: &a {x: y}\nb: [" + list(n / 3, i -> "*a") + "]\n");
         yaml("aliases of a long text", n -> "a: &a " + "x".repeat(n / 2) + "\nb: [" + list(n / 6, i -> "*a") + "]\n");
-        yaml("aliases of aliases", n -> "a0: &a0 [x]\n"
-                + many(n / 40, i -> "a" + (i + 1) + ": &a" + (i + 1) + " [*a" + i + ",*a" + i + "]\n"));
+        yaml(
+                "aliases of aliases",
+                n -> "a0: &a0 [x]\n"
+                        + many(n / 40, i -> "a" + (i + 1) + ": &a" + (i + 1) + " [*a" + i + ",*a" + i + "]\n"));
         yaml("merge keys", n -> "a: &a {x: y}\nb:\n" + many(n / 10, i -> "- <<: *a\n"));
         yaml("one merge key again and again", n -> "a: &a {x: y}\nb:\n" + many(n / 10, i -> "  <<: *a\n"));
         yaml("many keys", n -> many(n / 12, i -> "k" + i + ": v\n"));
@@ -188,20 +189,32 @@ class HostileBodiesTest {
         json("empty lists", n -> "{\"a\":[" + list(n / 3, i -> "[]") + "]}");
         json("nested lists", n -> "{\"a\":" + "[".repeat(n));
         json("a long number", n -> "{\"a\":" + "1".repeat(n) + "}");
-        json("large exponents", n -> node("},\"status\":{\"capacity\":{" + list(n / 22, i -> "\"k" + i + "\":1e999999999") + "}}"));
+        json(
+                "large exponents",
+                n -> node("},\"status\":{\"capacity\":{" + list(n / 22, i -> "\"k" + i + "\":1e999999999") + "}}"));
         json("escapes", n -> "{\"a\":\"" + "\\u0041".repeat(n / 6) + "\"}");
         json("labels that are none", n -> node(",\"labels\":{" + list(n / 17, i -> "\"k" + i + "\":\"!\"") + "}}"));
-        json("a label of a long name", n -> node(",\"labels\":{\"" + "a.".repeat(Math.min(n, 90_000) / 4) + "/a\":\"\"}}"));
+        json(
+                "a label of a long name",
+                n -> node(",\"labels\":{\"" + "a.".repeat(Math.min(n, 90_000) / 4) + "/a\":\"\"}}"));
         json("finalizers", n -> node(",\"finalizers\":[" + list(n / 10, i -> "\"a/" + i + "\"") + "]}"));
         json("owners", n -> node(",\"ownerReferences\":[" + list(n / 3, i -> "{}") + "]}"));
-        json("taints", n -> node("},\"spec\":{\"taints\":[" + list(n / 45, i -> "{\"key\":\"k" + i
-                + "\",\"effect\":\"NoSchedule\"}") + "]}"));
-        json("equal taints", n -> node("},\"spec\":{\"taints\":[" + list(n / 36, i ->
-                "{\"key\":\"k\",\"effect\":\"NoSchedule\"}") + "]}"));
-        json("addresses", n -> node("},\"status\":{\"addresses\":[" + list(n / 40, i ->
-                "{\"type\":\"Hostname\",\"address\":\"a" + i + "\"}") + "]}"));
-        json("conditions", n -> node("},\"status\":{\"conditions\":[" + list(n / 40, i ->
-                "{\"type\":\"t" + i + "\",\"status\":\"True\"}") + "]}"));
+        json(
+                "taints",
+                n -> node("},\"spec\":{\"taints\":["
+                        + list(n / 45, i -> "{\"key\":\"k" + i + "\",\"effect\":\"NoSchedule\"}") + "]}"));
+        json(
+                "equal taints",
+                n -> node("},\"spec\":{\"taints\":[" + list(n / 36, i -> "{\"key\":\"k\",\"effect\":\"NoSchedule\"}")
+                        + "]}"));
+        json(
+                "addresses",
+                n -> node("},\"status\":{\"addresses\":["
+                        + list(n / 40, i -> "{\"type\":\"Hostname\",\"address\":\"a" + i + "\"}") + "]}"));
+        json(
+                "conditions",
+                n -> node("},\"status\":{\"conditions\":["
+                        + list(n / 40, i -> "{\"type\":\"t" + i + "\",\"status\":\"True\"}") + "]}"));
         json("unknown fields", n -> node("},\"spec\":{" + list(n / 17, i -> "\"k" + i + "\":\"!\"") + "}"));
         json("unknown fields, wrongly nested", n -> node("},\"spec\":" + "{\"spec\":".repeat(n / 8)));
         member(
@@ -216,30 +229,56 @@ class HostileBodiesTest {
                 "POST",
                 "/apis/storage.k8s.io/v1/csinodes",
                 "application/json",
-                n -> node("},\"spec\":{\"drivers\":["
-                        + list(n / 33, i -> "{\"name\":\"c" + i + "\",\"nodeID\":\"i\"}") + "]}"));
-        change("merge patch: nulls", TestServer.MERGE, n -> map(list(n / 34, i -> "\"k" + i + "\":\"v\"")), n ->
-                "{\"data\":{" + list(n / 34, i -> "\"k" + i + "\":null") + "}}");
-        change("merge patch: fields", TestServer.MERGE, n -> map(list(n / 34, i -> "\"k" + i + "\":\"v\"")), n ->
-                "{\"data\":{" + list(n / 34, i -> "\"k" + i + "\":\"w\"") + "}}");
-        change("strategic: nulls", TestServer.STRATEGIC, n -> map(list(n / 34, i -> "\"k" + i + "\":\"v\"")), n ->
-                "{\"data\":{" + list(n / 34, i -> "\"k" + i + "\":null") + "}}");
-        change("strategic: retained keys", TestServer.STRATEGIC, n -> map(list(n / 34, i -> "\"k" + i + "\":\"v\"")), n ->
-                "{\"data\":{\"$retainKeys\":[" + list(n / 34, i -> "\"j" + i + "\"") + "]}}");
+                n -> node("},\"spec\":{\"drivers\":[" + list(n / 33, i -> "{\"name\":\"c" + i + "\",\"nodeID\":\"i\"}")
+                        + "]}"));
+        change(
+                "merge patch: nulls",
+                TestServer.MERGE,
+                n -> map(list(n / 34, i -> "\"k" + i + "\":\"v\"")),
+                n -> "{\"data\":{" + list(n / 34, i -> "\"k" + i + "\":null") + "}}");
+        change(
+                "merge patch: fields",
+                TestServer.MERGE,
+                n -> map(list(n / 34, i -> "\"k" + i + "\":\"v\"")),
+                n -> "{\"data\":{" + list(n / 34, i -> "\"k" + i + "\":\"w\"") + "}}");
+        change(
+                "strategic: nulls",
+                TestServer.STRATEGIC,
+                n -> map(list(n / 34, i -> "\"k" + i + "\":\"v\"")),
+                n -> "{\"data\":{" + list(n / 34, i -> "\"k" + i + "\":null") + "}}");
+        change(
+                "strategic: retained keys",
+                TestServer.STRATEGIC,
+                n -> map(list(n / 34, i -> "\"k" + i + "\":\"v\"")),
+                n -> "{\"data\":{\"$retainKeys\":[" + list(n / 34, i -> "\"j" + i + "\"") + "]}}");
         change(
                 "strategic: orders of many lists",
                 TestServer.STRATEGIC,
                 n -> "{\"metadata\":{\"name\":\"c\"},\"x\":{" + list(n / 40, i -> "\"k" + i + "\":[1]") + "}}",
                 n -> "{\"x\":{" + list(n / 40, i -> "\"$setElementOrder/k" + i + "\":[1]") + "}}");
-        change("strategic: a set of one hash code", TestServer.STRATEGIC, n -> map(""), n ->
-                "{\"metadata\":{\"finalizers\":[" + list(n / 50, i -> "\"a/" + colliding(i) + "\"") + "]}}");
-        change("strategic: a deletion of one hash code", TestServer.STRATEGIC, n -> map(""), n ->
-                "{\"metadata\":{\"finalizers\":[\"a/b\"],\"$deleteFromPrimitiveList/finalizers\":["
+        change(
+                "strategic: a set of one hash code",
+                TestServer.STRATEGIC,
+                n -> map(""),
+                n -> "{\"metadata\":{\"finalizers\":[" + list(n / 50, i -> "\"a/" + colliding(i) + "\"") + "]}}");
+        change(
+                "strategic: a deletion of one hash code",
+                TestServer.STRATEGIC,
+                n -> map(""),
+                n -> "{\"metadata\":{\"finalizers\":[\"a/b\"],\"$deleteFromPrimitiveList/finalizers\":["
                         + list(n / 50, i -> "\"a/" + colliding(i) + "\"") + "]}}");
-        change("strategic: owners of one hash code", TestServer.STRATEGIC, n -> map(""), n ->
-                "{\"metadata\":{\"ownerReferences\":[" + list(n / 55, i -> "{\"uid\":\"" + colliding(i) + "\"}") + "]}}");
-        change("strategic: one owner again and again", TestServer.STRATEGIC, n -> map(""), n ->
-                "{\"metadata\":{\"ownerReferences\":[" + list(n / 27, i -> "{\"uid\":\"u\",\"f" + i + "\":1}") + "]}}");
+        change(
+                "strategic: owners of one hash code",
+                TestServer.STRATEGIC,
+                n -> map(""),
+                n -> "{\"metadata\":{\"ownerReferences\":[" + list(n / 55, i -> "{\"uid\":\"" + colliding(i) + "\"}")
+                        + "]}}");
+        change(
+                "strategic: one owner again and again",
+                TestServer.STRATEGIC,
+                n -> map(""),
+                n -> "{\"metadata\":{\"ownerReferences\":[" + list(n / 27, i -> "{\"uid\":\"u\",\"f" + i + "\":1}")
+                        + "]}}");
         jsonPatches();
         applies();
         protobufs();
@@ -247,74 +286,135 @@ class HostileBodiesTest {
 
     /** A JSON patch of so many operations: 10,000 at most, as in Kubernetes. */
     private static void patch(String name, IntFunction<String> before, IntFunction<String> operation) {
-        change("json patch: " + name, TestServer.JSON_PATCH, before, n -> "[" + list(n / (4 * N / 9_999), operation) + "]");
+        change(
+                "json patch: " + name,
+                TestServer.JSON_PATCH,
+                before,
+                n -> "[" + list(n / (4 * N / 9_999), operation) + "]");
     }
 
     private static void jsonPatches() {
         IntFunction<String> large = n -> map(list(n / 36, i -> "\"k" + i + "\":\"v\""));
-        IntFunction<String> longList =
-                n -> "{\"metadata\":{\"name\":\"c\"},\"x\":[" + list(n / 12, i -> "0") + "]}";
-        patch("adds below one parent", n -> map(""), i -> "{\"op\":\"add\",\"path\":\"/data/k" + i + "\",\"value\":\"v\"}");
+        IntFunction<String> longList = n -> "{\"metadata\":{\"name\":\"c\"},\"x\":[" + list(n / 12, i -> "0") + "]}";
+        patch(
+                "adds below one parent",
+                n -> map(""),
+                i -> "{\"op\":\"add\",\"path\":\"/data/k" + i + "\",\"value\":\"v\"}");
         patch("adds to a large object", large, i -> "{\"op\":\"add\",\"path\":\"/data/a" + i + "\",\"value\":\"v\"}");
         patch("removals", large, i -> "{\"op\":\"remove\",\"path\":\"/data/k" + i + "\"}");
         patch("moves", large, i -> "{\"op\":\"move\",\"from\":\"/data/k" + i + "\",\"path\":\"/data/m" + i + "\"}");
         patch("copies", large, i -> "{\"op\":\"copy\",\"from\":\"/data/k" + i + "\",\"path\":\"/data/m" + i + "\"}");
         patch("copies of all", large, i -> "{\"op\":\"copy\",\"from\":\"/data\",\"path\":\"/m" + i + "\"}");
         patch("tests", large, i -> "{\"op\":\"test\",\"path\":\"/data/k1\",\"value\":\"v\"}");
-        patch("moves of all", large, i -> "{\"op\":\"move\",\"from\":\"" + (i % 2 == 0 ? "/data" : "/x") + "\",\"path\":\""
-                + (i % 2 == 0 ? "/x" : "/data") + "\"}");
+        patch(
+                "moves of all",
+                large,
+                i -> "{\"op\":\"move\",\"from\":\"" + (i % 2 == 0 ? "/data" : "/x") + "\",\"path\":\""
+                        + (i % 2 == 0 ? "/x" : "/data") + "\"}");
         patch("insertions at the front", longList, i -> "{\"op\":\"add\",\"path\":\"/x/0\",\"value\":1}");
         patch("removals at the front", longList, i -> "{\"op\":\"remove\",\"path\":\"/x/0\"}");
-        patch("moves from the front to the end", longList, i -> "{\"op\":\"move\",\"from\":\"/x/0\",\"path\":\"/x/-\"}");
+        patch(
+                "moves from the front to the end",
+                longList,
+                i -> "{\"op\":\"move\",\"from\":\"/x/0\",\"path\":\"/x/-\"}");
         patch("deeper and deeper", n -> "{\"metadata\":{\"name\":\"c\"},\"x\":{}}", i -> switch (i % 3) {
             case 0 -> "{\"op\":\"add\",\"path\":\"/y\",\"value\":{}}";
             case 1 -> "{\"op\":\"move\",\"from\":\"/x\",\"path\":\"/y/x\"}";
             default -> "{\"op\":\"move\",\"from\":\"/y\",\"path\":\"/x\"}";
         });
-        change("json patch: long paths", TestServer.JSON_PATCH, n -> map(""), n -> "[{\"op\":\"add\",\"path\":\""
-                + "/a".repeat(n / 2) + "\",\"value\":1}]");
-        change("json patch: escapes", TestServer.JSON_PATCH, n -> map(""), n -> "[{\"op\":\"add\",\"path\":\"/data/"
-                + "~1".repeat(n / 2) + "\",\"value\":\"v\"}]");
+        change(
+                "json patch: long paths",
+                TestServer.JSON_PATCH,
+                n -> map(""),
+                n -> "[{\"op\":\"add\",\"path\":\"" + "/a".repeat(n / 2) + "\",\"value\":1}]");
+        change(
+                "json patch: escapes",
+                TestServer.JSON_PATCH,
+                n -> map(""),
+                n -> "[{\"op\":\"add\",\"path\":\"/data/" + "~1".repeat(n / 2) + "\",\"value\":\"v\"}]");
     }
 
     private static void applies() {
         String head = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\"";
-        change("apply: many fields", APPLY, n -> map(""), n -> head + "},\"data\":{"
-                + list(n / 34, i -> "\"k" + i + "\":\"v\"") + "}}");
-        change("apply: finalizers of one hash code", APPLY, n -> map(""), n -> head + ",\"finalizers\":["
-                + list(n / 110, i -> "\"a/" + colliding(i) + "\"") + "]}}");
-        change("apply: an owner again and again", APPLY, n -> map(""), n -> head + ",\"ownerReferences\":["
-                + list(n / 11, i -> "{\"uid\":\"\"}") + "]}}");
-        change("managed fields of many managers", TestServer.MERGE, n -> map(""), n ->
-                "{\"metadata\":{\"managedFields\":["
-                        + list(n / 260, i -> "{\"manager\":\"" + colliding(i)
-                                + "\",\"operation\":\"Apply\",\"apiVersion\":\"v1\",\"fieldsType\":\"FieldsV1\","
-                                + "\"fieldsV1\":{\"f:data\":{\"f:k" + i + "\":{}}}}")
+        change(
+                "apply: many fields",
+                APPLY,
+                n -> map(""),
+                n -> head + "},\"data\":{" + list(n / 34, i -> "\"k" + i + "\":\"v\"") + "}}");
+        change(
+                "apply: finalizers of one hash code",
+                APPLY,
+                n -> map(""),
+                n -> head + ",\"finalizers\":[" + list(n / 110, i -> "\"a/" + colliding(i) + "\"") + "]}}");
+        change(
+                "apply: an owner again and again",
+                APPLY,
+                n -> map(""),
+                n -> head + ",\"ownerReferences\":[" + list(n / 11, i -> "{\"uid\":\"\"}") + "]}}");
+        change(
+                "managed fields of many managers",
+                TestServer.MERGE,
+                n -> map(""),
+                n -> "{\"metadata\":{\"managedFields\":["
+                        + list(
+                                n / 260,
+                                i -> "{\"manager\":\"" + colliding(i)
+                                        + "\",\"operation\":\"Apply\",\"apiVersion\":\"v1\",\"fieldsType\":\"FieldsV1\","
+                                        + "\"fieldsV1\":{\"f:data\":{\"f:k" + i + "\":{}}}}")
                         + "]}}");
-        change("managed fields of one manager", TestServer.MERGE, n -> map(""), n ->
-                "{\"metadata\":{\"managedFields\":["
-                        + list(n / 200, i -> "{\"manager\":\"m\",\"operation\":\"Update\",\"apiVersion\":\"v1\","
-                                + "\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:data\":{\"f:k" + i + "\":{}}}}")
+        change(
+                "managed fields of one manager",
+                TestServer.MERGE,
+                n -> map(""),
+                n -> "{\"metadata\":{\"managedFields\":["
+                        + list(
+                                n / 200,
+                                i -> "{\"manager\":\"m\",\"operation\":\"Update\",\"apiVersion\":\"v1\","
+                                        + "\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:data\":{\"f:k" + i
+                                        + "\":{}}}}")
                         + "]},\"data\":{\"x\":\"y\"}}");
-        change("apply over many managers", APPLY, n -> "{\"metadata\":{\"name\":\"c\"},\"data\":{\"x\":\"y\"}}", n ->
-                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n  annotations:\n    a: " + "x ".repeat(n / 30)
-                        + "\n");
+        change(
+                "apply over many managers",
+                APPLY,
+                n -> "{\"metadata\":{\"name\":\"c\"},\"data\":{\"x\":\"y\"}}",
+                n -> "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n  annotations:\n    a: "
+                        + "x ".repeat(n / 30) + "\n");
     }
 
     private static void protobufs() {
-        MEMBERS.add(new Member("protobuf: encodings", "POST", NODES, PROTOBUF, n -> "", n ->
-                envelope(new byte[0], repeated(n / 3, (byte) (4 << 3 | 2), (byte) 1, (byte) 'x'))));
-        MEMBERS.add(new Member("protobuf: messages again and again", "POST", NODES, PROTOBUF, n -> "", n ->
-                envelope(repeated(n / 2, (byte) (2 << 3 | 2), (byte) 0), new byte[0])));
-        MEMBERS.add(new Member("protobuf: nested groups", "POST", NODES, PROTOBUF, n -> "", n ->
-                envelope(repeated(n, (byte) (15 << 3 | 3)), new byte[0])));
+        MEMBERS.add(new Member(
+                "protobuf: encodings",
+                "POST",
+                NODES,
+                PROTOBUF,
+                n -> "",
+                n -> envelope(new byte[0], repeated(n / 3, (byte) (4 << 3 | 2), (byte) 1, (byte) 'x'))));
+        MEMBERS.add(new Member(
+                "protobuf: messages again and again",
+                "POST",
+                NODES,
+                PROTOBUF,
+                n -> "",
+                n -> envelope(repeated(n / 2, (byte) (2 << 3 | 2), (byte) 0), new byte[0])));
+        MEMBERS.add(new Member(
+                "protobuf: nested groups",
+                "POST",
+                NODES,
+                PROTOBUF,
+                n -> "",
+                n -> envelope(repeated(n, (byte) (15 << 3 | 3)), new byte[0])));
         MEMBERS.add(new Member("protobuf: empty taints", "POST", NODES, PROTOBUF, n -> "", n -> {
             ByteArrayOutputStream spec = new ByteArrayOutputStream();
             field(spec, 2, repeated(n / 2, (byte) (5 << 3 | 2), (byte) 0));
             return envelope(spec.toByteArray(), new byte[0]);
         }));
-        MEMBERS.add(new Member("protobuf: unknown fields", "POST", NODES, PROTOBUF, n -> "", n ->
-                envelope(repeated(n / 2, (byte) (15 << 3), (byte) 1), new byte[0])));
+        MEMBERS.add(new Member(
+                "protobuf: unknown fields",
+                "POST",
+                NODES,
+                PROTOBUF,
+                n -> "",
+                n -> envelope(repeated(n / 2, (byte) (15 << 3), (byte) 1), new byte[0])));
     }
 
     static Stream<Member> members() {
@@ -329,7 +429,8 @@ class HostileBodiesTest {
         String before = member.before.apply(size);
         if (!before.isEmpty()) {
             Answer made = server.post(MAPS, before);
-            assertThat(made.status()).as(() -> made.text().substring(0, Math.min(300, made.text().length())))
+            assertThat(made.status())
+                    .as(() -> made.text().substring(0, Math.min(300, made.text().length())))
                     .isEqualTo(201);
         }
         byte[] body = member.body.apply(size);
@@ -363,7 +464,9 @@ class HostileBodiesTest {
             millis[i] = cost.millis;
             answers.add(cost.answer.status());
             // Then each ends with an answer to the client, which is no fault of the server and not large.
-            assertThat(cost.answer.status()).as("%s: %s", member, head(cost.answer)).isLessThan(500);
+            assertThat(cost.answer.status())
+                    .as("%s: %s", member, head(cost.answer))
+                    .isLessThan(500);
             if (cost.answer.status() >= 400) {
                 assertThat(cost.answer.bytes().length).isLessThan(64 << 10);
             }

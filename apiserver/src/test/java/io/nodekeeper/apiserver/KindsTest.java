@@ -239,8 +239,7 @@ class KindsTest {
                 "/apis/apps/v1/namespaces/default/daemonsets | 'minReadySeconds':-1,'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i'}]}} | spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0"
             })
     void whatKubernetesRefusesIsRefused(String path, String spec, String error) {
-        Answer answer = server.post(
-                path, ("{'metadata':{'name':'x'},'spec':{" + spec + "}}").replace('\'', '"'));
+        Answer answer = server.post(path, ("{'metadata':{'name':'x'},'spec':{" + spec + "}}").replace('\'', '"'));
 
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
         assertThat(answer.message()).endsWith(" is invalid: " + error.replace("^", "\""));

@@ -119,7 +119,8 @@ class LargeBodiesTest {
         // Then the other's is among the first.
         assertThat(TestServer.answer(other).status()).isEqualTo(201);
         assertThat(doneBefore.getFirst()).isLessThan(3);
-        assertThat(flood).allSatisfy(answer -> assertThat(answer.join().status()).isEqualTo(201));
+        assertThat(flood)
+                .allSatisfy(answer -> assertThat(answer.join().status()).isEqualTo(201));
     }
 
     @Test
@@ -139,7 +140,8 @@ class LargeBodiesTest {
     void aBodyOfSomebodyWithoutTheRightIsNotRead() {
         // Given bodies that nobody can read.
         for (String type : List.of(YAML, "application/json", "application/vnd.kubernetes.protobuf", "no/type")) {
-            // When somebody sends them who may not create nodes, then the refusal is about that, without a thread's work.
+            // When somebody sends them who may not create nodes, then the refusal is about that, without a thread's
+            // work.
             CompletableFuture<ApiResponse> answer =
                     send(TestServer.ALICE, "POST", NODES, type, "x".repeat(100_000) + ": [");
             assertThat(TestServer.answer(answer).status()).as(type).isEqualTo(403);

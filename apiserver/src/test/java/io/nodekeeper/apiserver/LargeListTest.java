@@ -57,7 +57,9 @@ class LargeListTest {
         ApiResponse.InPieces list = list("", Map.of());
         ByteArrayOutputStream read = new ByteArrayOutputStream();
         int pieces = 0;
-        for (List<byte[]> piece = list.pieces().next(); !piece.isEmpty(); piece = list.pieces().next()) {
+        for (List<byte[]> piece = list.pieces().next();
+                !piece.isEmpty();
+                piece = list.pieces().next()) {
             int size = piece.stream().mapToInt(part -> part.length).sum();
             // no piece has more than it may and one object
             assertThat(size).isLessThan(Pieces.SIZE + 21_000);
@@ -91,12 +93,14 @@ class LargeListTest {
             create("c" + (100 + i), i % 3 == 0 ? "a" : "b", 20_000);
         }
         String table = "application/json;as=Table;v=v1;g=meta.k8s.io";
-        JsonObject rows = Json.parseObject(list("", Map.of("accept", table)).whole().body());
+        JsonObject rows =
+                Json.parseObject(list("", Map.of("accept", table)).whole().body());
         assertThat(rows.text("kind")).isEqualTo("Table");
         assertThat(rows.array("columnDefinitions").items()).isNotEmpty();
         assertThat(rows.array("rows").items()).hasSize(30);
         String partial = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
-        JsonObject metadata = Json.parseObject(list("", Map.of("accept", partial)).whole().body());
+        JsonObject metadata =
+                Json.parseObject(list("", Map.of("accept", partial)).whole().body());
         assertThat(metadata.text("kind")).isEqualTo("PartialObjectMetadataList");
         assertThat(metadata.array("items").items()).hasSize(30);
         assertThat(names(list("?labelSelector=l%3Da", Map.of()).whole().body()))
@@ -121,7 +125,9 @@ class LargeListTest {
         byte[] expected = list("", Map.of()).whole().body();
         ByteArrayOutputStream read = new ByteArrayOutputStream();
         int next = 0;
-        for (List<byte[]> piece = list.pieces().next(); !piece.isEmpty(); piece = list.pieces().next()) {
+        for (List<byte[]> piece = list.pieces().next();
+                !piece.isEmpty();
+                piece = list.pieces().next()) {
             piece.forEach(read::writeBytes);
             if (next < writes.size()) {
                 String name = "c" + (100 + writes.get(next++));
@@ -163,8 +169,8 @@ class LargeListTest {
         for (int i = 0; i < 300; i++) {
             server.put(MAPS + "/c100", body("c100", "v" + i, 10));
         }
-        CompletableFuture<ApiResponse> response = server.send(
-                TestServer.ADMIN, "GET", MAPS + "?watch=1&resourceVersion=" + version, Map.of(), "");
+        CompletableFuture<ApiResponse> response =
+                server.send(TestServer.ADMIN, "GET", MAPS + "?watch=1&resourceVersion=" + version, Map.of(), "");
         server.settle();
         Taken reader = new Taken();
         ((ApiResponse.Streamed) response.join()).start().accept(reader);

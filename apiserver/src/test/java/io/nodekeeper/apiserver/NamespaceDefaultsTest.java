@@ -33,8 +33,11 @@ class NamespaceDefaultsTest {
         // when another is created
         server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"new\"}}");
         // then all have both
-        for (String namespace : new String[] {"default", "kube-system", "kube-public", "kube-node-lease", "old", "new"}) {
-            assertThat(server.get(in(namespace, ACCOUNT)).status()).as(namespace).isEqualTo(200);
+        for (String namespace :
+                new String[] {"default", "kube-system", "kube-public", "kube-node-lease", "old", "new"}) {
+            assertThat(server.get(in(namespace, ACCOUNT)).status())
+                    .as(namespace)
+                    .isEqualTo(200);
             var map = server.get(in(namespace, ROOT_CA)).json();
             assertThat(map.object("data").text("ca.crt")).as(namespace).isEqualTo(PEM);
             assertThat(map.object("metadata").object("annotations").text("kubernetes.io/description"))
@@ -80,7 +83,9 @@ class NamespaceDefaultsTest {
         // when the server starts
         start(PEM);
         // then it has the server's
-        assertThat(server.get(in("default", ROOT_CA)).text()).contains("BEGIN CERTIFICATE").contains("{\"a\":\"b\"}");
+        assertThat(server.get(in("default", ROOT_CA)).text())
+                .contains("BEGIN CERTIFICATE")
+                .contains("{\"a\":\"b\"}");
         // and what another controller writes then stays: two writers do not take turns
         server.patch(TestServer.MERGE, in("default", ROOT_CA), "{\"data\":{\"ca.crt\":\"theirs\"}}");
         server.time.advance(Duration.ofMinutes(10));

@@ -63,8 +63,8 @@ final class OfficialModels {
 
     static Class<?> of(String apiVersion, String kind) {
         try {
-            return Class.forName("io.kubernetes.client.openapi.models."
-                    + NAMES.getOrDefault(apiVersion + "/" + kind, "V1" + kind));
+            return Class.forName(
+                    "io.kubernetes.client.openapi.models." + NAMES.getOrDefault(apiVersion + "/" + kind, "V1" + kind));
         } catch (ClassNotFoundException e) {
             throw new AssertionError("no official model of " + apiVersion + " " + kind, e);
         }
@@ -143,7 +143,8 @@ final class OfficialModels {
             return value instanceof JsonNumber;
         }
         if (type == OffsetDateTime.class) {
-            return value instanceof JsonString time && KubeTime.parse(time.value()).isPresent();
+            return value instanceof JsonString time
+                    && KubeTime.parse(time.value()).isPresent();
         }
         if (type == IntOrString.class) {
             return value instanceof JsonString || isWhole(value, 32);

@@ -123,8 +123,12 @@ class OverloadTest {
         CompletableFuture<ApiResponse> first =
                 strict.handle(TestServer.request(TestServer.CONTROLLER, "GET", SLOW, Map.of(), new byte[0]));
         server.time.advance(Duration.ofSeconds(1));
-        CompletableFuture<ApiResponse> second = strict.handle(
-                TestServer.request(TestServer.N1, "GET", "/api/v1/nodes?fieldSelector=metadata.name%3Dn1&timeout=900ms", Map.of(), new byte[0]));
+        CompletableFuture<ApiResponse> second = strict.handle(TestServer.request(
+                TestServer.N1,
+                "GET",
+                "/api/v1/nodes?fieldSelector=metadata.name%3Dn1&timeout=900ms",
+                Map.of(),
+                new byte[0]));
         CompletableFuture<ApiResponse> third =
                 strict.handle(TestServer.request(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of(), new byte[0]));
         server.time.advance(Duration.ofMillis(500));

@@ -138,8 +138,9 @@ class PodDefaultsTest {
                 .hasToString("[{\"containerPort\":80,\"protocol\":\"TCP\",\"hostPort\":80},"
                         + "{\"containerPort\":81,\"protocol\":\"UDP\",\"hostPort\":81}]");
         assertThat(container(pod).array("env"))
-                .hasToString("[{\"name\":\"A\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"status.podIP\",\"apiVersion\":\"v1\"}}},"
-                        + "{\"name\":\"B\",\"valueFrom\":{\"resourceFieldRef\":{\"resource\":\"limits.cpu\",\"divisor\":\"0\"}}}]");
+                .hasToString(
+                        "[{\"name\":\"A\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"status.podIP\",\"apiVersion\":\"v1\"}}},"
+                                + "{\"name\":\"B\",\"valueFrom\":{\"resourceFieldRef\":{\"resource\":\"limits.cpu\",\"divisor\":\"0\"}}}]");
     }
 
     @ParameterizedTest

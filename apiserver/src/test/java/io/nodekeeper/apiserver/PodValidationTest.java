@@ -238,7 +238,8 @@ class PodValidationTest {
     @Test
     void anAnswerHasAtMostAHundredErrors() {
         String variables = String.join(
-                ",", IntStream.range(0, 5_000).mapToObj(i -> "{\"value\":\"1\"}").toList());
+                ",",
+                IntStream.range(0, 5_000).mapToObj(i -> "{\"value\":\"1\"}").toList());
 
         Answer answer = server.post(PODS, pod(withContainer("\"env\":[" + variables + "]")));
 
@@ -250,7 +251,8 @@ class PodValidationTest {
     void hostPortsOfContainersThatRunAtOnceMustDiffer() {
         String port = "\"image\":\"i\",\"ports\":[{\"containerPort\":80,\"hostPort\":80}]}";
 
-        Answer both = server.post(PODS, pod("\"containers\":[{\"name\":\"a\"," + port + ",{\"name\":\"b\"," + port + "]"));
+        Answer both =
+                server.post(PODS, pod("\"containers\":[{\"name\":\"a\"," + port + ",{\"name\":\"b\"," + port + "]"));
         Answer inTurn = server.post(
                 PODS,
                 pod("\"initContainers\":[{\"name\":\"a\"," + port + ",{\"name\":\"b\"," + port
@@ -342,7 +344,8 @@ class PodValidationTest {
     @Test
     void aContainerThatEndedForGoodCannotRunAgain() {
         stored(withSpec("\"restartPolicy\":\"Never\",\"nodeName\":\"n1\""));
-        String ended = "{\"status\":{\"containerStatuses\":[{\"name\":\"c\",\"state\":{\"terminated\":{\"exitCode\":1}}}]}}";
+        String ended =
+                "{\"status\":{\"containerStatuses\":[{\"name\":\"c\",\"state\":{\"terminated\":{\"exitCode\":1}}}]}}";
         String runs = "{\"status\":{\"containerStatuses\":[{\"name\":\"c\",\"state\":{\"running\":{}}}]}}";
 
         Answer end = server.patch(TestServer.MERGE, PODS + "/p/status", ended);

@@ -2,18 +2,18 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
+import io.kubernetes.client.proto.Meta;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.wire.Envelopes;
 import io.nodekeeper.apiserver.wire.Protobuf;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.List;
-import java.util.ArrayList;
-import java.nio.ByteBuffer;
-import java.util.Arrays;
-import com.google.protobuf.ByteString;
-import io.kubernetes.client.proto.Meta;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -44,7 +44,9 @@ class ProtobufAnswersTest {
 
         JsonObject list = read(ask("GET", "/api/v1/nodes", ONLY, ""));
         assertThat(list.text("kind")).isEqualTo("NodeList");
-        assertThat(list.array("items").objects().map(item -> item.object("metadata").text("name")))
+        assertThat(list.array("items")
+                        .objects()
+                        .map(item -> item.object("metadata").text("name")))
                 .containsExactly("n1");
 
         JsonObject patched = read(server.ask(
@@ -59,10 +61,9 @@ class ProtobufAnswersTest {
         assertThat(missing.status()).isEqualTo(404);
         assertThat(missing.headers()).containsEntry("content-type", ONLY);
         assertThat(Envelopes.status(missing.bytes()).getReason()).isEqualTo("NotFound");
-        assertThat(Envelopes.status(server.ask(
-                                TestServer.ALICE, "GET", "/api/v1/nodes", Map.of("accept", ONLY), "")
-                        .bytes())
-                .getCode())
+        assertThat(Envelopes.status(server.ask(TestServer.ALICE, "GET", "/api/v1/nodes", Map.of("accept", ONLY), "")
+                                .bytes())
+                        .getCode())
                 .isEqualTo(403);
         assertThat(Envelopes.status(ask("DELETE", "/api/v1/nodes/n1", ONLY, "").bytes())
                         .getStatus())
@@ -83,8 +84,8 @@ class ProtobufAnswersTest {
     @ValueSource(strings = {ONLY, ONLY + ";stream=watch"})
     void watchesAreFramesOfProtobuf(String accept) throws Exception {
         server.node("n1");
-        CompletableFuture<ApiResponse> response = server.send(
-                TestServer.ADMIN, "GET", "/api/v1/nodes?watch=true", Map.of("accept", accept), "");
+        CompletableFuture<ApiResponse> response =
+                server.send(TestServer.ADMIN, "GET", "/api/v1/nodes?watch=true", Map.of("accept", accept), "");
         server.settle();
         ApiResponse.Streamed watch = (ApiResponse.Streamed) response.join();
         assertThat(watch.headers()).containsEntry("content-type", ONLY + ";stream=watch");
@@ -138,10 +139,7 @@ class ProtobufAnswersTest {
 
     /** JSON stays the answer for all who take it, in whatever order. */
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             application/vnd.kubernetes.protobuf,application/json   | 200 | application/json
             application/vnd.kubernetes.protobuf, */*               | 200 | application/json
             application/vnd.kubernetes.protobuf;q=0.9, text/html   | 200 | application/vnd.kubernetes.protobuf

@@ -226,8 +226,7 @@ class RoleTest {
                                 + rule("", "pods", "get")));
         created(CLUSTER_BINDINGS, binding("alice-writes", "ClusterRole", "role-writer", "alice"));
         created(CLUSTER_ROLES, role("deleter", rule("", "nodes", "delete")));
-        String label =
-                "{\"metadata\":{\"labels\":{\"rbac.authorization.k8s.io/aggregate-to-view\":\"true\"}}}";
+        String label = "{\"metadata\":{\"labels\":{\"rbac.authorization.k8s.io/aggregate-to-view\":\"true\"}}}";
 
         // when she makes the role a part of view
         Answer labelled = as(TestServer.ALICE, "PATCH", CLUSTER_ROLES + "/deleter", label);
@@ -266,7 +265,9 @@ class RoleTest {
 
         // then view, edit and admin have its rule, and the rules that they had
         for (String name : List.of("view", "edit", "admin")) {
-            assertThat(server.get(CLUSTER_ROLES + "/" + name).text()).contains(reader).contains("poddisruptionbudgets");
+            assertThat(server.get(CLUSTER_ROLES + "/" + name).text())
+                    .contains(reader)
+                    .contains("poddisruptionbudgets");
         }
 
         // when the label goes, or somebody writes rules into view
@@ -295,8 +296,7 @@ class RoleTest {
     void rulesThatAreInPlaceInAnotherOrderAreLeft() {
         // given view as another controller may have written it
         JsonObject view = server.get(CLUSTER_ROLES + "/view").json();
-        List<JsonValue> rules =
-                new ArrayList<>(view.array("rules").items());
+        List<JsonValue> rules = new ArrayList<>(view.array("rules").items());
         Collections.reverse(rules);
         Answer written = server.put(
                 CLUSTER_ROLES + "/view",

@@ -70,7 +70,8 @@ class TurnsTest {
         threads.remove().run();
 
         // Then one heavy piece at most comes before all of the light ones, which together cost less than it.
-        assertThat(done.subList(0, 31).stream().filter(piece -> piece.startsWith("light"))).hasSize(30);
+        assertThat(done.subList(0, 31).stream().filter(piece -> piece.startsWith("light")))
+                .hasSize(30);
         assertThat(done).hasSize(40);
     }
 

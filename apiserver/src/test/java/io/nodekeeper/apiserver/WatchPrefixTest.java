@@ -21,10 +21,7 @@ class WatchPrefixTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             /api/v1/watch/nodes                                                  | n1 n2
             /api/v1/watch/nodes/n2                                               | n2
             /api/v1/watch/nodes/none                                             | ''
@@ -44,8 +41,7 @@ class WatchPrefixTest {
         server.post(PODS, TestServer.pod("p1", "n1"));
         server.post(PODS, TestServer.pod("p2", "n2"));
         server.post(PODS.replace("default", "kube-system"), TestServer.pod("p1", "n1"));
-        server.post(
-                "/apis/coordination.k8s.io/v1/namespaces/default/leases", "{\"metadata\":{\"name\":\"l1\"}}");
+        server.post("/apis/coordination.k8s.io/v1/namespaces/default/leases", "{\"metadata\":{\"name\":\"l1\"}}");
 
         Lines watch = server.watch(TestServer.ADMIN, uri, Map.of());
 
@@ -82,7 +78,8 @@ class WatchPrefixTest {
     void theVerbIsWatch() {
         assertThat(server.ask(TestServer.ALICE, "GET", "/api/v1/watch/namespaces/a/pods/p", Map.of(), "")
                         .message())
-                .isEqualTo("pods \"p\" is forbidden: User \"alice\" cannot watch resource \"pods\" in API group \"\" in the"
-                        + " namespace \"a\"");
+                .isEqualTo(
+                        "pods \"p\" is forbidden: User \"alice\" cannot watch resource \"pods\" in API group \"\" in the"
+                                + " namespace \"a\"");
     }
 }

@@ -52,8 +52,8 @@ class WorkloadRequestsTest {
         JsonObject patched = server.patch(TestServer.MERGE, PODS + "/p1", "{\"spec\":{\"tolerations\":null}}")
                 .json();
         assertThat(patched.object("spec").array("tolerations")).hasToString(DEFAULTS);
-        JsonObject without = created.update(
-                "spec", spec -> spec.without("tolerations").without("terminationGracePeriodSeconds"));
+        JsonObject without =
+                created.update("spec", spec -> spec.without("tolerations").without("terminationGracePeriodSeconds"));
         JsonObject replaced = server.put(PODS + "/p1", without.toString()).json();
         assertThat(replaced.object("spec").array("tolerations")).hasToString(DEFAULTS);
         Answer status = server.patch(TestServer.MERGE, PODS + "/p1/status", "{\"status\":{\"phase\":\"Running\"}}");

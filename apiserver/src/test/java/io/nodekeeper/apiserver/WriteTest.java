@@ -22,10 +22,7 @@ class WriteTest {
 
     /** What of podCIDR and podCIDRs is stored, and what is refused. */
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             "podCIDR":"10.1.0.0/24"                                        | "podCIDRs":["10.1.0.0/24"]
             "podCIDRs":["10.1.0.0/24","fd00::/64"]                         | "podCIDR":"10.1.0.0/24"
             "podCIDRs":["fd00::/64"]                                       | "podCIDR":"fd00::/64"
@@ -64,7 +61,8 @@ class WriteTest {
         }) {
             assertThat(server.patch(TestServer.MERGE, NODES + "/n1", change).message())
                     .as(change)
-                    .contains("spec.podCIDRs: Forbidden: node updates may not change podCIDR except from \"\" to valid");
+                    .contains(
+                            "spec.podCIDRs: Forbidden: node updates may not change podCIDR except from \"\" to valid");
         }
     }
 
@@ -72,7 +70,8 @@ class WriteTest {
     void aGeneratedNamesPrefixHasTheFormOfAName() {
         Answer bad = server.post(NODES, "{\"metadata\":{\"generateName\":\"A_\"}}");
         assertThat(bad.message()).contains("metadata.generateName: Invalid value: \"A_\"");
-        assertThat(server.post(NODES, "{\"metadata\":{\"generateName\":\"a-\"}}").status())
+        assertThat(server.post(NODES, "{\"metadata\":{\"generateName\":\"a-\"}}")
+                        .status())
                 .isEqualTo(201);
     }
 

@@ -71,8 +71,9 @@ final class ApiServerOptions implements Checked {
 
     @Option(
             names = "--accept-store-loss",
-            description = "Starts on a damaged store: repairs it first, as \"nodekeeper apiserver repair\" does, and logs"
-                    + " what is lost. Without it the start fails and changes nothing.")
+            description =
+                    "Starts on a damaged store: repairs it first, as \"nodekeeper apiserver repair\" does, and logs"
+                            + " what is lost. Without it the start fails and changes nothing.")
     boolean acceptStoreLoss;
 
     @Option(
@@ -115,15 +116,17 @@ final class ApiServerOptions implements Checked {
             names = "--quota-backend-bytes",
             paramLabel = "N",
             defaultValue = "2147483648",
-            description = "How many bytes all objects of a store that is not etcd may take; beyond that writes that need"
-                    + " space are refused until objects were deleted. Default: ${DEFAULT-VALUE}, as etcd's.")
+            description =
+                    "How many bytes all objects of a store that is not etcd may take; beyond that writes that need"
+                            + " space are refused until objects were deleted. Default: ${DEFAULT-VALUE}, as etcd's.")
     long quotaBackendBytes = StoreLimits.QUOTA;
 
     @Option(
             names = "--event-rate-limit-config",
             paramLabel = "FILE",
-            description = "How many Events may be written: a Configuration of eventratelimit.admission.k8s.io/v1alpha1 in YAML"
-                    + " or JSON. Default: 1000 a second in all and 200 for each user.")
+            description =
+                    "How many Events may be written: a Configuration of eventratelimit.admission.k8s.io/v1alpha1 in YAML"
+                            + " or JSON. Default: 1000 a second in all and 200 for each user.")
     Optional<Path> eventRateLimitConfig = Optional.empty();
 
     @Option(
@@ -206,7 +209,10 @@ final class ApiServerOptions implements Checked {
         try {
             return EventLimitsFile.read(Files.readAllBytes(file));
         } catch (IllegalArgumentException e) {
-            throw new IOException("--event-rate-limit-config " + file + ": " + String.valueOf(e.getMessage()).replace("\n", "; "), e);
+            throw new IOException(
+                    "--event-rate-limit-config " + file + ": "
+                            + String.valueOf(e.getMessage()).replace("\n", "; "),
+                    e);
         }
     }
 

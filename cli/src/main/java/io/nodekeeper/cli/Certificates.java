@@ -1,8 +1,8 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
+import io.nodekeeper.client.files.OwnerOnly;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;

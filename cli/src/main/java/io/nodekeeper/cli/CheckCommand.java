@@ -9,9 +9,10 @@ import picocli.CommandLine.Mixin;
 /** Tells whether the store of a data directory is whole. */
 @Command(
         name = "check",
-        description = "Reads every object of the store in a data directory and says whether acknowledged changes are missing,"
-                + " and which. Changes nothing. Needs no key for encrypted objects. The server must be stopped: a store"
-                + " that is being written looks damaged.",
+        description =
+                "Reads every object of the store in a data directory and says whether acknowledged changes are missing,"
+                        + " and which. Changes nothing. Needs no key for encrypted objects. The server must be stopped: a store"
+                        + " that is being written looks damaged.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:The store is whole, or the next start makes it whole: a group of changes that was never acknowledged is cut.",

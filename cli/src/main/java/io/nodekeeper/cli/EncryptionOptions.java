@@ -17,9 +17,10 @@ final class EncryptionOptions implements Checked {
     @Option(
             names = FLAG,
             paramLabel = "FILE",
-            description = "An EncryptionConfiguration (apiserver.config.k8s.io/v1) with the providers aesgcm and identity:"
-                    + " which resources are encrypted where they are stored, and with which keys."
-                    + " Default: none is.")
+            description =
+                    "An EncryptionConfiguration (apiserver.config.k8s.io/v1) with the providers aesgcm and identity:"
+                            + " which resources are encrypted where they are stored, and with which keys."
+                            + " Default: none is.")
     Optional<Path> file = Optional.empty();
 
     @Override

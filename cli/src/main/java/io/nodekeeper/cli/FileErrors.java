@@ -2,7 +2,6 @@ package io.nodekeeper.cli;
 
 import io.nodekeeper.client.Failures;
 import java.io.FileNotFoundException;
-import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -55,9 +54,10 @@ final class FileErrors {
             case NotDirectoryException no -> "is not a directory";
             case DirectoryNotEmptyException full -> "the directory is not empty";
             case FileSystemLoopException loop -> "a loop of links";
-            default -> Optional.ofNullable(error.getReason())
-                    .map(reason -> reason.substring(0, 1).toLowerCase(Locale.ROOT) + reason.substring(1))
-                    .orElse("the file system refuses it");
+            default ->
+                Optional.ofNullable(error.getReason())
+                        .map(reason -> reason.substring(0, 1).toLowerCase(Locale.ROOT) + reason.substring(1))
+                        .orElse("the file system refuses it");
         };
     }
 

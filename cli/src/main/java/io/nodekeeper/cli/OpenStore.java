@@ -52,19 +52,16 @@ final class OpenStore {
                 Workers disk = new Workers("journal", 1, loop);
                 Path directory = directory(options.data.dir);
                 ValueTransformer transformer = options.encryption.transformer();
-                yield disk.call(
-                        "opening the store",
-                        DISK_TIMEOUT,
-                        () -> {
-                            if (options.acceptStoreLoss) {
-                                repair(directory);
-                            }
-                            Journal journal = RocksJournal.open(directory, transformer);
-                            // Not before: a start that is refused changes nothing.
-                            OwnerOnly.directoryAndFiles(directory);
-                            return new IndexedStore(
-                                    loop, disk, new Workers("values", READERS, loop), journal, options.limits());
-                        });
+                yield disk.call("opening the store", DISK_TIMEOUT, () -> {
+                    if (options.acceptStoreLoss) {
+                        repair(directory);
+                    }
+                    Journal journal = RocksJournal.open(directory, transformer);
+                    // Not before: a start that is refused changes nothing.
+                    OwnerOnly.directoryAndFiles(directory);
+                    return new IndexedStore(
+                            loop, disk, new Workers("values", READERS, loop), journal, options.limits());
+                });
             }
             case etcd -> etcd(options.etcd.options().with(options.encryption.transformer()), loop);
         };

@@ -9,9 +9,10 @@ import picocli.CommandLine.Mixin;
 /** Makes a store from what can be read of a damaged one. */
 @Command(
         name = "repair",
-        description = "Makes a store from what can be read of a damaged one, and says what is lost. The damaged files are"
-                + " kept beside it, as store.damaged-N. Revisions go on far beyond those that were lost, so that clients"
-                + " list again. A store that is not damaged is left as it is. The server must be stopped.",
+        description =
+                "Makes a store from what can be read of a damaged one, and says what is lost. The damaged files are"
+                        + " kept beside it, as store.damaged-N. Revisions go on far beyond those that were lost, so that clients"
+                        + " list again. A store that is not damaged is left as it is. The server must be stopped.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:The store was not damaged, or is repaired.",

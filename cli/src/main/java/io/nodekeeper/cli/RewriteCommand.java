@@ -10,10 +10,11 @@ import picocli.CommandLine.Mixin;
 /** Writes all objects again with the first key. */
 @Command(
         name = "rewrite",
-        description = "Writes all objects of the store in a data directory again as --encryption-provider-config says, and"
-                + " removes everything that was stored in another form. After that, keys other than the first are no longer"
-                + " needed. Clients list again."
-                + " The server must be stopped.",
+        description =
+                "Writes all objects of the store in a data directory again as --encryption-provider-config says, and"
+                        + " removes everything that was stored in another form. After that, keys other than the first are no longer"
+                        + " needed. Clients list again."
+                        + " The server must be stopped.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper apiserver rewrite --data-dir /var/lib/nodekeeper --encryption-provider-config encryption.yaml",

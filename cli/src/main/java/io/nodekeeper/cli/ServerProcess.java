@@ -1,6 +1,5 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.AuditLog;
 import io.nodekeeper.apiserver.Authenticator;
@@ -11,6 +10,7 @@ import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
+import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Randoms;

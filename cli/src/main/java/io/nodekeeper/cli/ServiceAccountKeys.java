@@ -1,7 +1,7 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.client.Pem;
+import io.nodekeeper.client.files.OwnerOnly;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

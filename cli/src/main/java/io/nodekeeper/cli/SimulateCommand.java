@@ -64,7 +64,8 @@ final class SimulateCommand extends NodekeeperCommand {
             names = "--pods",
             paramLabel = "N",
             defaultValue = "20",
-            description = "How many pods, one on each of the first nodes, and again from the first. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "How many pods, one on each of the first nodes, and again from the first. Default: ${DEFAULT-VALUE}.")
     int pods = 20;
 
     @Option(

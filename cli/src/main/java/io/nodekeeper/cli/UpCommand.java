@@ -46,7 +46,8 @@ final class UpCommand extends NodekeeperCommand {
             paramLabel = "NAME=BOOL,...",
             defaultValue = "",
             completionCandidates = Gates.class,
-            description = "Switches what server, controller and agent do otherwise than Kubernetes': ${COMPLETION-CANDIDATES}.")
+            description =
+                    "Switches what server, controller and agent do otherwise than Kubernetes': ${COMPLETION-CANDIDATES}.")
     void featureGates(String text) {
         List<String> known = Stream.of(
                         io.nodekeeper.apiserver.FeatureGate.names(),

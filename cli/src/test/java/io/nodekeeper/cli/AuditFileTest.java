@@ -58,8 +58,8 @@ class AuditFileTest {
     void aLinkOrADeviceIsNoAuditLogAndAnOpenOneIsTakenFromOthers() throws IOException {
         Path link = Files.createSymbolicLink(directory.resolve("link"), directory.resolve("elsewhere"));
         for (Path file : List.of(link, Path.of("/dev/null"), directory)) {
-            assertThatThrownBy(() -> AuditFile.open(
-                            file, 10, 0, 2, time.loop("audit").clock()))
+            assertThatThrownBy(() ->
+                            AuditFile.open(file, 10, 0, 2, time.loop("audit").clock()))
                     .isInstanceOf(IOException.class)
                     .hasMessageStartingWith("--audit-log-path " + file + " is a")
                     .hasMessageEndingWith("expected a regular file or the name of a new one (- for standard output)");

@@ -118,8 +118,9 @@ class CertificatesTest {
         assertThatThrownBy(() -> open(NOW))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(data.resolve("pki/ca.key").toString())
-                .hasMessageContaining("restore both from a backup. If there is none, remove both to have a new authority"
-                        + " made: every certificate and kubeconfig that the old one signed becomes invalid");
+                .hasMessageContaining(
+                        "restore both from a backup. If there is none, remove both to have a new authority"
+                                + " made: every certificate and kubeconfig that the old one signed becomes invalid");
     }
 
     @Test

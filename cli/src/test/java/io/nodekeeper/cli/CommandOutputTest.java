@@ -74,8 +74,9 @@ class CommandOutputTest {
         for (NodekeeperCommand command : commands(new PrintWriter(new StringWriter()))) {
             String name = new CommandLine(command).getCommandName();
             printing.add(new String[] {name, "--help"});
-            command.parts().forEach(part -> printing.add(
-                    new String[] {name, new CommandLine(part).getCommandName(), "--help"}));
+            command.parts()
+                    .forEach(part ->
+                            printing.add(new String[] {name, new CommandLine(part).getCommandName(), "--help"}));
         }
         printing.add(new String[] {"apiserver"});
         printing.add(new String[] {"doctor"});
@@ -117,8 +118,7 @@ class CommandOutputTest {
             List<String> name = List.of(new CommandLine(command).getCommandName());
             seen.addAll(refuseEmpty(command, name));
             for (NodekeeperCommand part : command.parts()) {
-                seen.addAll(refuseEmpty(
-                        part, List.of(name.getFirst(), new CommandLine(part).getCommandName())));
+                seen.addAll(refuseEmpty(part, List.of(name.getFirst(), new CommandLine(part).getCommandName())));
             }
         }
         assertThat(seen)
@@ -129,13 +129,15 @@ class CommandOutputTest {
     private List<String> refuseEmpty(NodekeeperCommand command, List<String> name) {
         List<String> seen = new ArrayList<>();
         for (OptionSpec option : new CommandLine(command).getCommandSpec().options()) {
-            if (option.type() == Path.class || Arrays.asList(option.auxiliaryTypes()).contains(Path.class)) {
+            if (option.type() == Path.class
+                    || Arrays.asList(option.auxiliaryTypes()).contains(Path.class)) {
                 List<String> arguments = new ArrayList<>(name);
                 arguments.add(option.longestName() + "=");
                 assertThat(run(OutputStream.nullOutputStream(), arguments.toArray(String[]::new)))
                         .as(arguments.toString())
                         .isEqualTo(2);
-                assertThat(err.toString()).contains(option.longestName() + " is empty; expected a " + option.paramLabel());
+                assertThat(err.toString())
+                        .contains(option.longestName() + " is empty; expected a " + option.paramLabel());
                 seen.add(String.join(" ", name) + " " + option.longestName());
             }
         }
@@ -168,7 +170,15 @@ class CommandOutputTest {
     @Test
     void aFileThatCannotBeWrittenIsNamedWithTheReason() throws Exception {
         // a directory that takes no files, whoever asks
-        assertThat(run(OutputStream.nullOutputStream(), "simulate", "--nodes", "3", "--duration", "1m", "--trace", "/proc/x"))
+        assertThat(run(
+                        OutputStream.nullOutputStream(),
+                        "simulate",
+                        "--nodes",
+                        "3",
+                        "--duration",
+                        "1m",
+                        "--trace",
+                        "/proc/x"))
                 .isEqualTo(1);
         assertThat(err.toString()).contains("error: cannot write --trace (/proc/x: no such file or directory");
         // a directory for a file
@@ -177,15 +187,19 @@ class CommandOutputTest {
         assertThat(err.toString()).contains("--trace is " + directory + ", which is a directory; expected a file");
         // a file for a directory, also further up
         Path file = Files.writeString(directory.resolve("file"), "", StandardCharsets.UTF_8);
-        assertThat(run(OutputStream.nullOutputStream(), "apiserver", "--data-dir", file.toString())).isEqualTo(2);
+        assertThat(run(OutputStream.nullOutputStream(), "apiserver", "--data-dir", file.toString()))
+                .isEqualTo(2);
         assertThat(err.toString()).contains("--data-dir is " + file + ", which is no directory");
-        assertThat(run(OutputStream.nullOutputStream(), "apiserver", "--data-dir", file + "/below")).isEqualTo(2);
-        assertThat(err.toString()).contains("--data-dir is " + file + "/below, which is no directory: " + file + " is a file");
+        assertThat(run(OutputStream.nullOutputStream(), "apiserver", "--data-dir", file + "/below"))
+                .isEqualTo(2);
+        assertThat(err.toString())
+                .contains("--data-dir is " + file + "/below, which is no directory: " + file + " is a file");
         // and what cannot be read says why
         assertThat(run(OutputStream.nullOutputStream(), "apiserver", "--client-ca-file", directory.toString()))
                 .isEqualTo(2);
         assertThat(err.toString()).contains("which is no file that can be read: it is a directory");
-        assertThat(run(OutputStream.nullOutputStream(), "apiserver", "--client-ca-file", "/none/x")).isEqualTo(2);
+        assertThat(run(OutputStream.nullOutputStream(), "apiserver", "--client-ca-file", "/none/x"))
+                .isEqualTo(2);
         assertThat(err.toString()).contains("which is no file that can be read: its directory /none does not exist");
     }
 }

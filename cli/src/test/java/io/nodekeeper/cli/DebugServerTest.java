@@ -107,8 +107,8 @@ class DebugServerTest {
     void onTheLoopbackAddressOnlyThisMachinesNamesAreAnswered(String host, int status) throws Exception {
         DebugServer server = start(0, false);
         try {
-            String answer = answer(
-                    server.url(), "GET /metrics HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
+            String answer =
+                    answer(server.url(), "GET /metrics HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
 
             assertThat(answer).startsWith("HTTP/1.1 " + status + " ");
         } finally {
@@ -124,7 +124,8 @@ class DebugServerTest {
         try {
             for (int i = 0; i < 400; i++) {
                 Socket socket = connected(server.url());
-                socket.getOutputStream().write("GET /healthz HTTP/1.1\r\nHost: local".getBytes(StandardCharsets.US_ASCII));
+                socket.getOutputStream()
+                        .write("GET /healthz HTTP/1.1\r\nHost: local".getBytes(StandardCharsets.US_ASCII));
                 slow.add(socket);
             }
             // when a probe comes, and another

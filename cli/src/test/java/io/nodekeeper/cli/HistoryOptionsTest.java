@@ -14,7 +14,8 @@ class HistoryOptionsTest {
     @Test
     void directoryThatWasNamedIsTaken() {
         options.dir = Optional.of(Path.of("kept"));
-        assertThat(options.directory(Map.of("STATE_DIRECTORY", "/var/lib/nodekeeper"))).contains(Path.of("kept"));
+        assertThat(options.directory(Map.of("STATE_DIRECTORY", "/var/lib/nodekeeper")))
+                .contains(Path.of("kept"));
     }
 
     @Test

@@ -84,8 +84,8 @@ class StoreCommandsTest {
 
     private Path log() throws IOException {
         try (Stream<Path> files = Files.list(store)) {
-            return files.filter(file -> file.toString().endsWith(".log")
-                            && file.toFile().length() > 0)
+            return files.filter(file ->
+                            file.toString().endsWith(".log") && file.toFile().length() > 0)
                     .findFirst()
                     .orElseThrow();
         }
@@ -110,8 +110,7 @@ class StoreCommandsTest {
     void aWholeStoreIsLeftAsItIs() throws Exception {
         write(ValueTransformer.IDENTITY, NODES + "n1", NODES + "n2");
         assertThat(run("check")).isZero();
-        assertThat(out.toString())
-                .isEqualTo(store + ": whole\nreadable: up to revision 2, objects: 2\n");
+        assertThat(out.toString()).isEqualTo(store + ": whole\nreadable: up to revision 2, objects: 2\n");
         assertThat(run("repair")).isZero();
         assertThat(out.toString()).isEqualTo(store + " is not damaged and was left as it is\n");
     }
@@ -145,9 +144,7 @@ class StoreCommandsTest {
         damageTheLastChange();
         assertThatThrownBy(() -> RocksJournal.open(store)).hasMessageContaining("is damaged and was not changed");
         Store open = open();
-        assertThat(open.list(NODES, "", 0, 0).entries())
-                .extracting(Entry::key)
-                .containsExactly(NODES + "n1");
+        assertThat(open.list(NODES, "", 0, 0).entries()).extracting(Entry::key).containsExactly(NODES + "n1");
         open.close().get(20, TimeUnit.SECONDS);
         assertThat(data.resolve("store.damaged-1")).isDirectory();
     }
@@ -192,7 +189,8 @@ class StoreCommandsTest {
     void rewriteWritesEverythingWithTheFirstKey() throws Exception {
         write(ValueTransformer.IDENTITY, SECRET, NODES + "n1");
         Path file = configuration("{aesgcm: {keys: [{name: k1, secret: MDEyMzQ1Njc4OWFiY2RlZg==}]}}, ");
-        assertThat(run("rewrite", "--encryption-provider-config", file.toString())).isZero();
+        assertThat(run("rewrite", "--encryption-provider-config", file.toString()))
+                .isZero();
         assertThat(out.toString()).isEqualTo("wrote " + store + " again, objects: 2\n");
         assertThatThrownBy(() -> RocksJournal.open(store)).hasMessageContaining("k8s:enc:aesgcm:v1:k1:");
         try (Stream<Path> files = Files.walk(data)) {
@@ -205,15 +203,19 @@ class StoreCommandsTest {
     @Test
     void allFaultsOfAnEncryptionConfigurationAreToldAtOnce() throws Exception {
         Path file = configuration("{aescbc: {}}, {aesgcm: {keys: []}}, ");
-        assertThat(runner.run("apiserver", "--data-dir", data.toString(), "--encryption-provider-config", file.toString()))
+        assertThat(runner.run(
+                        "apiserver", "--data-dir", data.toString(), "--encryption-provider-config", file.toString()))
                 .isEqualTo(2);
         assertThat(err.toString())
                 .contains("--encryption-provider-config " + file + ": resources[0].providers[0] is aescbc")
-                .contains("--encryption-provider-config " + file + ": resources[0].providers[1].aesgcm.keys is missing");
+                .contains(
+                        "--encryption-provider-config " + file + ": resources[0].providers[1].aesgcm.keys is missing");
         assertThat(launched).isEmpty();
-        assertThat(runner.run("apiserver", "--encryption-provider-config", "/none/x")).isEqualTo(2);
+        assertThat(runner.run("apiserver", "--encryption-provider-config", "/none/x"))
+                .isEqualTo(2);
         assertThat(err.toString())
-                .contains("--encryption-provider-config: /none/x: no such file or directory; its directory /none does not"
-                        + " exist");
+                .contains(
+                        "--encryption-provider-config: /none/x: no such file or directory; its directory /none does not"
+                                + " exist");
     }
 }

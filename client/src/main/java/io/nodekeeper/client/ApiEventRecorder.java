@@ -86,8 +86,7 @@ public final class ApiEventRecorder implements EventRecorder {
     }
 
     /** The same, watched. */
-    public ApiEventRecorder(
-            KubeClient client, String component, String host, RandomGenerator random, Watcher watcher) {
+    public ApiEventRecorder(KubeClient client, String component, String host, RandomGenerator random, Watcher watcher) {
         this.client = client;
         this.loop = client.loop();
         this.component = component;
@@ -113,8 +112,8 @@ public final class ApiEventRecorder implements EventRecorder {
             return;
         }
         int before = waiting.size();
-        Optional<EventQueue.Send> dropped =
-                waiting.add(new EventQueue.Send(event, write.get(), now, write.get().count() == 1));
+        Optional<EventQueue.Send> dropped = waiting.add(
+                new EventQueue.Send(event, write.get(), now, write.get().count() == 1));
         if (dropped.isPresent()) {
             watcher.ended(Outcome.DROPPED);
             losses.lost(
@@ -170,7 +169,10 @@ public final class ApiEventRecorder implements EventRecorder {
                         watcher.ended(Outcome.WRITTEN);
                         sendNext();
                     } else if (attempt < TRIES && Failures.mayPass(error)) {
-                        log.debug("event {} not written, trying again: {}", send.write().name(), Failures.text(error));
+                        log.debug(
+                                "event {} not written, trying again: {}",
+                                send.write().name(),
+                                Failures.text(error));
                         loop.schedule(
                                 Jitter.stretch(RETRY.delay(attempt - 1), 0.5, random), () -> send(send, attempt + 1));
                     } else {

@@ -37,7 +37,12 @@ final class EventLosses {
             return;
         }
         counting = true;
-        log.warn("event {} ({}) of {} is lost: {}", name, event.reason(), event.about().name(), detail);
+        log.warn(
+                "event {} ({}) of {} is lost: {}",
+                name,
+                event.reason(),
+                event.about().name(),
+                detail);
         loop.schedule(INTERVAL, this::summarize);
     }
 

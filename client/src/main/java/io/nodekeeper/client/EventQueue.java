@@ -67,7 +67,10 @@ final class EventQueue {
     }
 
     private Optional<Send> removeLeast() {
-        return ranks.reversed().stream().filter(rank -> !rank.isEmpty()).findFirst().map(this::removeEldest);
+        return ranks.reversed().stream()
+                .filter(rank -> !rank.isEmpty())
+                .findFirst()
+                .map(this::removeEldest);
     }
 
     /** The most important one that waits, the oldest of its rank; it has left the queue then. */

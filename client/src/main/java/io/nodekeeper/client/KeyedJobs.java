@@ -178,7 +178,8 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
 
     private void logUnexpected(K key, String text, Throwable error) {
         if (logs.tryTake(loop.clock().nanoTime())) {
-            log.error("{} of {} failed unexpectedly, {} ({} such failures not logged)", name, key, text, unlogged, error);
+            log.error(
+                    "{} of {} failed unexpectedly, {} ({} such failures not logged)", name, key, text, unlogged, error);
             unlogged = 0;
         } else {
             unlogged++;

@@ -121,7 +121,6 @@ public final class ShadowTransport implements Transport {
         return reply(200, object.with("items", new JsonArray(seen)));
     }
 
-
     private boolean isCovered(Target target) {
         synchronized (lock) {
             return shadows.cover(target.plural());

@@ -127,7 +127,9 @@ class ApiEventRecorderTest {
         settle();
 
         assertThat(methods()).containsExactly("POST", "PATCH", "POST");
-        assertThat(body(1).number("count")).as("the other 24 of a burst are one write").contains(25L);
+        assertThat(body(1).number("count"))
+                .as("the other 24 of a burst are one write")
+                .contains(25L);
         assertThat(transport.log().getLast()).isEqualTo("POST /api/v1/namespaces/shop/events");
     }
 

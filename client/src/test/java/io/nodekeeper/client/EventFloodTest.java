@@ -120,9 +120,11 @@ class EventFloodTest {
 
         // when a pod's event and a node's come
         assertThat(queue.add(send(5_000, "Pod", "NodeNotReady")))
-                .hasValueSatisfying(dropped -> assertThat(dropped.write().name()).isEqualTo("event0"));
+                .hasValueSatisfying(
+                        dropped -> assertThat(dropped.write().name()).isEqualTo("event0"));
         assertThat(queue.add(send(5_001, "Node", "NodeNotReady")))
-                .hasValueSatisfying(dropped -> assertThat(dropped.write().name()).isEqualTo("event1"));
+                .hasValueSatisfying(
+                        dropped -> assertThat(dropped.write().name()).isEqualTo("event1"));
 
         assertThat(queue.size()).isEqualTo(EventQueue.ROOM);
         assertThat(queue.poll().orElseThrow().write().name()).isEqualTo("event5001");
@@ -137,9 +139,11 @@ class EventFloodTest {
             queue.add(send(i, "Node", "NodeNotReady"));
         }
         assertThat(queue.add(send(2_000, "Node", "RegisteredNode")))
-                .hasValueSatisfying(dropped -> assertThat(dropped.write().name()).isEqualTo("event2000"));
+                .hasValueSatisfying(
+                        dropped -> assertThat(dropped.write().name()).isEqualTo("event2000"));
         assertThat(queue.add(send(2_001, "Node", "NodeNotReady")))
-                .hasValueSatisfying(dropped -> assertThat(dropped.write().name()).isEqualTo("event0"));
+                .hasValueSatisfying(
+                        dropped -> assertThat(dropped.write().name()).isEqualTo("event0"));
         assertThat(queue.size()).isEqualTo(EventQueue.ROOM);
     }
 
@@ -155,8 +159,8 @@ class EventFloodTest {
     void refusalOfEveryEventIsOneLineAMinute() {
         LogLines log = LogLines.of(ApiEventRecorder.class);
         FakeTransport refusing = new FakeTransport();
-        refusing.answer(call -> Optional.of(
-                FakeTransport.refusal(new ApiException(403, "Forbidden", "no events for you"))));
+        refusing.answer(
+                call -> Optional.of(FakeTransport.refusal(new ApiException(403, "Forbidden", "no events for you"))));
         ApiEventRecorder unwelcome = new ApiEventRecorder(
                 new KubeClient(refusing, loop, Duration.ofSeconds(10)), "node-controller", "", Randoms.seeded(1));
         for (int second = 0; second < 600; second++) {

@@ -85,9 +85,13 @@ class KeyedJobsTest {
             return KeyedJobs.Next.done();
         }));
         int[] others = {0};
-        jobs.submit("fails", new Work("fails", () -> others[0]++ < 1
-                ? CompletableFuture.failedFuture(new IllegalStateException("on purpose"))
-                : KeyedJobs.Next.done()));
+        jobs.submit(
+                "fails",
+                new Work(
+                        "fails",
+                        () -> others[0]++ < 1
+                                ? CompletableFuture.failedFuture(new IllegalStateException("on purpose"))
+                                : KeyedJobs.Next.done()));
 
         time.advance(Duration.ofMinutes(1));
 

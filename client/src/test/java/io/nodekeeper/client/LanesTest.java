@@ -42,7 +42,10 @@ class LanesTest {
 
         assertThat(started).hasSize(4).containsOnly("eviction");
         open.getFirst().complete(null);
-        assertThat(started).as("an eviction comes before the next collection").hasSize(5).containsOnly("eviction");
+        assertThat(started)
+                .as("an eviction comes before the next collection")
+                .hasSize(5)
+                .containsOnly("eviction");
     }
 
     @Test

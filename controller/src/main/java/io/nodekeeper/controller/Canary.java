@@ -349,8 +349,8 @@ final class Canary {
                     if (lease.isEmpty()) {
                         proven(at, false, ObserverGuard.Means.WATCH);
                     } else {
-                        borrowed.addLast(new Borrowed(
-                                lease.get(), Versions.number(new Lease(object).resourceVersion()), at));
+                        borrowed.addLast(
+                                new Borrowed(lease.get(), Versions.number(new Lease(object).resourceVersion()), at));
                         if (borrowed.size() > REMEMBERED) {
                             borrowed.removeFirst();
                         }

@@ -111,7 +111,8 @@ public final class Controller {
         this.zones = Zones.of(config, ports, explanations.history(), heartbeats::nodes, this::recheck, this::forgive);
         Bench bench = new Bench();
         this.warning = watchDriven && config.gates().has(FeatureGate.EARLY_WARNING)
-                ? Optional.of(new EarlyWarning(config, heartbeats, guard, bench::isProven, explanations, events, metrics, this::now))
+                ? Optional.of(new EarlyWarning(
+                        config, heartbeats, guard, bench::isProven, explanations, events, metrics, this::now))
                 : Optional.empty();
         Optional<Flaps> flaps = config.gates().has(FeatureGate.FLAP_DAMPING)
                 ? Optional.of(new Flaps(
@@ -210,7 +211,14 @@ public final class Controller {
 
     /** What this controller can be asked while it works. */
     public ControllerView view() {
-        return new LoopView(loop, heartbeats, lags, this::now, () -> guard.json(now()), () -> guard.blindness(now()), this::unready);
+        return new LoopView(
+                loop,
+                heartbeats,
+                lags,
+                this::now,
+                () -> guard.json(now()),
+                () -> guard.blindness(now()),
+                this::unready);
     }
 
     /** How many entries each queue and map holds that follows nodes, leases and pods, by name. On the loop. */

@@ -96,12 +96,7 @@ final class Explanations {
     /** Verdicts rest on something else than usual. */
     void degraded(ObserverGuard.Judgement judgement, String text) {
         history.add(new Decision(
-                clock.wallTime(),
-                "",
-                "",
-                "JudgementDegraded",
-                text,
-                JsonObject.EMPTY.with("how", judgement.label())));
+                clock.wallTime(), "", "", "JudgementDegraded", text, JsonObject.EMPTY.with("how", judgement.label())));
     }
 
     /** What became of the controller's own sight; the sentence is for log and event, too. */

@@ -70,7 +70,8 @@ final class FairZones implements Zones {
             History history) {
         this.keepTaints = config.gates().has(FeatureGate.KEEP_TAINTS);
         this.lag = config.gates().has(FeatureGate.IMMEDIATE_NO_EXECUTE) ? Duration.ZERO : config.nodeMonitorPeriod();
-        // The reference queues a node with the first pass that sees it not ready. It may be the pass right after the node
+        // The reference queues a node with the first pass that sees it not ready. It may be the pass right after the
+        // node
         // came, or one a whole period later; of these the one that lets a kubelet finish its start is taken.
         this.joinGrace = config.nodeMonitorPeriod();
         this.loop = loop;

@@ -201,7 +201,8 @@ final class Flaps implements Damping {
                     .with("metadata", JsonObject.EMPTY.with("uid", health.uid))
                     .with("status", JsonObject.EMPTY.with("conditions", JsonArray.of(sent.json())));
             return client.patch(ResourceType.NODES, "", health.name, "status", PatchType.STRATEGIC, patch)
-                    .handle((done, error) -> error == null || Failures.isCode(error, 404) ? wrote(sent) : failed(error));
+                    .handle((done, error) ->
+                            error == null || Failures.isCode(error, 404) ? wrote(sent) : failed(error));
         }
 
         private KeyedJobs.Next wrote(Condition sent) {

@@ -193,9 +193,8 @@ final class Judge {
         private CompletionStage<Next> read() {
             lookedAt = now.nanos();
             // The reference believes its cache; only the node is read here, as no cache holds it.
-            CompletableFuture<JsonObject> lease = guard.isOn()
-                    ? looks.lease(health.name)
-                    : CompletableFuture.completedFuture(JsonObject.EMPTY);
+            CompletableFuture<JsonObject> lease =
+                    guard.isOn() ? looks.lease(health.name) : CompletableFuture.completedFuture(JsonObject.EMPTY);
             CompletableFuture<JsonObject> node = looks.node(health.name);
             return CompletableFuture.allOf(lease, node).thenCompose(both -> judge(lease.join(), node.join()));
         }
@@ -289,10 +288,7 @@ final class Judge {
             tell(
                     "silenced",
                     () -> court.silenced(
-                            health,
-                            wasReady,
-                            late,
-                            facts.json(health, heartbeats, guard, loop.clock(), now.nanos())));
+                            health, wasReady, late, facts.json(health, heartbeats, guard, loop.clock(), now.nanos())));
         }
 
         /** Somebody else's failure to take news must not keep a verdict back. */

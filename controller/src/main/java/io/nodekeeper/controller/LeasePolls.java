@@ -39,6 +39,7 @@ final class LeasePolls {
     private final Judge.Now now;
     /** What waits for a proof looks again. */
     private final Runnable looked;
+
     private final long period;
     /** A node that was heard of within this time renews its lease: two of the usual four renewals in a grace. */
     private final long recent;

@@ -94,7 +94,9 @@ final class ObserverGuard {
         /** On canaries that the watch tells of late. */
         LATE("late", "nodes are judged, later than usual, by what the watch tells late"),
         /** On lists of the leases and on canaries. */
-        LIST("list", "nodes are judged by live reads, later than usual, as lists of the leases show that writes come to an end"),
+        LIST(
+                "list",
+                "nodes are judged by live reads, later than usual, as lists of the leases show that writes come to an end"),
         /** On lists of the leases and on the nodes' renewals. */
         RENEWALS(
                 "renewals",

@@ -146,8 +146,7 @@ final class Tainter implements NodeFollower {
 
         private void seen(Optional<TaintPlan> needed) {
             if (running) {
-                outdated |= needed.isPresent()
-                        && !plan.map(TaintPlan::version).equals(needed.map(TaintPlan::version));
+                outdated |= needed.isPresent() && !plan.map(TaintPlan::version).equals(needed.map(TaintPlan::version));
             } else {
                 plan = needed;
                 unread = !oneWrite && needed.isPresent();
@@ -191,9 +190,7 @@ final class Tainter implements NodeFollower {
             tainted |= sent.tainted();
             // Only if nothing but removals is left: a server that does not take what came is not asked for ever.
             boolean more = sent.more()
-                    && plan(health, node)
-                            .filter(rest -> rest.added().isEmpty())
-                            .isPresent();
+                    && plan(health, node).filter(rest -> rest.added().isEmpty()).isPresent();
             if (outdated || more) {
                 return read(1);
             }

@@ -26,6 +26,7 @@ final class VerdictFacts {
 
     /** The first and the last answers, at most {@link #MAX_ANSWERS}. */
     private final List<Answer> answers = new ArrayList<>();
+
     private long provenAt;
     private ObserverGuard.Means means = ObserverGuard.Means.WATCH;
     private long readAt;

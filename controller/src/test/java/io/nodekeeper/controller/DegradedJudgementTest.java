@@ -34,14 +34,18 @@ class DegradedJudgementTest {
         run(200_000);
 
         judged();
-        assertThat(world.metric("nodekeeper_observer_degraded{how=\"renewals\"}")).isEqualTo("1.0");
+        assertThat(world.metric("nodekeeper_observer_degraded{how=\"renewals\"}"))
+                .isEqualTo("1.0");
         assertThat(world.events)
-                .anySatisfy(event -> assertThat(event)
-                        .isEqualTo("JudgementDegraded: judgement is degraded: nodes are judged by live reads, later than"
-                                + " usual, as lists of the leases show that at least half of the nodes renew theirs"));
+                .anySatisfy(
+                        event -> assertThat(event)
+                                .isEqualTo(
+                                        "JudgementDegraded: judgement is degraded: nodes are judged by live reads, later than"
+                                                + " usual, as lists of the leases show that at least half of the nodes renew theirs"));
         assertThat(verdict().details().text("sight"))
-                .startsWith("the watch did not tell in time; instead a list of the leases showed that at least half of the"
-                        + " nodes renew theirs, ");
+                .startsWith(
+                        "the watch did not tell in time; instead a list of the leases showed that at least half of the"
+                                + " nodes renew theirs, ");
     }
 
     @ParameterizedTest
@@ -78,15 +82,18 @@ class DegradedJudgementTest {
         assertThat(world.metric("nodekeeper_observer_degraded{how=\"list\"}")).isEqualTo("1.0");
         assertThat(world.metric("nodekeeper_observer_blind{hop=\"watch\"}")).isEqualTo("1.0");
         assertThat(world.facts("alive-0").text("controllerIsBlind"))
-                .endsWith("writes are taken, but the watch does not tell of them (watch); nodes are judged by live reads,"
-                        + " later than usual, as lists of the leases show that writes come to an end");
+                .endsWith(
+                        "writes are taken, but the watch does not tell of them (watch); nodes are judged by live reads,"
+                                + " later than usual, as lists of the leases show that writes come to an end");
     }
 
     @Test
     void listOfOneNameStandsInForAForbiddenGet() {
         nodes();
         Predicate<String> single = target -> !target.contains("?") && target.split("/").length > 4;
-        world.refuse = call -> call.method().equals("GET") && single.test(call.target()) && !call.target().endsWith("/leases")
+        world.refuse = call -> call.method().equals("GET")
+                        && single.test(call.target())
+                        && !call.target().endsWith("/leases")
                 ? Optional.of(new ApiException(403, "Forbidden", "no get"))
                 : Optional.empty();
 
@@ -101,7 +108,8 @@ class DegradedJudgementTest {
         nodes();
         world.start();
         world.until(1_000);
-        world.refuse = call -> call.target().contains("/leases?limit=") || call.method().equals("PATCH") && call.target().endsWith(Canary.NAME)
+        world.refuse = call -> call.target().contains("/leases?limit=")
+                        || call.method().equals("PATCH") && call.target().endsWith(Canary.NAME)
                 ? Optional.of(new ApiException(403, "Forbidden", "no list"))
                 : Optional.empty();
 
@@ -164,11 +172,13 @@ class DegradedJudgementTest {
 
         run(30_000);
 
-        assertThat(world.metric("nodekeeper_observer_blind{hop=\"api_server\"}")).isEqualTo("1.0");
+        assertThat(world.metric("nodekeeper_observer_blind{hop=\"api_server\"}"))
+                .isEqualTo("1.0");
         assertThat(world.sight().bool("sees")).isFalse();
         world.until(100_000);
         assertThat(world.sight().bool("sees")).isTrue();
-        assertThat(world.metric("nodekeeper_observer_blind{hop=\"api_server\"}")).isEqualTo("0.0");
+        assertThat(world.metric("nodekeeper_observer_blind{hop=\"api_server\"}"))
+                .isEqualTo("0.0");
     }
 
     @Test
@@ -179,7 +189,8 @@ class DegradedJudgementTest {
         run(150_000);
 
         assertThat(blindSeconds("api_server")).isBetween(37.0, 43.0);
-        assertThat(blindSeconds("watch") + blindSeconds("store") + blindSeconds("controller")).isLessThan(3);
+        assertThat(blindSeconds("watch") + blindSeconds("store") + blindSeconds("controller"))
+                .isLessThan(3);
         assertThat(world.events)
                 .filteredOn(event -> event.startsWith("ObserverSees"))
                 .singleElement()
@@ -248,7 +259,8 @@ class DegradedJudgementTest {
 
     private int lists() {
         return world.calls.entrySet().stream()
-                .filter(entry -> entry.getKey().startsWith("GET ") && entry.getKey().endsWith("/leases"))
+                .filter(entry ->
+                        entry.getKey().startsWith("GET ") && entry.getKey().endsWith("/leases"))
                 .mapToInt(Map.Entry::getValue)
                 .sum();
     }

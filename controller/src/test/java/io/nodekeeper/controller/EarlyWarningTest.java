@@ -7,8 +7,8 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.util.Optional;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -75,7 +75,8 @@ class EarlyWarningTest {
         cluster.advanceTo("105S");
         cluster.leaseWatchFrozen = true;
         // Nor does a list tell.
-        cluster.fault = call -> call.target().contains("limit=") ? Optional.of(TestCluster.internalError()) : Optional.empty();
+        cluster.fault =
+                call -> call.target().contains("limit=") ? Optional.of(TestCluster.internalError()) : Optional.empty();
         cluster.hangs = call -> call.target().endsWith(Canary.NAME);
         renewUntil(cluster, 160, "alive");
         cluster.advanceTo("165S");

@@ -112,9 +112,9 @@ class GrowthTest {
 
         LoggerFactory.getLogger(GrowthTest.class).warn("largest sizes with {}: {}", fault, largest);
         int keys = 2 * (NODES + LEASES_WITHOUT_NODE + PODS);
-        assertThat(largest).as("%s", fault).allSatisfy((name, size) -> assertThat(size)
-                .as(name)
-                .isLessThanOrEqualTo(keys));
+        assertThat(largest)
+                .as("%s", fault)
+                .allSatisfy((name, size) -> assertThat(size).as(name).isLessThanOrEqualTo(keys));
         for (String lanes : List.of("running jobs", "waiting jobs")) {
             // Which of them the samples meet is chance.
             largest.remove(lanes);
@@ -142,9 +142,8 @@ class GrowthTest {
             }
             alive.forEach(name -> cluster.renew(name, cluster.time.wallTime(), name));
             cluster.advance(Duration.ofSeconds(10));
-            cluster.loop.execute(() -> cluster.controller
-                    .sizes()
-                    .forEach((name, size) -> largest.merge(name, size, Integer::max)));
+            cluster.loop.execute(
+                    () -> cluster.controller.sizes().forEach((name, size) -> largest.merge(name, size, Integer::max)));
             cluster.advance(Duration.ZERO);
             // what the world remembers is not the controller's
             cluster.transport.clear();

@@ -83,7 +83,8 @@ class JoiningNodeTest {
             cluster.post("n1", registered(at, "False", "KubeletNotReady", "CSINode is not yet initialized"));
         }
         cluster.advance(Duration.ofMillis(1500));
-        cluster.post("n1", registered(cluster.time.wallTime(), "True", "KubeletReady", "kubelet is posting ready status"));
+        cluster.post(
+                "n1", registered(cluster.time.wallTime(), "True", "KubeletReady", "kubelet is posting ready status"));
         cluster.advance(Duration.ofSeconds(30));
 
         assertThat(cluster.taints("n1")).isEmpty();

@@ -187,15 +187,19 @@ class JudgeTest {
     }
 
     private JsonObject node() {
-        return Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"uid\":\"" + uid + "\",\"resourceVersion\":\"" + version
-                + "\"},\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"" + status
-                + "\",\"lastHeartbeatTime\":\"2020-01-01T00:00:00Z\"}]}}");
+        return Json.parseObject(
+                "{\"metadata\":{\"name\":\"n1\",\"uid\":\"" + uid + "\",\"resourceVersion\":\"" + version
+                        + "\"},\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"" + status
+                        + "\",\"lastHeartbeatTime\":\"2020-01-01T00:00:00Z\"}]}}");
     }
 
     private static Lease lease(int second) {
         return new Lease(Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"resourceVersion\":\"" + (1_000 + second)
                 + "\"},\"spec\":{\"holderIdentity\":\"n1\",\"renewTime\":\""
-                + Instant.parse("2020-01-01T00:00:00Z").plusSeconds(second).toString().replace("Z", ".000000Z")
+                + Instant.parse("2020-01-01T00:00:00Z")
+                        .plusSeconds(second)
+                        .toString()
+                        .replace("Z", ".000000Z")
                 + "\"}}"));
     }
 
@@ -207,7 +211,10 @@ class JudgeTest {
             if (answersAreLost) {
                 throw new TransportException("connection reset", null);
             }
-            status = new Node(Json.parseObject(call.body())).ready().orElseThrow().status();
+            status = new Node(Json.parseObject(call.body()))
+                    .ready()
+                    .orElseThrow()
+                    .status();
             version++;
         }
         return Optional.of(FakeTransport.reply(200, node()));

@@ -23,8 +23,7 @@ class LeaseTouchTest {
         ANNOTATIONS(lease -> metadata(lease, "annotations", JsonObject.EMPTY.with("note", "b"))),
         OWNERS(lease -> lease.update("metadata", metadata -> metadata.with("ownerReferences", lease.array("none")))),
         DURATION(lease -> lease.update(
-                "spec",
-                spec -> spec.toBuilder().put("leaseDurationSeconds", 60).build())),
+                "spec", spec -> spec.toBuilder().put("leaseDurationSeconds", 60).build())),
         NOTHING_BUT_THE_VERSION(UnaryOperator.identity()),
         RENEW_TIME_REMOVED(lease -> lease.update("spec", spec -> spec.without("renewTime"))),
         ANOTHER_HOLDER(lease -> lease.update("spec", spec -> spec.with("holderIdentity", "somebody")));
@@ -162,7 +161,8 @@ class LeaseTouchTest {
             cluster.renew("n1", B.plusSeconds(second), "n1");
         }
         // given that the node dies, and each list comes from a server that has an older state
-        JsonObject old = cluster.lease("n1").update("spec", spec -> spec.with("renewTime", "2015-01-01T12:00:40.000000Z"));
+        JsonObject old =
+                cluster.lease("n1").update("spec", spec -> spec.with("renewTime", "2015-01-01T12:00:40.000000Z"));
         cluster.advanceTo("80S");
         cluster.restoreLease("n1", old.update("metadata", metadata -> metadata.with("resourceVersion", "50")));
         cluster.loseHistory();

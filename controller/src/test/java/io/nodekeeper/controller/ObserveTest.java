@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 class ObserveTest {
     private final TestCluster cluster = new TestCluster();
     private final List<Decision> differences = new ArrayList<>();
-    private final Observation observation = new Observation(
-            cluster.loop, differences::add, TestCluster.CONFIG.nodeMonitorGracePeriod());
+    private final Observation observation =
+            new Observation(cluster.loop, differences::add, TestCluster.CONFIG.nodeMonitorGracePeriod());
     private final ShadowTransport shadow = new ShadowTransport(cluster.transport, cluster.loop.clock(), observation);
     private final KubeClient client = new KubeClient(shadow, cluster.loop, Duration.ofSeconds(10));
 
@@ -139,7 +139,8 @@ class ObserveTest {
                 .extracting(Decision::text)
                 .filteredOn(text -> text.startsWith("node n1 Ready=Unknown: "))
                 .hasSize(2)
-                .anyMatch(text -> text.equals("node n1 Ready=Unknown: theirs alone, and false: the node was heard 2000 ms before"))
+                .anyMatch(text -> text.equals(
+                        "node n1 Ready=Unknown: theirs alone, and false: the node was heard 2000 ms before"))
                 .anyMatch(text -> text.startsWith("node n1 Ready=Unknown: both, ours 5"));
         assertThat(observation.json().number("theirsFalse")).contains(1L);
         assertThat(observation.summary()).contains("1 false verdicts of theirs");
@@ -150,7 +151,8 @@ class ObserveTest {
         cluster.addNode("n1", K, ready("True", B));
         cluster.renew("n1", B);
         start();
-        // Given theirs after 30 s, which is early for us, a renewal that ends that silence, and ours about the next one.
+        // Given theirs after 30 s, which is early for us, a renewal that ends that silence, and ours about the next
+        // one.
         cluster.advanceTo("30S");
         cluster.post("n1", ready("Unknown", B));
         cluster.advanceTo("31S");
@@ -172,9 +174,11 @@ class ObserveTest {
         cluster.advanceTo("2M");
 
         assertThat(differences)
-                .filteredOn(decision -> List.of("Unknown", "Tainted", "Untainted", "Evicted").contains(decision.kind()))
+                .filteredOn(decision ->
+                        List.of("Unknown", "Tainted", "Untainted", "Evicted").contains(decision.kind()))
                 .isNotEmpty()
-                .allMatch(decision -> decision.text().startsWith("Would be, if this controller did more than observe: "));
+                .allMatch(
+                        decision -> decision.text().startsWith("Would be, if this controller did more than observe: "));
     }
 
     @Test

@@ -99,8 +99,7 @@ class ObserverGuardTest {
             guard.acknowledged(s(second), s(second));
             guard.tick(s(second));
         }
-        ObserverGuard.Change change =
-                guard.seen(s(50), true, WATCH, s(50)).orElseThrow();
+        ObserverGuard.Change change = guard.seen(s(50), true, WATCH, s(50)).orElseThrow();
 
         assertThat(change.hop()).isEqualTo(ObserverGuard.Hop.API_SERVER);
         assertThat(guard.takeBlindTime())

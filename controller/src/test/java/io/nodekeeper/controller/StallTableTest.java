@@ -24,6 +24,7 @@ class StallTableTest {
     private static final long LONGEST = 10_000;
     /** One period of the canary. */
     private static final long PERIOD = 1_000;
+
     private static final long FOR_EVER = Long.MAX_VALUE;
     private static final int DEAD = 8;
     private static final int ALIVE = 3;
@@ -73,7 +74,8 @@ class StallTableTest {
             OptionalLong unknownAt = world.unknownAt(name);
             long late = unknownAt.orElse(FOR_EVER / 2) - world.deadline(name);
             if (late > length + SLACK || late < 0) {
-                faults.add(which + ": " + name + " Unknown at " + unknownAt + ", grace ended at " + world.deadline(name));
+                faults.add(
+                        which + ": " + name + " Unknown at " + unknownAt + ", grace ended at " + world.deadline(name));
             }
         }
         for (int i = 0; i < ALIVE; i++) {

@@ -256,8 +256,7 @@ final class StallWorld implements Transport {
         boolean write = !call.method().equals("GET");
         boolean stored = !call.target().equals("/version");
         Runnable answer = () -> reply.complete(answer(call));
-        Optional<ApiException> refusal =
-                stored && stall != Stall.API_SERVER ? refuse.apply(call) : Optional.empty();
+        Optional<ApiException> refusal = stored && stall != Stall.API_SERVER ? refuse.apply(call) : Optional.empty();
         if (refusal.isPresent()) {
             reply.complete(FakeTransport.refusal(refusal.get()));
         } else if (stored) {
@@ -387,9 +386,7 @@ final class StallWorld implements Transport {
         canary = body.replace(
                 "\"metadata\":{",
                 "\"metadata\":{\"resourceVersion\":\"" + mine + "\","
-                        + (first
-                                ? ""
-                                : "\"name\":\"" + Canary.NAME + "\",\"namespace\":\"kube-node-lease\","));
+                        + (first ? "" : "\"name\":\"" + Canary.NAME + "\",\"namespace\":\"kube-node-lease\","));
         publish(LEASES, mine, first ? "ADDED" : "MODIFIED", canary);
         return text(canary);
     }

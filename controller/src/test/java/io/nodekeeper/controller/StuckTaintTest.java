@@ -59,7 +59,9 @@ class StuckTaintTest {
 
         assertThat(cluster.taints("n1")).as("thrown at step %d", at).isEmpty();
         JsonObject labels = cluster.node("n1").metadata().object("labels");
-        assertThat(labels.text("beta.kubernetes.io/os")).as("thrown at step %d", at).isEqualTo("linux");
+        assertThat(labels.text("beta.kubernetes.io/os"))
+                .as("thrown at step %d", at)
+                .isEqualTo("linux");
         return steps[0];
     }
 

@@ -122,7 +122,8 @@ class WholeChainTest {
 
         advanceTo(400);
 
-        // The verdict is at 50 s, or with a pass at 55 s; timeAdded has whole seconds, so the pod leaves when the 300 s are
+        // The verdict is at 50 s, or with a pass at 55 s; timeAdded has whole seconds, so the pod leaves when the 300 s
+        // are
         // over whenever in that second the taint was added. The reference taints with its next pass.
         String end = switch (mode) {
             case DEADLINES -> "pod0@351";

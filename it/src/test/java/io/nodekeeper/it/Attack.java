@@ -16,54 +16,176 @@ enum Attack {
         TimeUnit.NANOSECONDS.sleep(until - System.nanoTime());
         return Map.of();
     }),
-    YAML_KEY_NOBODY("YAML with a key of 2.9 MB, from a user without rights", (prey, until) ->
-            bodies(prey, until, 8, Prey.NOBODY, "POST", nodes(), "application/yaml", i -> "x".repeat(RawAttacks.LARGEST) + ": 1\n")),
-    YAML_KEY("YAML with a key of 2.9 MB", (prey, until) ->
-            bodies(prey, until, 8, Prey.HEAVY, "POST", nodes(), "application/yaml", i -> "x".repeat(RawAttacks.LARGEST) + ": 1\n")),
-    YAML_ANCHORS("YAML with 130,000 anchors", (prey, until) -> bodies(
-            prey, until, 8, Prey.HEAVY, "POST", nodes(), "application/yaml", i -> many("a: [", 130_000, "&a%d x", "]"))),
-    YAML_ALIASES("YAML aliases of aliases", (prey, until) -> bodies(
-            prey, until, 8, Prey.HEAVY, "POST", nodes(), "application/yaml", i -> "a0: &a0 [x]\n"
-                    + many("", 40_000, "\na%1$d1: &a%1$d1 [*a0,*a0]", "\n"))),
-    JSON_VALUES("a million empty objects", (prey, until) -> bodies(
-            prey, until, 8, Prey.HEAVY, "POST", nodes(), "application/json",
-            i -> "{\"a\":[" + "{},".repeat(RawAttacks.LARGEST / 3) + "{}]}")),
-    JSON_DEPTH("lists nested 2,900,000 times", (prey, until) -> bodies(
-            prey, until, 8, Prey.HEAVY, "POST", nodes(), "application/json", i -> "{\"a\":" + "[".repeat(RawAttacks.LARGEST))),
-    JSON_DUPLICATES("400,000 times the same field", (prey, until) -> bodies(
-            prey, until, 8, Prey.HEAVY, "POST", nodes(), "application/json",
-            i -> "{\"a\":1" + ",\"a\":1".repeat(RawAttacks.LARGEST / 6) + "}")),
-    CONTAINERS("a pod with 80,000 containers of one name", (prey, until) -> bodies(
-            prey, until, 8, Prey.HEAVY, "POST", "/api/v1/namespaces/default/pods", "application/json",
-            i -> many("{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[", 80_000,
-                    "{\"name\":\"c\",\"image\":\"i\"}", "]}}"))),
-    TAINTS("a node with 60,000 taints", (prey, until) -> bodies(
-            prey, until, 8, Prey.HEAVY, "POST", nodes(), "application/json",
-            i -> many("{\"metadata\":{\"name\":\"t\"},\"spec\":{\"taints\":[", 60_000,
-                    "{\"key\":\"k%d\",\"effect\":\"NoSchedule\"}", "]}}"))),
-    JSON_PATCHES("JSON patches with 9,999 additions below one parent", (prey, until) -> patches(
-            prey, until, "application/json-patch+json",
-            many("[", 9_999, "{\"op\":\"add\",\"path\":\"/data/k%d\",\"value\":\"v\"}", "]"))),
+    YAML_KEY_NOBODY(
+            "YAML with a key of 2.9 MB, from a user without rights",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    8,
+                    Prey.NOBODY,
+                    "POST",
+                    nodes(),
+                    "application/yaml",
+                    i -> "x".repeat(RawAttacks.LARGEST) + ": 1\n")),
+    YAML_KEY(
+            "YAML with a key of 2.9 MB",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    8,
+                    Prey.HEAVY,
+                    "POST",
+                    nodes(),
+                    "application/yaml",
+                    i -> "x".repeat(RawAttacks.LARGEST) + ": 1\n")),
+    YAML_ANCHORS(
+            "YAML with 130,000 anchors",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    8,
+                    Prey.HEAVY,
+                    "POST",
+                    nodes(),
+                    "application/yaml",
+                    i -> many("a: [", 130_000, "&a%d x", "]"))),
+    YAML_ALIASES(
+            "YAML aliases of aliases",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    8,
+                    Prey.HEAVY,
+                    "POST",
+                    nodes(),
+                    "application/yaml",
+                    i -> "a0: &a0 [x]\n" + many("", 40_000, "\na%1$d1: &a%1$d1 [*a0,*a0]", "\n"))),
+    JSON_VALUES(
+            "a million empty objects",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    8,
+                    Prey.HEAVY,
+                    "POST",
+                    nodes(),
+                    "application/json",
+                    i -> "{\"a\":[" + "{},".repeat(RawAttacks.LARGEST / 3) + "{}]}")),
+    JSON_DEPTH(
+            "lists nested 2,900,000 times",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    8,
+                    Prey.HEAVY,
+                    "POST",
+                    nodes(),
+                    "application/json",
+                    i -> "{\"a\":" + "[".repeat(RawAttacks.LARGEST))),
+    JSON_DUPLICATES(
+            "400,000 times the same field",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    8,
+                    Prey.HEAVY,
+                    "POST",
+                    nodes(),
+                    "application/json",
+                    i -> "{\"a\":1" + ",\"a\":1".repeat(RawAttacks.LARGEST / 6) + "}")),
+    CONTAINERS(
+            "a pod with 80,000 containers of one name",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    8,
+                    Prey.HEAVY,
+                    "POST",
+                    "/api/v1/namespaces/default/pods",
+                    "application/json",
+                    i -> many(
+                            "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[",
+                            80_000,
+                            "{\"name\":\"c\",\"image\":\"i\"}",
+                            "]}}"))),
+    TAINTS(
+            "a node with 60,000 taints",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    8,
+                    Prey.HEAVY,
+                    "POST",
+                    nodes(),
+                    "application/json",
+                    i -> many(
+                            "{\"metadata\":{\"name\":\"t\"},\"spec\":{\"taints\":[",
+                            60_000,
+                            "{\"key\":\"k%d\",\"effect\":\"NoSchedule\"}",
+                            "]}}"))),
+    JSON_PATCHES(
+            "JSON patches with 9,999 additions below one parent",
+            (prey, until) -> patches(
+                    prey,
+                    until,
+                    "application/json-patch+json",
+                    many("[", 9_999, "{\"op\":\"add\",\"path\":\"/data/k%d\",\"value\":\"v\"}", "]"))),
     BIG_PATCHES("patches of 1.2 MB, all of one object", (prey, until) -> {
         AtomicInteger number = new AtomicInteger();
-        return patches(prey, until, "application/merge-patch+json", () -> "{\"data\":{\"k\":\""
-                + number.incrementAndGet() + "x".repeat(1_200_000) + "\"}}");
+        return patches(
+                prey,
+                until,
+                "application/merge-patch+json",
+                () -> "{\"data\":{\"k\":\"" + number.incrementAndGet() + "x".repeat(1_200_000) + "\"}}");
     }),
-    STRATEGIC("strategic patches with 40,000 owners", (prey, until) -> patches(
-            prey, until, "application/strategic-merge-patch+json",
-            many("{\"metadata\":{\"ownerReferences\":[", 40_000,
-                    "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n\",\"uid\":\"u%d\"}", "]}}"))),
-    APPLY("apply of 20,000 fields", (prey, until) -> bodies(
-            prey, until, 8, Prey.HEAVY, "PATCH", maps() + "/applied?fieldManager=m&force=true",
-            "application/apply-patch+yaml", i -> many(
-                    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"applied\"},\"data\":{",
-                    20_000, "\"k%d\":\"v\"", "}}"))),
-    PROTOBUF("protobuf with a million encodings", (prey, until) -> bodies(
-            prey, until, 8, Prey.HEAVY, "POST", nodes(), "application/vnd.kubernetes.protobuf",
-            i -> "k8s\0\n\n\n\u0002v1\u0012\u0004Node" + "\"\u0001x".repeat(RawAttacks.LARGEST / 3))),
-    SELECTORS("lists with a selector of 60 KB", (prey, until) -> bodies(
-            prey, until, 16, Prey.HEAVY, "GET", nodes() + "?labelSelector=a%3D" + "+".repeat(60_000) + "!",
-            "application/json", i -> "")),
+    STRATEGIC(
+            "strategic patches with 40,000 owners",
+            (prey, until) -> patches(
+                    prey,
+                    until,
+                    "application/strategic-merge-patch+json",
+                    many(
+                            "{\"metadata\":{\"ownerReferences\":[",
+                            40_000,
+                            "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n\",\"uid\":\"u%d\"}",
+                            "]}}"))),
+    APPLY(
+            "apply of 20,000 fields",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    8,
+                    Prey.HEAVY,
+                    "PATCH",
+                    maps() + "/applied?fieldManager=m&force=true",
+                    "application/apply-patch+yaml",
+                    i -> many(
+                            "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"applied\"},\"data\":{",
+                            20_000,
+                            "\"k%d\":\"v\"",
+                            "}}"))),
+    PROTOBUF(
+            "protobuf with a million encodings",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    8,
+                    Prey.HEAVY,
+                    "POST",
+                    nodes(),
+                    "application/vnd.kubernetes.protobuf",
+                    i -> "k8s\0\n\n\n\u0002v1\u0012\u0004Node" + "\"\u0001x".repeat(RawAttacks.LARGEST / 3))),
+    SELECTORS(
+            "lists with a selector of 60 KB",
+            (prey, until) -> bodies(
+                    prey,
+                    until,
+                    16,
+                    Prey.HEAVY,
+                    "GET",
+                    nodes() + "?labelSelector=a%3D" + "+".repeat(60_000) + "!",
+                    "application/json",
+                    i -> "")),
     WRITES("4,136 writes of 240 KB to 40 objects", (prey, until) -> {
         AtomicInteger number = new AtomicInteger();
         HttpClient[] clients = clients(prey, 8, HttpClient.Version.HTTP_1_1);
@@ -84,7 +206,12 @@ enum Attack {
             String path = "/api/v1/namespaces/default/events";
             HttpResponse<String> answer = one % 10 == 0
                     ? prey.send(clients[thread], "DELETE", path, Prey.HEAVY, "application/json", "")
-                    : prey.send(clients[thread], "POST", path, Prey.HEAVY, "application/json",
+                    : prey.send(
+                            clients[thread],
+                            "POST",
+                            path,
+                            Prey.HEAVY,
+                            "application/json",
                             "{\"metadata\":{\"name\":\"e" + one + "\"},\"involvedObject\":{\"kind\":\"Pod\","
                                     + "\"namespace\":\"default\",\"name\":\"p\"},\"message\":\""
                                     + "x".repeat(1_000) + "\",\"reason\":\"r\",\"source\":{\"component\":\""
@@ -95,18 +222,35 @@ enum Attack {
     EVENTS("small events as fast as they go", (prey, until) -> {
         HttpClient[] clients = clients(prey, 16, HttpClient.Version.HTTP_2);
         AtomicInteger number = new AtomicInteger();
-        return Prey.repeat(16, 200_000, until, thread -> Integer.toString(prey.send(
-                        clients[thread], "POST", "/api/v1/namespaces/default/events", Prey.HEAVY, "application/json",
-                        "{\"metadata\":{\"name\":\"s" + number.incrementAndGet()
-                                + "\"},\"involvedObject\":{\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"p\"},"
-                                + "\"message\":\"m\",\"reason\":\"r\"}")
-                .statusCode()));
+        return Prey.repeat(
+                16,
+                200_000,
+                until,
+                thread -> Integer.toString(prey.send(
+                                clients[thread],
+                                "POST",
+                                "/api/v1/namespaces/default/events",
+                                Prey.HEAVY,
+                                "application/json",
+                                "{\"metadata\":{\"name\":\"s" + number.incrementAndGet()
+                                        + "\"},\"involvedObject\":{\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"p\"},"
+                                        + "\"message\":\"m\",\"reason\":\"r\"}")
+                        .statusCode()));
     }),
-    REQUESTS("requests for nothing as fast as they go", (prey, until) -> bodies(
-            prey, until, 32, Prey.NOBODY, "GET", "/api/v1/nodes/none", "application/json", i -> "")),
-    WATCHES("2,000 watches of all nodes from the beginning, none of them read", (prey, until) ->
-            RawAttacks.watches(prey, until, 20, 100, nodes() + "?watch=true&sendInitialEvents=true"
-                    + "&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", () -> {})),
+    REQUESTS(
+            "requests for nothing as fast as they go",
+            (prey, until) ->
+                    bodies(prey, until, 32, Prey.NOBODY, "GET", "/api/v1/nodes/none", "application/json", i -> "")),
+    WATCHES(
+            "2,000 watches of all nodes from the beginning, none of them read",
+            (prey, until) -> RawAttacks.watches(
+                    prey,
+                    until,
+                    20,
+                    100,
+                    nodes() + "?watch=true&sendInitialEvents=true"
+                            + "&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+                    () -> {})),
     SLOW_READERS("200 watches that do not read, while 240 KB objects change", (prey, until) -> {
         HttpClient client = prey.client(HttpClient.Version.HTTP_1_1);
         AtomicInteger number = new AtomicInteger();
@@ -119,28 +263,35 @@ enum Attack {
         fill(prey, 60);
         return RawAttacks.watches(prey, until, 20, 20, maps(), () -> Thread.sleep(100));
     }),
-    BODIES_HELD("300 bodies of 2.9 MB, the last byte of which does not come", (prey, until) ->
-            RawAttacks.heldBodies(prey, until, 300, Prey.HEAVY)),
-    BODIES_HELD_UNKNOWN("300 bodies of 2.9 MB from nobody known, the last byte of which does not come", (prey, until) ->
-            RawAttacks.heldBodies(prey, until, 300, "")),
-    RAPID_RESET("HTTP/2: streams that are opened and reset at once", (prey, until) ->
-            RawAttacks.frames(prey, until, Frames.RAPID_RESET)),
-    CONTINUATION("HTTP/2: headers without an end", (prey, until) ->
-            RawAttacks.frames(prey, until, Frames.CONTINUATION)),
-    CONTINUATION_EMPTY("HTTP/2: empty continuations without an end", (prey, until) ->
-            RawAttacks.frames(prey, until, Frames.EMPTY_CONTINUATION)),
+    BODIES_HELD(
+            "300 bodies of 2.9 MB, the last byte of which does not come",
+            (prey, until) -> RawAttacks.heldBodies(prey, until, 300, Prey.HEAVY)),
+    BODIES_HELD_UNKNOWN(
+            "300 bodies of 2.9 MB from nobody known, the last byte of which does not come",
+            (prey, until) -> RawAttacks.heldBodies(prey, until, 300, "")),
+    RAPID_RESET(
+            "HTTP/2: streams that are opened and reset at once",
+            (prey, until) -> RawAttacks.frames(prey, until, Frames.RAPID_RESET)),
+    CONTINUATION(
+            "HTTP/2: headers without an end", (prey, until) -> RawAttacks.frames(prey, until, Frames.CONTINUATION)),
+    CONTINUATION_EMPTY(
+            "HTTP/2: empty continuations without an end",
+            (prey, until) -> RawAttacks.frames(prey, until, Frames.EMPTY_CONTINUATION)),
     SETTINGS("HTTP/2: a flood of SETTINGS", (prey, until) -> RawAttacks.frames(prey, until, Frames.SETTINGS)),
     PING("HTTP/2: a flood of PING", (prey, until) -> RawAttacks.frames(prey, until, Frames.PING)),
     PRIORITY("HTTP/2: a flood of PRIORITY", (prey, until) -> RawAttacks.frames(prey, until, Frames.PRIORITY)),
-    WINDOW_UPDATE("HTTP/2: a flood of WINDOW_UPDATE", (prey, until) ->
-            RawAttacks.frames(prey, until, Frames.WINDOW_UPDATE)),
+    WINDOW_UPDATE(
+            "HTTP/2: a flood of WINDOW_UPDATE", (prey, until) -> RawAttacks.frames(prey, until, Frames.WINDOW_UPDATE)),
     EMPTY_DATA("HTTP/2: a flood of empty DATA", (prey, until) -> RawAttacks.frames(prey, until, Frames.EMPTY_DATA)),
-    UNKNOWN_FRAMES("HTTP/2: a flood of frames of no known type", (prey, until) ->
-            RawAttacks.frames(prey, until, Frames.UNKNOWN)),
-    HEADER_BOMB("HTTP/2: 60,000 times an indexed header", (prey, until) ->
-            RawAttacks.frames(prey, until, Frames.HEADER_BOMB)),
-    SLOW_HEADERS("HTTP/1.1: 500 connections that send a byte of a header now and then", (prey, until) ->
-            RawAttacks.slowHeaders(prey, until, 500)),
+    UNKNOWN_FRAMES(
+            "HTTP/2: a flood of frames of no known type",
+            (prey, until) -> RawAttacks.frames(prey, until, Frames.UNKNOWN)),
+    HEADER_BOMB(
+            "HTTP/2: 60,000 times an indexed header",
+            (prey, until) -> RawAttacks.frames(prey, until, Frames.HEADER_BOMB)),
+    SLOW_HEADERS(
+            "HTTP/1.1: 500 connections that send a byte of a header now and then",
+            (prey, until) -> RawAttacks.slowHeaders(prey, until, 500)),
     PIPELINE("HTTP/1.1: requests without waiting for answers", RawAttacks::pipeline),
     CHUNKS("HTTP/1.1: chunks of one byte with extensions of 8 KB", RawAttacks::chunks),
     HANDSHAKES("TLS handshakes that are left in the middle", RawAttacks::handshakes),
@@ -194,13 +345,23 @@ enum Attack {
     }
 
     private static Map<String, Integer> bodies(
-            Prey prey, long until, int threads, String token, String method, String path, String type,
+            Prey prey,
+            long until,
+            int threads,
+            String token,
+            String method,
+            String path,
+            String type,
             IntFunction<String> body)
             throws InterruptedException {
         String text = body.apply(0);
         HttpClient[] clients = clients(prey, threads, HttpClient.Version.HTTP_1_1);
-        return Prey.repeat(threads, Integer.MAX_VALUE, until, thread -> Integer.toString(
-                prey.send(clients[thread], method, path, token, type, text).statusCode()));
+        return Prey.repeat(
+                threads,
+                Integer.MAX_VALUE,
+                until,
+                thread -> Integer.toString(prey.send(clients[thread], method, path, token, type, text)
+                        .statusCode()));
     }
 
     private static Map<String, Integer> patches(Prey prey, long until, String type, String body) throws Exception {
@@ -211,9 +372,13 @@ enum Attack {
             Prey prey, long until, String type, java.util.function.Supplier<String> body) throws Exception {
         HttpClient[] clients = clients(prey, 8, HttpClient.Version.HTTP_1_1);
         put(prey, clients[0], "patched", "");
-        return Prey.repeat(8, Integer.MAX_VALUE, until, thread -> Integer.toString(
-                prey.send(clients[thread], "PATCH", maps() + "/patched", Prey.HEAVY, type, body.get())
-                        .statusCode()));
+        return Prey.repeat(
+                8,
+                Integer.MAX_VALUE,
+                until,
+                thread -> Integer.toString(
+                        prey.send(clients[thread], "PATCH", maps() + "/patched", Prey.HEAVY, type, body.get())
+                                .statusCode()));
     }
 
     /** Creates a ConfigMap of that text, or replaces it; the HTTP status. */

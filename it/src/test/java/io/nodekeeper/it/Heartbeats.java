@@ -46,7 +46,8 @@ final class Heartbeats implements AutoCloseable {
         for (int i = 0; i < NODES; i++) {
             int node = i;
             HttpClient client = prey.client(HttpClient.Version.HTTP_1_1);
-            HttpResponse<String> made = prey.send(client, "POST", LEASES, PREFIX + node, "application/json", lease(node));
+            HttpResponse<String> made =
+                    prey.send(client, "POST", LEASES, PREFIX + node, "application/json", lease(node));
             if (made.statusCode() != 201) {
                 throw new AssertionError("lease of " + PREFIX + node + ": " + made.statusCode() + " " + made.body());
             }

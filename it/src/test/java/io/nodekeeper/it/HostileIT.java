@@ -97,13 +97,16 @@ class HostileIT {
                 .filter(attack -> only.contains("") || only.contains(attack.name()))
                 .toList();
         run(attacks);
-        return rows.stream().map(row -> DynamicTest.dynamicTest(row.attack.text(), () -> {
-            assertThat(row.alive).as("the server runs").isTrue();
-            assertThat(row.falselyBlamed).as("living nodes that became Unknown").isZero();
-            assertThat(row.heartbeats).isNotEmpty();
-            assertThat(row.quantile(99)).as("p99 of renewals, seconds").isLessThan(MOST_SECONDS);
-            assertThat(row.residentKb).as("resident memory, KB").isLessThan(MOST_KB);
-        }));
+        return rows.stream()
+                .map(row -> DynamicTest.dynamicTest(row.attack.text(), () -> {
+                    assertThat(row.alive).as("the server runs").isTrue();
+                    assertThat(row.falselyBlamed)
+                            .as("living nodes that became Unknown")
+                            .isZero();
+                    assertThat(row.heartbeats).isNotEmpty();
+                    assertThat(row.quantile(99)).as("p99 of renewals, seconds").isLessThan(MOST_SECONDS);
+                    assertThat(row.residentKb).as("resident memory, KB").isLessThan(MOST_KB);
+                }));
     }
 
     private void run(List<Attack> attacks) throws Exception {
@@ -141,8 +144,7 @@ class HostileIT {
                         "--kubeconfig",
                         data.resolve("controller.kubeconfig").toString(),
                         "--node-monitor-grace-period=20s");
-                Running nodes = Running.hollow(
-                        directory, admin, "hollow-", NODES, "--node-lease-duration-seconds=20");
+                Running nodes = Running.hollow(directory, admin, "hollow-", NODES, "--node-lease-duration-seconds=20");
                 Fleet fleet = new Fleet(admin);
                 Heartbeats heartbeats = new Heartbeats(prey)) {
             nodes.awaitReady();

@@ -69,8 +69,7 @@ final class Prey {
                 .build();
     }
 
-    HttpResponse<String> send(
-            HttpClient client, String method, String path, String token, String type, String body)
+    HttpResponse<String> send(HttpClient client, String method, String path, String token, String type, String body)
             throws IOException, InterruptedException {
         HttpRequest.Builder request = HttpRequest.newBuilder(address.resolve(path))
                 .timeout(Duration.ofSeconds(20))
@@ -92,7 +91,8 @@ final class Prey {
 
     /** A TLS connection that offers that protocol only. */
     SSLSocket socket(String protocol) throws IOException {
-        SSLSocket socket = (SSLSocket) tls.getSocketFactory().createSocket(plain(), "127.0.0.1", address.getPort(), true);
+        SSLSocket socket =
+                (SSLSocket) tls.getSocketFactory().createSocket(plain(), "127.0.0.1", address.getPort(), true);
         var parameters = socket.getSSLParameters();
         parameters.setApplicationProtocols(new String[] {protocol});
         socket.setSSLParameters(parameters);
@@ -113,7 +113,9 @@ final class Prey {
         for (int i = 0; i < threads; i++) {
             int thread = i;
             pool.execute(() -> {
-                while (System.nanoTime() < until && left.getAndDecrement() > 0 && !Thread.currentThread().isInterrupted()) {
+                while (System.nanoTime() < until
+                        && left.getAndDecrement() > 0
+                        && !Thread.currentThread().isInterrupted()) {
                     String answer;
                     try {
                         answer = step.next(thread);

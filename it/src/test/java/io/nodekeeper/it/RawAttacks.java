@@ -74,22 +74,17 @@ final class RawAttacks {
                             case RAPID_RESET -> {
                                 int stream = connection.nextStream();
                                 batch.writeBytes(RawHttp2.bytes(
-                                        RawHttp2.HEADERS,
-                                        RawHttp2.END_HEADERS | RawHttp2.END_STREAM,
-                                        stream,
-                                        headers));
+                                        RawHttp2.HEADERS, RawHttp2.END_HEADERS | RawHttp2.END_STREAM, stream, headers));
                                 yield RawHttp2.bytes(RawHttp2.RST_STREAM, 0, stream, new byte[] {0, 0, 0, 8});
                             }
-                            case CONTINUATION ->
-                                RawHttp2.bytes(RawHttp2.CONTINUATION, 0, open, filler.toByteArray());
+                            case CONTINUATION -> RawHttp2.bytes(RawHttp2.CONTINUATION, 0, open, filler.toByteArray());
                             case EMPTY_CONTINUATION -> RawHttp2.bytes(RawHttp2.CONTINUATION, 0, open);
                             case SETTINGS -> RawHttp2.bytes(RawHttp2.SETTINGS, 0, 0, new byte[] {0, 3, 0, 0, 0, 100});
                             case PING -> RawHttp2.bytes(RawHttp2.PING, 0, 0, new byte[8]);
                             case PRIORITY ->
                                 RawHttp2.bytes(
                                         RawHttp2.PRIORITY, 0, connection.nextStream(), new byte[] {0, 0, 0, 0, 1});
-                            case WINDOW_UPDATE ->
-                                RawHttp2.bytes(RawHttp2.WINDOW_UPDATE, 0, 0, new byte[] {0, 0, 0, 1});
+                            case WINDOW_UPDATE -> RawHttp2.bytes(RawHttp2.WINDOW_UPDATE, 0, 0, new byte[] {0, 0, 0, 1});
                             case EMPTY_DATA -> RawHttp2.bytes(RawHttp2.DATA, 0, open);
                             case UNKNOWN -> RawHttp2.bytes(200, 0, 0);
                             case HEADER_BOMB -> bomb(connection);

@@ -26,7 +26,12 @@ record ClusterSetup(
 
     /** All controllers work at once. */
     ClusterSetup(
-            int nodes, long seed, int controllers, boolean pods, ControllerConfig config, UnaryOperator<Transport> tap) {
+            int nodes,
+            long seed,
+            int controllers,
+            boolean pods,
+            ControllerConfig config,
+            UnaryOperator<Transport> tap) {
         this(nodes, seed, controllers, pods, config, tap, false);
     }
 

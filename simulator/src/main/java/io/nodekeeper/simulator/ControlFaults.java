@@ -108,8 +108,7 @@ final class ControlFaults {
                         outage,
                         () -> cluster.skew(node, jump),
                         () -> cluster.skew(node, Duration.ZERO));
-            case 10, 11 ->
-                strike(Part.SERVER_PROCESS, stall, () -> cluster.freeze(server), () -> cluster.thaw(server));
+            case 10, 11 -> strike(Part.SERVER_PROCESS, stall, () -> cluster.freeze(server), () -> cluster.thaw(server));
             case 12 ->
                 strike(
                         Part.CONTROLLER_LAG,

@@ -90,8 +90,7 @@ final class NodeFaults {
     /** A dead node's object makes room for another one of its name, which the controllers hear of late. */
     private void replace(String node, Duration outage, double moment) {
         Duration deadline = ControllerConfig.DEFAULT.nodeMonitorGracePeriod();
-        Duration at = deadline.minus(ABOUT_DEADLINE)
-                .plusNanos((long) (2 * moment * ABOUT_DEADLINE.toNanos()));
+        Duration at = deadline.minus(ABOUT_DEADLINE).plusNanos((long) (2 * moment * ABOUT_DEADLINE.toNanos()));
         crash(node, outage.plus(at).plus(UNHEARD));
         cluster.later(at, () -> {
             for (int number = 1; number <= options.controllers(); number++) {
@@ -99,7 +98,8 @@ final class NodeFaults {
             }
             delete(node);
             cluster.trace().add(node, "is created by hand");
-            admin.create(ResourceType.NODES, "", JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("name", node)));
+            admin.create(
+                    ResourceType.NODES, "", JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("name", node)));
         });
         cluster.later(at.plus(UNHEARD), () -> {
             for (int number = 1; number <= options.controllers(); number++) {

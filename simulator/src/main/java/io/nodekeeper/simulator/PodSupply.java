@@ -42,7 +42,8 @@ final class PodSupply {
 
     private static JsonObject pod(int number, String node) {
         int seconds = SECONDS.get(number % SECONDS.size());
-        List<JsonValue> tolerations = List.of(toleration(Taint.NOT_READY, seconds), toleration(Taint.UNREACHABLE, seconds));
+        List<JsonValue> tolerations =
+                List.of(toleration(Taint.NOT_READY, seconds), toleration(Taint.UNREACHABLE, seconds));
         return JsonObject.builder()
                 .put("metadata", JsonObject.EMPTY.with("name", "p" + number))
                 .put(

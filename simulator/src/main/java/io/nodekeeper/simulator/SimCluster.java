@@ -64,8 +64,8 @@ final class SimCluster {
         // Each part has numbers of its own, so that one more draw here changes nothing there.
         RandomGenerator seeds = Randoms.seeded(setup.seed());
         trace = new Trace(time, lines);
-        oracle = new Oracle(
-                time, setup.config(), setup.controllers() > 1 ? TAKEOVER : Duration.ZERO, trace::add, tally);
+        oracle =
+                new Oracle(time, setup.config(), setup.controllers() > 1 ? TAKEOVER : Duration.ZERO, trace::add, tally);
         network = new SimNetwork(time, Randoms.seeded(seeds.nextLong()));
         director = time.loop("director");
         server = new SimApiServer(time, network, Randoms.seeded(seeds.nextLong()));

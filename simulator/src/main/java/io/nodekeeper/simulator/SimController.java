@@ -8,7 +8,6 @@ import io.nodekeeper.client.LeaderElectionConfig;
 import io.nodekeeper.client.LeaderElector;
 import io.nodekeeper.client.Transport;
 import io.nodekeeper.controller.Controller;
-import io.nodekeeper.controller.ControllerConfig;
 import io.nodekeeper.controller.ControllerPorts;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
@@ -115,9 +114,14 @@ final class SimController extends SimProcess {
         KubeClient own = new KubeClient(way, electionLoop, lock.callTimeout());
         Candidate candidate = new Candidate();
         LeaderElector elector = new LeaderElector(
-                lock, identity, own, new ApiEventRecorder(own, "kube-controller-manager", "", random), random, candidate);
-        candidate.started = () -> loop.execute(() ->
-                work(loop, new FencedTransport(new WrittenBy(identity, way, witness), elector::leads), random));
+                lock,
+                identity,
+                own,
+                new ApiEventRecorder(own, "kube-controller-manager", "", random),
+                random,
+                candidate);
+        candidate.started = () -> loop.execute(
+                () -> work(loop, new FencedTransport(new WrittenBy(identity, way, witness), elector::leads), random));
         elector.start();
     }
 

@@ -13,7 +13,8 @@ class ReportTest {
         Report report = run(new RandomRun.Options(2, Duration.ofMinutes(3), 1, 0, 0));
 
         assertThat(report.isGood()).isTrue();
-        assertThat(report.text()).endsWith("no rule was broken; no node was silent for its grace, so no verdict was due");
+        assertThat(report.text())
+                .endsWith("no rule was broken; no node was silent for its grace, so no verdict was due");
     }
 
     private static Report run(RandomRun.Options options) {

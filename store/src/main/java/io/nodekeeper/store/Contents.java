@@ -53,20 +53,16 @@ record Contents(
         List<byte[]> unwanted = new ArrayList<>();
         Optional<StoreException> gap = Optional.empty();
         try (RocksIterator rows = db.newIterator()) {
-            for (rows.seek(new byte[] {Rows.CHANGE});
-                    rows.isValid() && rows.key()[0] == Rows.CHANGE;
-                    rows.next()) {
+            for (rows.seek(new byte[] {Rows.CHANGE}); rows.isValid() && rows.key()[0] == Rows.CHANGE; rows.next()) {
                 byte[] row = rows.key();
                 byte[] change = rows.value();
                 sum.add(row);
-                Event whole =
-                        Rows.event(row, change, Optional.ofNullable(live.get(Rows.key(row))), transformer);
+                Event whole = Rows.event(row, change, Optional.ofNullable(live.get(Rows.key(row))), transformer);
                 Event event = values.map(later -> stored(whole, later)).orElse(whole);
                 whole.after()
                         .filter(after -> after.length() <= StoredValues.LARGE)
                         .ifPresentOrElse(after -> small.put(event.key(), after), () -> small.remove(event.key()));
-                event.after()
-                        .ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
+                event.after().ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
                 if (event.revision() > Math.max(floor, windows.getOrDefault(Window.resource(event.key()), 0L))) {
                     gap = gap.or(() -> missingBefore(event, Rows.before(change)));
                     history.add(event);
@@ -122,9 +118,7 @@ record Contents(
     private static Map<String, Long> windows(RocksDB db, RowSum sum) throws RocksDBException {
         Map<String, Long> windows = new HashMap<>();
         try (RocksIterator rows = db.newIterator()) {
-            for (rows.seek(new byte[] {Rows.WINDOW});
-                    rows.isValid() && rows.key()[0] == Rows.WINDOW;
-                    rows.next()) {
+            for (rows.seek(new byte[] {Rows.WINDOW}); rows.isValid() && rows.key()[0] == Rows.WINDOW; rows.next()) {
                 String resource = new String(rows.key(), 1, rows.key().length - 1, StandardCharsets.UTF_8);
                 windows.put(resource, ByteBuffer.wrap(rows.value()).getLong());
                 sum.add(rows.key(), rows.value());
@@ -139,8 +133,8 @@ record Contents(
         return event.before().map(Entry::modRevision).orElse(0L) == revision
                 ? Optional.empty()
                 : Optional.of(new StoreException.Damaged(
-                        "the version of " + event.key() + " at revision " + revision
-                                + " is missing, which revision " + event.revision() + " changed",
+                        "the version of " + event.key() + " at revision " + revision + " is missing, which revision "
+                                + event.revision() + " changed",
                         null));
     }
 

@@ -52,9 +52,10 @@ record Database(long writeBuffer, int levelZeroFiles) {
         String message = String.valueOf(why.getMessage());
         return switch (status.getCode()) {
             case Corruption, NotFound, InvalidArgument, NotSupported -> true;
-            case IOError -> message.contains("No such file")
-                    || message.contains("Is a directory")
-                    || message.contains("does not exist");
+            case IOError ->
+                message.contains("No such file")
+                        || message.contains("Is a directory")
+                        || message.contains("does not exist");
             default -> false;
         };
     }

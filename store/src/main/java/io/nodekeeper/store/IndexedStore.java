@@ -51,6 +51,7 @@ public final class IndexedStore implements Store {
     private final Executor disk;
     /** Where values are read that are not in memory. */
     private final Executor readers;
+
     private final StoreLimits limits;
 
     // What all objects take, with those of the group under way; only the loop writes these.
@@ -199,8 +200,8 @@ public final class IndexedStore implements Store {
         try {
             return CompletableFuture.supplyAsync(entry::loaded, readers);
         } catch (RejectedExecutionException e) {
-            return CompletableFuture.failedFuture(new StoreException(
-                    entry.key() + " is not read: too many reads wait for the disk already", e));
+            return CompletableFuture.failedFuture(
+                    new StoreException(entry.key() + " is not read: too many reads wait for the disk already", e));
         }
     }
 
@@ -239,8 +240,10 @@ public final class IndexedStore implements Store {
         if (event.after().isEmpty()) {
             return false;
         }
-        long moreBytes = bytes(event.after().get()) - event.before().map(IndexedStore::bytes).orElse(0L);
-        long moreHeap = heap(event.after().get()) - event.before().map(IndexedStore::heap).orElse(0L);
+        long moreBytes = bytes(event.after().get())
+                - event.before().map(IndexedStore::bytes).orElse(0L);
+        long moreHeap = heap(event.after().get())
+                - event.before().map(IndexedStore::heap).orElse(0L);
         if (moreBytes <= 0 && moreHeap <= 0) {
             return false;
         }
@@ -252,10 +255,7 @@ public final class IndexedStore implements Store {
             log.error(
                     "the store is full: {} bytes of {}, {} of {} in memory; writes that need space are refused until"
                             + " deletions take it below 95 %",
-                    bytes,
-                    limits.quota(),
-                    heap,
-                    limits.heap());
+                    bytes, limits.quota(), heap, limits.heap());
         }
         return true;
     }
@@ -270,8 +270,9 @@ public final class IndexedStore implements Store {
     }
 
     private StoreException noSpace(String key) {
-        return new StoreException.NoSpace("etcdserver: mvcc: database space exceeded: " + key + " is not written; the store"
-                + " has " + bytes + " bytes of " + limits.quota() + ", " + heap + " of " + limits.heap() + " in memory");
+        return new StoreException.NoSpace(
+                "etcdserver: mvcc: database space exceeded: " + key + " is not written; the store" + " has " + bytes
+                        + " bytes of " + limits.quota() + ", " + heap + " of " + limits.heap() + " in memory");
     }
 
     /** Whether the journal has been at one group for too long. */
@@ -357,14 +358,16 @@ public final class IndexedStore implements Store {
             Optional<Entry> after = write.value.map(value ->
                     new Entry(shared, value, before.map(Entry::createRevision).orElse(mine), mine));
             Event event = new Event(mine, shared, before, after);
-            Event keeping = new Event(mine, shared, earlier == null ? before : earlier.kept, after.map(journal::stored));
+            Event keeping =
+                    new Event(mine, shared, earlier == null ? before : earlier.kept, after.map(journal::stored));
             if (tooLarge(keeping)) {
                 full.add(write);
                 continue;
             }
             next = mine;
             count(keeping, 1);
-            size += after.map(Entry::length).orElse(0) + before.map(Entry::length).orElse(0);
+            size += after.map(Entry::length).orElse(0)
+                    + before.map(Entry::length).orElse(0);
             pending.put(shared, new Pending(after, keeping.after()));
             events.add(event);
             kept.add(keeping);
@@ -388,8 +391,7 @@ public final class IndexedStore implements Store {
             return event;
         }
         try {
-            return new Event(
-                    event.revision(), event.key(), event.before().map(Entry::loaded), event.after());
+            return new Event(event.revision(), event.key(), event.before().map(Entry::loaded), event.after());
         } catch (StoreException e) {
             log.error("what revision {} replaced cannot be read", event.revision(), e);
             return event;
@@ -402,10 +404,7 @@ public final class IndexedStore implements Store {
         try {
             // Before the rows of what left the window go: what is replaced may be among them.
             told = new Group(
-                    group.plan,
-                    group.events.stream().map(IndexedStore::told).toList(),
-                    group.accepted,
-                    group.losses);
+                    group.plan, group.events.stream().map(IndexedStore::told).toList(), group.accepted, group.losses);
             journal.append(told.events, group.plan.forgotten());
         } catch (RuntimeException e) {
             failure = Optional.of(e);

@@ -93,9 +93,7 @@ record LogScan(long bytes, long revision, TreeMap<Long, String> changes) {
                 long found = numbers.getLong(at + 1);
                 int size = put(content, at);
                 if (size > Rows.KEY && at + size <= content.length && found > after && changes.size() < LIMIT) {
-                    changes.put(
-                            found,
-                            new String(content, at + Rows.KEY, size - Rows.KEY, StandardCharsets.UTF_8));
+                    changes.put(found, new String(content, at + Rows.KEY, size - Rows.KEY, StandardCharsets.UTF_8));
                 }
             }
         }

@@ -180,10 +180,8 @@ final class Mark implements AutoCloseable {
     }
 
     private void write(int at, long sequence, long value) throws IOException {
-        ByteBuffer slot = ByteBuffer.allocate(SLOT)
-                .putLong(MAGIC)
-                .putLong(sequence)
-                .putLong(value);
+        ByteBuffer slot =
+                ByteBuffer.allocate(SLOT).putLong(MAGIC).putLong(sequence).putLong(value);
         slot.putLong(checksum(slot.array()));
         content.seek(at);
         content.write(slot.array());

@@ -133,11 +133,7 @@ public final class RocksJournal implements Journal {
     }
 
     private static RocksJournal create(
-            Path directory,
-            Database database,
-            ValueTransformer transformer,
-            Optional<Mark> held,
-            StoredValues values) {
+            Path directory, Database database, ValueTransformer transformer, Optional<Mark> held, StoredValues values) {
         Mark mark = held.orElse(null);
         try {
             Files.createDirectories(directory);
@@ -311,7 +307,8 @@ public final class RocksJournal implements Journal {
     @Override
     public Recovered load() {
         try {
-            Contents contents = fresh.isPresent() ? fresh.get() : Contents.read(db, directory, transformer, Optional.of(values));
+            Contents contents =
+                    fresh.isPresent() ? fresh.get() : Contents.read(db, directory, transformer, Optional.of(values));
             // Once: what was read at the start is not to stay in memory.
             fresh = Optional.empty();
             take(contents);
@@ -381,8 +378,8 @@ public final class RocksJournal implements Journal {
             failed = Optional.empty();
         } else {
             throw new StoreException.Damaged(
-                    "the journal in " + directory + " came back neither as of revision " + revision + " nor as of revision "
-                            + attempt.revision + " after a failed write; no more is written",
+                    "the journal in " + directory + " came back neither as of revision " + revision
+                            + " nor as of revision " + attempt.revision + " after a failed write; no more is written",
                     null);
         }
     }
@@ -419,8 +416,7 @@ public final class RocksJournal implements Journal {
         Map<String, Long> latest = new HashMap<>();
         for (Event event : forgotten) {
             String resource = Window.resource(event.key());
-            latest.merge(
-                    resource, Math.max(event.revision(), windows.getOrDefault(resource, 0L)), Math::max);
+            latest.merge(resource, Math.max(event.revision(), windows.getOrDefault(resource, 0L)), Math::max);
         }
         return latest;
     }

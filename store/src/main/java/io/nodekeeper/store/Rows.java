@@ -93,8 +93,8 @@ final class Rows {
     static Event event(byte[] row, byte[] change, Optional<Entry> before, ValueTransformer transformer) {
         if (change.length < HEAD) {
             throw new StoreException.Damaged(
-                    "the change of revision " + revision(row) + " has " + change.length + " bytes; expected "
-                            + HEAD + " or more",
+                    "the change of revision " + revision(row) + " has " + change.length + " bytes; expected " + HEAD
+                            + " or more",
                     null);
         }
         ByteBuffer head = ByteBuffer.wrap(change);

@@ -147,7 +147,8 @@ record Salvage(List<Entry> entries, long revision, long rows, List<String> unrea
             for (Path file : files.filter(Files::isRegularFile).toList()) {
                 String name = file.getFileName().toString();
                 if (name.startsWith("MANIFEST-")) {
-                    manifest = manifest.filter(known -> number(known) > number(name)).or(() -> Optional.of(name));
+                    manifest = manifest.filter(known -> number(known) > number(name))
+                            .or(() -> Optional.of(name));
                 }
                 if (!name.equals("CURRENT")) {
                     linkOrCopy(file, scratch.resolve(name));

@@ -4,7 +4,6 @@ import io.nodekeeper.store.encryption.ValueTransformer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -44,12 +43,7 @@ public final class StoreCheck {
     private final String problem;
     private final LogScan log;
 
-    private StoreCheck(
-            Path directory,
-            State state,
-            Optional<Contents> contents,
-            OptionalLong mark,
-            String problem) {
+    private StoreCheck(Path directory, State state, Optional<Contents> contents, OptionalLong mark, String problem) {
         this.directory = directory;
         this.state = state;
         this.contents = contents;
@@ -94,7 +88,12 @@ public final class StoreCheck {
         }
         RocksDB.loadLibrary();
         try {
-            return judge(directory, State.WHOLE, read(directory, WALRecoveryMode.AbsoluteConsistency, database, transformer, values), mark, "");
+            return judge(
+                    directory,
+                    State.WHOLE,
+                    read(directory, WALRecoveryMode.AbsoluteConsistency, database, transformer, values),
+                    mark,
+                    "");
         } catch (RocksDBException e) {
             if (!Database.isDamage(e)) {
                 throw new StoreException("cannot read the store in " + directory + ": " + e.getMessage(), e);
@@ -106,7 +105,12 @@ public final class StoreCheck {
     }
 
     private static StoreCheck torn(
-            Path directory, Database database, ValueTransformer transformer, Optional<Values> values, OptionalLong mark, RocksDBException strict) {
+            Path directory,
+            Database database,
+            ValueTransformer transformer,
+            Optional<Values> values,
+            OptionalLong mark,
+            RocksDBException strict) {
         try {
             Contents contents = read(directory, WALRecoveryMode.PointInTimeRecovery, database, transformer, values);
             return judge(directory, State.TORN, contents, mark, text(strict));
@@ -115,8 +119,7 @@ public final class StoreCheck {
         }
     }
 
-    private static StoreCheck judge(
-            Path directory, State good, Contents contents, OptionalLong mark, String problem) {
+    private static StoreCheck judge(Path directory, State good, Contents contents, OptionalLong mark, String problem) {
         long revision = contents.recovered().revision();
         if (contents.format() == 0 && mark.orElse(0) == 0) {
             return new StoreCheck(directory, State.EMPTY, Optional.of(contents), mark, problem);
@@ -226,7 +229,8 @@ public final class StoreCheck {
     /** What is lost, in a sentence. */
     public String loss() {
         if (contents.isEmpty()) {
-            return "the latest known revision is " + known() + ", and what can still be read is for \"repair\" to find out";
+            return "the latest known revision is " + known()
+                    + ", and what can still be read is for \"repair\" to find out";
         }
         long lost = known() - revision();
         if (lost == 0) {

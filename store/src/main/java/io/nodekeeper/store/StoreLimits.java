@@ -15,8 +15,8 @@ public record StoreLimits(Window.Limits history, long quota, long heap) {
      * History as {@link Window.Limits#DEFAULT}, {@link #QUOTA}, and half of the heap: the rest is for history, caches,
      * requests and answers.
      */
-    public static final StoreLimits DEFAULT = new StoreLimits(
-            Window.Limits.DEFAULT, QUOTA, Runtime.getRuntime().maxMemory() / 2);
+    public static final StoreLimits DEFAULT =
+            new StoreLimits(Window.Limits.DEFAULT, QUOTA, Runtime.getRuntime().maxMemory() / 2);
 
     /** The same with another quota, in bytes. */
     public StoreLimits quota(long bytes) {

@@ -82,16 +82,14 @@ public final class StoreRepair {
             if (check.state() == StoreCheck.State.DAMAGED) {
                 throw check.refusal();
             }
-            List<Entry> entries = check.contents()
-                    .map(contents -> contents.recovered().entries())
-                    .orElse(List.of())
-                    .stream()
-                    .map(entry -> new Entry(
-                            entry.key(),
-                            transformer.toStorage(entry.key(), entry.key(), entry.value()),
-                            entry.createRevision(),
-                            entry.modRevision()))
-                    .toList();
+            List<Entry> entries =
+                    check.contents().map(contents -> contents.recovered().entries()).orElse(List.of()).stream()
+                            .map(entry -> new Entry(
+                                    entry.key(),
+                                    transformer.toStorage(entry.key(), entry.key(), entry.value()),
+                                    entry.createRevision(),
+                                    entry.modRevision()))
+                            .toList();
             if (!entries.isEmpty()) {
                 Salvage.delete(replace(directory, check.known(), entries));
             }

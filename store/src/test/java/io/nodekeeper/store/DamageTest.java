@@ -232,7 +232,8 @@ class DamageTest {
     @Test
     void aRepairThatWasInterruptedBetweenItsRenamesIsEnded() throws Exception {
         Path data = directory.resolve("store");
-        RocksJournal.create(directory.resolve("store.repaired"), 7, List.of(new Entry(NODES + "n1", new byte[] {1}, 3, 7)));
+        RocksJournal.create(
+                directory.resolve("store.repaired"), 7, List.of(new Entry(NODES + "n1", new byte[] {1}, 3, 7)));
         Store store = new IndexedStore(time.loop("store"), RocksJournal.open(data));
         assertThat(names(store)).containsExactly("n1");
         close(store);
@@ -275,8 +276,9 @@ class DamageTest {
         assertThatThrownBy(this::open)
                 .isInstanceOf(StoreException.class)
                 .hasMessageStartingWith("the store in " + directory + " is damaged and was not changed: block checksum")
-                .hasMessageEndingWith("\"nodekeeper apiserver check\" tells more; bring a snapshot back with \"nodekeeper"
-                        + " apiserver restore\", or go on with what can be read with \"nodekeeper apiserver repair\"");
+                .hasMessageEndingWith(
+                        "\"nodekeeper apiserver check\" tells more; bring a snapshot back with \"nodekeeper"
+                                + " apiserver restore\", or go on with what can be read with \"nodekeeper apiserver repair\"");
     }
 
     @Test

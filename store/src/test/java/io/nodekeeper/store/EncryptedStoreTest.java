@@ -41,8 +41,8 @@ class EncryptedStoreTest {
     }
 
     private static ValueTransformer secrets(EncryptionProvider... providers) {
-        return new ResourceTransformer(List.of(
-                new ResourceTransformer.Rule(key -> key.startsWith("/registry/secrets/"), List.of(providers))));
+        return new ResourceTransformer(
+                List.of(new ResourceTransformer.Rule(key -> key.startsWith("/registry/secrets/"), List.of(providers))));
     }
 
     private IndexedStore open(ValueTransformer transformer) {
@@ -110,7 +110,8 @@ class EncryptedStoreTest {
         store.watch("/registry/secrets/", store.revision() - 4, new Store.Watcher() {
             @Override
             public void onEvent(Event event) {
-                heard.add(text(event.before().orElseThrow()) + " -> " + text(event.after().orElseThrow()));
+                heard.add(text(event.before().orElseThrow()) + " -> "
+                        + text(event.after().orElseThrow()));
             }
 
             @Override

@@ -149,7 +149,11 @@ class HistoryBytesTest {
     private static List<Event> changesSince(IndexedStore store, long revision) {
         List<Event> all = new ArrayList<>();
         for (String resource : RESOURCES) {
-            all.addAll(store.changes("/registry/" + resource + "/", Math.max(revision, start(store, resource)), 10_000, Long.MAX_VALUE)
+            all.addAll(store.changes(
+                            "/registry/" + resource + "/",
+                            Math.max(revision, start(store, resource)),
+                            10_000,
+                            Long.MAX_VALUE)
                     .events());
         }
         return all;

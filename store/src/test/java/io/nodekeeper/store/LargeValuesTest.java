@@ -49,7 +49,9 @@ class LargeValuesTest {
         store.put("/registry/leases/kube-node-lease/n1", value(StoredValues.LARGE, 1), 0);
         store.put(KEY, value(StoredValues.LARGE + 1, 2), 0);
         settle();
-        assertThat(store.get("/registry/leases/kube-node-lease/n1").orElseThrow().resident())
+        assertThat(store.get("/registry/leases/kube-node-lease/n1")
+                        .orElseThrow()
+                        .resident())
                 .isEqualTo(StoredValues.LARGE);
         Entry large = store.get(KEY).orElseThrow();
         assertThat(large.resident()).isZero();
@@ -75,7 +77,10 @@ class LargeValuesTest {
         assertThat(changes.events()).hasSize(3);
         assertThat(changes.events().get(1).before().orElseThrow().value()).isEqualTo(value(9_000, 1));
         assertThat(changes.events().get(1).after().orElseThrow().value()).isEqualTo(value(9_000, 2));
-        assertThat(opened.list("/registry/minions/", "", 0, 1).entries().getFirst().value())
+        assertThat(opened.list("/registry/minions/", "", 0, 1)
+                        .entries()
+                        .getFirst()
+                        .value())
                 .isEqualTo(value(9_000, 1));
         assertThat(opened.get(KEY).orElseThrow().resident()).isEqualTo(10);
         opened.close();
@@ -159,7 +164,9 @@ class LargeValuesTest {
                         what,
                         directory.toString())
                 .redirectErrorStream(true)
-                .redirectOutput(directory.resolveSibling(directory.getFileName() + "." + what).toFile())
+                .redirectOutput(directory
+                        .resolveSibling(directory.getFileName() + "." + what)
+                        .toFile())
                 .start();
         if (!process.waitFor(5, TimeUnit.MINUTES)) {
             process.destroyForcibly();

@@ -42,7 +42,10 @@ class ProcessDeathTest {
                     revision++;
                     String key = PREFIX + "n" + revision;
                     group.add(new Event(
-                            revision, key, Optional.empty(), Optional.of(new Entry(key, new byte[300], revision, revision))));
+                            revision,
+                            key,
+                            Optional.empty(),
+                            Optional.of(new Entry(key, new byte[300], revision, revision))));
                 }
                 journal.append(group, List.of());
                 System.out.println(revision);
@@ -53,8 +56,15 @@ class ProcessDeathTest {
     private Process start() throws IOException {
         Set<String> classes = new LinkedHashSet<>();
         for (Class<?> needed : List.of(
-                Writer.class, RocksJournal.class, org.rocksdb.RocksDB.class, org.slf4j.Logger.class, VirtualTime.class)) {
-            classes.add(Path.of(needed.getProtectionDomain().getCodeSource().getLocation().getPath())
+                Writer.class,
+                RocksJournal.class,
+                org.rocksdb.RocksDB.class,
+                org.slf4j.Logger.class,
+                VirtualTime.class)) {
+            classes.add(Path.of(needed.getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .getPath())
                     .toString());
         }
         return new ProcessBuilder(
@@ -103,7 +113,8 @@ class ProcessDeathTest {
                 before = recovered.revision();
             }
             if (before > RocksJournal.JUMP) {
-                // The end was torn, which a kill hardly ever does: revisions went on beyond, and the counts above end here.
+                // The end was torn, which a kill hardly ever does: revisions went on beyond, and the counts above end
+                // here.
                 return;
             }
         }

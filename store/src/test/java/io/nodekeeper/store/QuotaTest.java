@@ -17,19 +17,19 @@ class QuotaTest {
     private final VirtualTime time = new VirtualTime(Instant.EPOCH);
 
     private IndexedStore store(long quota, long heap) {
-        return new IndexedStore(
-                time.loop("store"), Journal.NONE, new StoreLimits(Window.Limits.DEFAULT, quota, heap));
+        return new IndexedStore(time.loop("store"), Journal.NONE, new StoreLimits(Window.Limits.DEFAULT, quota, heap));
     }
 
     private CompletableFuture<Entry> put(IndexedStore store, String key, int size) {
-        CompletableFuture<Entry> put =
-                store.put(key, new byte[size], store.get(key).map(Entry::modRevision).orElse(0L));
+        CompletableFuture<Entry> put = store.put(
+                key, new byte[size], store.get(key).map(Entry::modRevision).orElse(0L));
         time.advance(Duration.ZERO);
         return put;
     }
 
     private void delete(IndexedStore store, String key) {
-        CompletableFuture<Long> deleted = store.delete(key, store.get(key).orElseThrow().modRevision());
+        CompletableFuture<Long> deleted =
+                store.delete(key, store.get(key).orElseThrow().modRevision());
         time.advance(Duration.ZERO);
         deleted.join();
     }

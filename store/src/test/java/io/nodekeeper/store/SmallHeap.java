@@ -51,7 +51,12 @@ final class SmallHeap {
             require(value.length == SIZE && value[0] == (byte) (i + OBJECTS), key(i));
         }
         long before = WRITES - 1;
-        require(store.changes("/registry/configmaps/", before, 10, SIZE).events().size() == 1, "history");
+        require(
+                store.changes("/registry/configmaps/", before, 10, SIZE)
+                                .events()
+                                .size()
+                        == 1,
+                "history");
         store.close();
         time.advance(Duration.ZERO);
     }

@@ -87,11 +87,10 @@ class StoreFuzzTest {
                 } else {
                     byte[] value = new byte[random.nextBoolean() ? 40 : 400];
                     random.nextBytes(value);
-                    store.put(key, value, expected)
-                            .thenAccept(entry -> {
-                                acknowledged.put(key, describe(entry));
-                                versions.add(key + " " + describe(entry));
-                            });
+                    store.put(key, value, expected).thenAccept(entry -> {
+                        acknowledged.put(key, describe(entry));
+                        versions.add(key + " " + describe(entry));
+                    });
                 }
             }
             time.advance(Duration.ZERO);
@@ -235,7 +234,8 @@ class StoreFuzzTest {
         Store store = open(at);
         assertThat(store.revision()).isGreaterThan(revision);
         for (String resource : RESOURCES) {
-            for (Entry entry : store.list("/registry/" + resource + "/", "", 0, 0).entries()) {
+            for (Entry entry :
+                    store.list("/registry/" + resource + "/", "", 0, 0).entries()) {
                 assertThat(versions).contains(entry.key() + " " + describe(entry));
             }
         }
@@ -273,7 +273,8 @@ class StoreFuzzTest {
 
     private static TreeSet<String> kinds(Path directory) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
-            return files.map(file -> kind(file.getFileName().toString())).collect(Collectors.toCollection(TreeSet::new));
+            return files.map(file -> kind(file.getFileName().toString()))
+                    .collect(Collectors.toCollection(TreeSet::new));
         }
     }
 
@@ -282,8 +283,8 @@ class StoreFuzzTest {
     }
 
     private static void write(TreeMap<String, Map<Outcome, Integer>> table) throws IOException {
-        List<String> lines = new ArrayList<>(
-                List.of("| file | damage | whole | unacknowledged end cut | refused, unchanged |", "|---|---|---|---|---|"));
+        List<String> lines = new ArrayList<>(List.of(
+                "| file | damage | whole | unacknowledged end cut | refused, unchanged |", "|---|---|---|---|---|"));
         table.forEach((row, outcomes) -> lines.add("| " + row + " | "
                 + Stream.of(Outcome.values())
                         .map(outcome -> String.valueOf(outcomes.getOrDefault(outcome, 0)))

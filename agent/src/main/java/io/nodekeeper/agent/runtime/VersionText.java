@@ -27,8 +27,7 @@ final class VersionText {
             return Optional.empty();
         }
         String[] numbers = version.group(1).split("\\.");
-        boolean tooLarge =
-                Arrays.stream(numbers).anyMatch(number -> new BigInteger(number).compareTo(LARGEST) > 0);
+        boolean tooLarge = Arrays.stream(numbers).anyMatch(number -> new BigInteger(number).compareTo(LARGEST) > 0);
         if (numbers.length < 2 || tooLarge) {
             return Optional.empty();
         }

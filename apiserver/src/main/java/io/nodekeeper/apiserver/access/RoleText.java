@@ -42,9 +42,7 @@ final class RoleText {
         }
         result.add(block);
         List<JsonObject> roles = result.of("ClusterRole");
-        result.objects.put(
-                "ClusterRole",
-                Aggregation.settled(roles));
+        result.objects.put("ClusterRole", Aggregation.settled(roles));
         return result;
     }
 
@@ -93,8 +91,8 @@ final class RoleText {
     }
 
     private static JsonObject aggregation(String label) {
-        JsonObject selector = JsonObject.EMPTY.update(
-                "matchLabels", labels -> labels.with(API_GROUP + "/" + label, "true"));
+        JsonObject selector =
+                JsonObject.EMPTY.update("matchLabels", labels -> labels.with(API_GROUP + "/" + label, "true"));
         return JsonObject.builder()
                 .put("clusterRoleSelectors", JsonArray.of(selector))
                 .build();
@@ -168,9 +166,7 @@ final class RoleText {
         return JsonObject.builder()
                 .put(
                         "metadata",
-                        metadata.put(
-                                        "labels",
-                                        JsonObject.EMPTY.with("kubernetes.io/bootstrapping", "rbac-defaults"))
+                        metadata.put("labels", JsonObject.EMPTY.with("kubernetes.io/bootstrapping", "rbac-defaults"))
                                 .put("annotations", JsonObject.EMPTY.with(BuiltInRoles.AUTO_UPDATE, "true"))
                                 .build())
                 .build();

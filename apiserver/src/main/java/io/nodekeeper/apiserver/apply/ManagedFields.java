@@ -138,7 +138,8 @@ public final class ManagedFields {
             FieldSet common = owner.is(manager) ? FieldSet.EMPTY : owned.fields.intersection(fields);
             if (!common.isEmpty()) {
                 shown.putIfAbsent(owner.whole(), owner);
-                shared.computeIfAbsent(owner.whole(), known -> new ArrayList<>()).add(common);
+                shared.computeIfAbsent(owner.whole(), known -> new ArrayList<>())
+                        .add(common);
             }
         });
         Map<Manager, FieldSet> others = new LinkedHashMap<>();

@@ -125,7 +125,8 @@ public final class ServerSideApply {
                                         ApiException.badRequest(path + ": an item of this list must have its key \""
                                                 + list.mergeKey() + "\", got " + shown(item)));
                 if (!seen.add(element)) {
-                    throw ApiException.badRequest(path + ": duplicate entries for key " + shown(PathElement.show(element)));
+                    throw ApiException.badRequest(
+                            path + ": duplicate entries for key " + shown(PathElement.show(element)));
                 }
             }
         }

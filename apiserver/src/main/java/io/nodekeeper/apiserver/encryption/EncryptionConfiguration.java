@@ -69,7 +69,9 @@ public final class EncryptionConfiguration {
 
     private ValueTransformer read(@Nullable Object tree) {
         Map<?, ?> root = map("the file", tree, "apiVersion", "kind", "resources");
-        require(VERSION.equals(root.get("apiVersion")), "apiVersion is " + root.get("apiVersion") + "; expected " + VERSION);
+        require(
+                VERSION.equals(root.get("apiVersion")),
+                "apiVersion is " + root.get("apiVersion") + "; expected " + VERSION);
         require(KIND.equals(root.get("kind")), "kind is " + root.get("kind") + "; expected " + KIND);
         List<ResourceTransformer.Rule> rules = new ArrayList<>();
         List<?> entries = list("resources", root.get("resources"));
@@ -80,7 +82,8 @@ public final class EncryptionConfiguration {
             for (Object pattern : list(at + ".resources", entry.get("resources"))) {
                 patterns.add(pattern(at + ".resources", String.valueOf(pattern)));
             }
-            List<EncryptionProvider> providers = providers(at + ".providers", list(at + ".providers", entry.get("providers")));
+            List<EncryptionProvider> providers =
+                    providers(at + ".providers", list(at + ".providers", entry.get("providers")));
             rules.add(new ResourceTransformer.Rule(key -> covers(patterns, names.apply(key)), providers));
         }
         return new ResourceTransformer(rules);
@@ -101,7 +104,9 @@ public final class EncryptionConfiguration {
         for (String pattern : patterns) {
             if (pattern.equals("*.*")
                     || pattern.equals(name)
-                    || (dot >= 0 && pattern.startsWith("*.") && pattern.substring(2).equals(name.substring(dot + 1)))) {
+                    || (dot >= 0
+                            && pattern.startsWith("*.")
+                            && pattern.substring(2).equals(name.substring(dot + 1)))) {
                 return true;
             }
         }

@@ -31,8 +31,7 @@ public record EventLimits(List<Limit> limits, long userBytes, long userBurst) {
      * 100 a second. These limits leave that alone and stop a loop that writes as fast as it can.
      */
     public static final EventLimits DEFAULT = of(List.of(
-            new Limit(Limit.Type.SERVER, 1_000, 5_000, 1),
-            new Limit(Limit.Type.USER, 200, 2_000, Limit.CACHE_SIZE)));
+            new Limit(Limit.Type.SERVER, 1_000, 5_000, 1), new Limit(Limit.Type.USER, 200, 2_000, Limit.CACHE_SIZE)));
 
     /** Copies the list. */
     public EventLimits {
@@ -91,7 +90,8 @@ public record EventLimits(List<Limit> limits, long userBytes, long userBurst) {
     private static int number(String at, JsonObject limit, String field, int otherwise, List<String> faults) {
         long number = limit.has(field) ? limit.number(field).orElse(-1L) : otherwise;
         if (number < 1 || number > Integer.MAX_VALUE) {
-            faults.add(at + " is " + (limit.has(field) ? number : "not given") + ", expected a whole number of 1 or more");
+            faults.add(
+                    at + " is " + (limit.has(field) ? number : "not given") + ", expected a whole number of 1 or more");
             return 1;
         }
         return (int) number;

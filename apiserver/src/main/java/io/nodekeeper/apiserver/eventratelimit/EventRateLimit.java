@@ -57,15 +57,15 @@ public final class EventRateLimit {
         for (int i = 0; i < buckets.size(); i++) {
             Limit limit = limits.limits().get(i);
             String key = bounded(write.key(limit.type()));
-            TokenBucket bucket = buckets.get(i)
-                    .computeIfAbsent(key, absent -> new TokenBucket(limit.qps(), limit.burst(), now));
+            TokenBucket bucket =
+                    buckets.get(i).computeIfAbsent(key, absent -> new TokenBucket(limit.qps(), limit.burst(), now));
             if (!bucket.take(1, now)) {
                 reached.add("limit reached on type " + limit.type().text() + " for key " + key);
             }
         }
         String user = bounded(write.user());
-        TokenBucket bucket = bytes.computeIfAbsent(
-                user, absent -> new TokenBucket(limits.userBytes(), limits.userBurst(), now));
+        TokenBucket bucket =
+                bytes.computeIfAbsent(user, absent -> new TokenBucket(limits.userBytes(), limits.userBurst(), now));
         if (reached.isEmpty() && !bucket.take(write.bytes(), now)) {
             reached.add("limit of " + limits.userBytes() + " bytes a second reached for user " + user);
         }

@@ -79,7 +79,8 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
     }
 
     private void streams(ChannelPipeline pipeline, Optional<User> certificate) {
-        // The codec bounds resets, empty data, headers, continuations and its own answers to settings and pings; the meter
+        // The codec bounds resets, empty data, headers, continuations and its own answers to settings and pings; the
+        // meter
         // before it bounds all that serves nothing.
         Http2FrameCodec codec = Http2FrameCodecBuilder.forServer()
                 .initialSettings(Http2Settings.defaultSettings()
@@ -123,7 +124,8 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
             log.debug("connection from {}: {}", Peer.address(context.channel()), cause.toString());
-            // Past the codec, which would wait for the streams of a client that broke the rules; what was said is read first.
+            // Past the codec, which would wait for the streams of a client that broke the rules; what was said is read
+            // first.
             ChannelHandlerContext tls = context.pipeline().context(SslHandler.class);
             context.executor().schedule(() -> tls.close(), FAREWELL_SECONDS, TimeUnit.SECONDS);
         }

@@ -166,10 +166,7 @@ final class NettySink implements StreamSink {
                 fetch(source);
                 continue;
             }
-            while (size < PART
-                    && !waiting.isEmpty()
-                    && waiting.peek() != END
-                    && !(waiting.peek() instanceof Source)) {
+            while (size < PART && !waiting.isEmpty() && waiting.peek() != END && !(waiting.peek() instanceof Source)) {
                 Object item = waiting.remove();
                 byte[] bytes;
                 if (item instanceof First first) {

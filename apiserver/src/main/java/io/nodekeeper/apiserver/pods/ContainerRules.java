@@ -12,7 +12,8 @@ final class ContainerRules {
     private static final List<String> PROTOCOLS = List.of("SCTP", "TCP", "UDP");
     private static final List<String> MESSAGE_POLICIES = List.of("File", "FallbackToLogsOnError");
     /** What a container may only have if it runs as long as the pod. */
-    private static final List<String> OF_RUNNING = List.of("lifecycle", "livenessProbe", "readinessProbe", "startupProbe");
+    private static final List<String> OF_RUNNING =
+            List.of("lifecycle", "livenessProbe", "readinessProbe", "startupProbe");
 
     private final FieldCheck spec;
     private final Map<String, JsonObject> volumes;

@@ -23,8 +23,8 @@ final class DownwardRules {
             "status.podIPs");
 
     /** What a file may refer to. */
-    private static final List<String> FILES = List.of(
-            "metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid");
+    private static final List<String> FILES =
+            List.of("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid");
 
     /** What is a field of pods for the downward API at all. */
     private static final List<String> KNOWN =
@@ -39,8 +39,8 @@ final class DownwardRules {
             "requests.memory");
 
     private static final List<String> CPU_DIVISORS = List.of("1m", "1");
-    private static final List<String> BYTE_DIVISORS = List.of(
-            "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei");
+    private static final List<String> BYTE_DIVISORS =
+            List.of("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei");
 
     private static final Pattern SUBSCRIPT = Pattern.compile("([^\\[]+)\\['(.*)'\\]");
 
@@ -53,8 +53,7 @@ final class DownwardRules {
         if (file.has("fieldRef")) {
             field(file.object("fieldRef"), FILES);
             if (file.has("resourceFieldRef")) {
-                file.invalid(
-                        "", "resource", "fieldRef and resourceFieldRef can not be specified simultaneously");
+                file.invalid("", "resource", "fieldRef and resourceFieldRef can not be specified simultaneously");
             }
         } else if (file.has("resourceFieldRef")) {
             resource(file.object("resourceFieldRef"), true);
@@ -125,8 +124,9 @@ final class DownwardRules {
                     "divisor",
                     resource,
                     "only divisor's values "
-                            + (cpu ? "1m and 1 are supported with the cpu resource" : String.join(", ", BYTE_DIVISORS)
-                                    + " are supported with the memory resource"));
+                            + (cpu
+                                    ? "1m and 1 are supported with the cpu resource"
+                                    : String.join(", ", BYTE_DIVISORS) + " are supported with the memory resource"));
         }
     }
 }

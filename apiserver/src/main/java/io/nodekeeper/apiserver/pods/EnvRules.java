@@ -7,7 +7,8 @@ import java.util.regex.Pattern;
 
 /** The rules of a container's variables: facts of Kubernetes. */
 final class EnvRules {
-    private static final List<String> SOURCES = List.of("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef");
+    private static final List<String> SOURCES =
+            List.of("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef");
     /** All but '=' of printable ASCII (relaxed rule, the default since 1.32). */
     private static final Pattern NAME = Pattern.compile("[ -<>-~]+");
 
@@ -67,9 +68,7 @@ final class EnvRules {
         }
         if (sources == 0) {
             from.invalid(
-                    "",
-                    "",
-                    "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`");
+                    "", "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`");
         } else if (!value.isEmpty()) {
             from.invalid("", "", "may not be specified when `value` is not empty");
         } else if (sources > 1) {
@@ -85,8 +84,9 @@ final class EnvRules {
                             ? Optional.of("must not start with '..'")
                             : Optional.empty();
         }
-        return Optional.of("a valid environment variable name must consist only of printable ASCII characters other than"
-                + " '='");
+        return Optional.of(
+                "a valid environment variable name must consist only of printable ASCII characters other than"
+                        + " '='");
     }
 
     private static Optional<String> keyFault(String key) {

@@ -166,8 +166,8 @@ final class FieldCheck {
     void range(String field, long least, long most) {
         number(field)
                 .filter(number -> number < least || number > most)
-                .ifPresent(number -> invalidNumber(
-                        field, number, "must be between " + least + " and " + most + ", inclusive"));
+                .ifPresent(number ->
+                        invalidNumber(field, number, "must be between " + least + " and " + most + ", inclusive"));
     }
 
     /** Adds an error if the number {@code field} is negative. */

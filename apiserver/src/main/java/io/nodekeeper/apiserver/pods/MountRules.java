@@ -70,8 +70,7 @@ final class MountRules {
         boolean privileged = container.object("securityContext").bool("privileged");
         if (mount.text("mountPropagation").equals("Bidirectional") && !privileged) {
             mount.forbidden(
-                    "mountPropagation",
-                    "Bidirectional mount propagation is available only to privileged containers");
+                    "mountPropagation", "Bidirectional mount propagation is available only to privileged containers");
         }
         mount.oneOfIfSet("recursiveReadOnly", RECURSIVE);
         String recursive = mount.text("recursiveReadOnly");
@@ -99,7 +98,8 @@ final class MountRules {
         if (volume == null) {
             device.notFound("name", name);
         } else if (!volume.has("persistentVolumeClaim") && !volume.has("ephemeral")) {
-            device.invalid("name", "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode");
+            device.invalid(
+                    "name", "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode");
         }
         if (device.require("devicePath")) {
             if (!paths.add(path)) {

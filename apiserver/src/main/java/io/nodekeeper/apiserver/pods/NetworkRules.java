@@ -11,8 +11,7 @@ final class NetworkRules {
     private static final int NAMESERVERS = 3;
     private static final int SEARCHES = 32;
     private static final int SEARCH_CHARACTERS = 2_048;
-    private static final Pattern IPV4 =
-            Pattern.compile("((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(\\.(?!$)|$)){4}");
+    private static final Pattern IPV4 = Pattern.compile("((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(\\.(?!$)|$)){4}");
     private static final Pattern GROUP = Pattern.compile("[0-9a-fA-F]{1,4}");
 
     private NetworkRules() {}
@@ -22,9 +21,9 @@ final class NetworkRules {
             for (FieldCheck container : spec.items("containers")) {
                 for (FieldCheck port : container.items("ports")) {
                     long host = port.number("hostPort").orElse(0L);
-                    if ((isPod || host != 0) && host != port.number("containerPort").orElse(0L)) {
-                        port.invalidNumber(
-                                "hostPort", host, "must match `containerPort` when `hostNetwork` is true");
+                    if ((isPod || host != 0)
+                            && host != port.number("containerPort").orElse(0L)) {
+                        port.invalidNumber("hostPort", host, "must match `containerPort` when `hostNetwork` is true");
                     }
                 }
             }
@@ -68,8 +67,8 @@ final class NetworkRules {
         }
         config.eachForm(
                 "searches",
-                search -> Names.subdomainFault(
-                        search.endsWith(".") ? search.substring(0, search.length() - 1) : search));
+                search ->
+                        Names.subdomainFault(search.endsWith(".") ? search.substring(0, search.length() - 1) : search));
         for (FieldCheck option : config.items("options")) {
             if (option.text("name").isEmpty()) {
                 option.required("", "must not be empty");

@@ -69,8 +69,8 @@ public final class PodDefaults {
         return inside(
                 container,
                 "lifecycle",
-                lifecycle -> inside(
-                        inside(lifecycle, "postStart", PodDefaults::handler), "preStop", PodDefaults::handler));
+                lifecycle ->
+                        inside(inside(lifecycle, "postStart", PodDefaults::handler), "preStop", PodDefaults::handler));
     }
 
     private static JsonObject probe(JsonObject given) {
@@ -95,15 +95,17 @@ public final class PodDefaults {
         JsonObject limits = container.object("resources").object("limits");
         return limits.isEmpty()
                 ? container
-                : container.update("resources", resources -> resources.update("requests", requests -> {
-                    JsonObject.Builder all = requests.toBuilder();
-                    limits.fields().forEach((name, amount) -> {
-                        if (!requests.has(name)) {
-                            all.put(name, amount);
-                        }
-                    });
-                    return all.build();
-                }));
+                : container.update(
+                        "resources",
+                        resources -> resources.update("requests", requests -> {
+                            JsonObject.Builder all = requests.toBuilder();
+                            limits.fields().forEach((name, amount) -> {
+                                if (!requests.has(name)) {
+                                    all.put(name, amount);
+                                }
+                            });
+                            return all.build();
+                        }));
     }
 
     private static JsonObject hostPorts(JsonObject container) {
@@ -133,9 +135,7 @@ public final class PodDefaults {
 
     /** A number whose zero means that it is not set. */
     static JsonObject number(JsonObject object, String name, long value) {
-        return object.number(name).orElse(0L) == 0 && value != 0
-                ? object.with(name, JsonNumber.of(value))
-                : object;
+        return object.number(name).orElse(0L) == 0 && value != 0 ? object.with(name, JsonNumber.of(value)) : object;
     }
 
     /** {@code object} with the object {@code name} changed, if it has one. */

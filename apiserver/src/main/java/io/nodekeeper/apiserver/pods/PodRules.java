@@ -50,7 +50,8 @@ public final class PodRules {
             spec.forbidden("ephemeralContainers", "cannot be set on create");
         }
         spec.notNegative("terminationGracePeriodSeconds");
-        if (!spec.value().array("schedulingGates").isEmpty() && !spec.text("nodeName").isEmpty()) {
+        if (!spec.value().array("schedulingGates").isEmpty()
+                && !spec.text("nodeName").isEmpty()) {
             spec.forbidden("nodeName", "cannot be set until all schedulingGates have been cleared");
         }
         return spec.errors();
@@ -110,8 +111,7 @@ public final class PodRules {
             boolean claimed = claim.has("resourceClaimName");
             boolean template = claim.has("resourceClaimTemplateName");
             if (claimed && template) {
-                claim.invalid(
-                        "", "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified");
+                claim.invalid("", "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified");
             }
             if (!claimed && !template) {
                 claim.invalid("", "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`");

@@ -60,9 +60,8 @@ public final class PodUpdates {
     private static void tolerations(FieldCheck spec, JsonObject before) {
         Set<JsonValue> kept = new HashSet<>();
         spec.value().array("tolerations").objects().forEach(one -> kept.add(one.without("tolerationSeconds")));
-        boolean all = before.array("tolerations")
-                .objects()
-                .allMatch(one -> kept.contains(one.without("tolerationSeconds")));
+        boolean all =
+                before.array("tolerations").objects().allMatch(one -> kept.contains(one.without("tolerationSeconds")));
         if (!all) {
             spec.forbidden("tolerations", "existing toleration can not be modified except its tolerationSeconds");
         }
@@ -78,9 +77,8 @@ public final class PodUpdates {
 
     /** The part of a spec that never changes; what may change is as in {@code before}. */
     private static JsonObject fixed(JsonObject spec, JsonObject before) {
-        JsonObject fixed = spec.without("activeDeadlineSeconds")
-                .without("tolerations")
-                .without("schedulingGates");
+        JsonObject fixed =
+                spec.without("activeDeadlineSeconds").without("tolerations").without("schedulingGates");
         long grace = before.number("terminationGracePeriodSeconds").orElse(0L);
         if (grace < 0 && spec.number("terminationGracePeriodSeconds").orElse(0L) == 1) {
             fixed = fixed.with("terminationGracePeriodSeconds", JsonNumber.of(grace));

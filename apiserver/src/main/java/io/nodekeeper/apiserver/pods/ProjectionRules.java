@@ -6,8 +6,8 @@ import java.util.Set;
 
 /** The rules of volumes that several sources project their files into: facts of Kubernetes. */
 final class ProjectionRules {
-    private static final List<String> SOURCES =
-            List.of("secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate");
+    private static final List<String> SOURCES = List.of(
+            "secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate");
 
     /** The least and the most life of a token, in seconds. */
     private static final long LEAST_SECONDS = 600;

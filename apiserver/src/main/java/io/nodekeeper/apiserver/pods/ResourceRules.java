@@ -24,8 +24,9 @@ final class ResourceRules {
         JsonObject requests = resources.value().object("requests");
         amounts(resources, "limits", limits);
         amounts(resources, "requests", requests);
-        requests.fields().forEach((name, value) -> Quantity.from(value)
-                .ifPresent(amount -> againstLimit(resources, name, amount, limits)));
+        requests.fields()
+                .forEach((name, value) ->
+                        Quantity.from(value).ifPresent(amount -> againstLimit(resources, name, amount, limits)));
         requireComputing(resources, limits, requests);
         Set<String> seen = new HashSet<>();
         for (FieldCheck claim : resources.items("claims")) {
@@ -87,8 +88,7 @@ final class ResourceRules {
                 && size.get().value().signum() > 0
                 && amount.value().remainder(size.get().value()).signum() == 0;
         if (!fits) {
-            resources.invalid(
-                    path, amount.toString(), amount + " is not positive integer multiple of " + name);
+            resources.invalid(path, amount.toString(), amount + " is not positive integer multiple of " + name);
         }
     }
 
@@ -121,8 +121,7 @@ final class ResourceRules {
                 resources.required("limits", "Limit must be set for non overcommitable resources");
             }
         } else if (!shared && !request.equals(limit.get())) {
-            resources.invalid(
-                    "requests", request.toString(), "must be equal to " + name + " limit of " + limit.get());
+            resources.invalid("requests", request.toString(), "must be equal to " + name + " limit of " + limit.get());
         } else if (request.compareTo(limit.get()) > 0) {
             resources.invalid(
                     "requests",
@@ -134,8 +133,7 @@ final class ResourceRules {
     private static void requireComputing(FieldCheck resources, JsonObject limits, JsonObject requests) {
         boolean pages = limits.fields().keySet().stream().anyMatch(name -> name.startsWith(HUGE_PAGES))
                 || requests.fields().keySet().stream().anyMatch(name -> name.startsWith(HUGE_PAGES));
-        boolean computing =
-                limits.has("cpu") || limits.has("memory") || requests.has("cpu") || requests.has("memory");
+        boolean computing = limits.has("cpu") || limits.has("memory") || requests.has("cpu") || requests.has("memory");
         if (pages && !computing) {
             resources.forbidden("", "HugePages require cpu or memory");
         }

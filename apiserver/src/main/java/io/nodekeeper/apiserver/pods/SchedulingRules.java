@@ -170,7 +170,8 @@ final class SchedulingRules {
                         operator,
                         "operator must be Exists when `key` is empty, which means \"match all values and all keys\"");
             }
-            if (toleration.has("tolerationSeconds") && !toleration.text("effect").equals("NoExecute")) {
+            if (toleration.has("tolerationSeconds")
+                    && !toleration.text("effect").equals("NoExecute")) {
                 toleration.invalid("effect", "effect must be 'NoExecute' when `tolerationSeconds` is set");
             }
             switch (operator) {

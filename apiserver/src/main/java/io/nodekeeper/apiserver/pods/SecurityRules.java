@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver.pods;
 
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.HashSet;
 import java.util.regex.Pattern;
 
 /** The rules of security contexts: facts of Kubernetes. */
@@ -39,7 +39,10 @@ final class SecurityRules {
         context.oneOfIfSet("supplementalGroupsPolicy", List.of("Merge", "Strict"));
         profile(context, "seccompProfile");
         profile(context, "appArmorProfile");
-        if (spec.value().get("hostUsers").filter(io.nodekeeper.api.JsonBool.FALSE::equals).isPresent()) {
+        if (spec.value()
+                .get("hostUsers")
+                .filter(io.nodekeeper.api.JsonBool.FALSE::equals)
+                .isPresent()) {
             for (String host : List.of("hostNetwork", "hostPID", "hostIPC")) {
                 if (spec.bool(host)) {
                     spec.forbidden(host, "when `hostUsers` is false");

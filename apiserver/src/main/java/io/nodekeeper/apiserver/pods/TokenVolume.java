@@ -27,8 +27,10 @@ public final class TokenVolume {
     }
 
     private static boolean mountsOwn(JsonObject container) {
-        return container.array("volumeMounts").objects().anyMatch(mount -> mount.text("mountPath")
-                .equals(MOUNT_PATH));
+        return container
+                .array("volumeMounts")
+                .objects()
+                .anyMatch(mount -> mount.text("mountPath").equals(MOUNT_PATH));
     }
 
     /** The spec with the volume, and with mounts of it; an existing volume of that kind is used instead of {@code name}. */

@@ -23,9 +23,8 @@ final class VolumeDefaults {
     private VolumeDefaults() {}
 
     static JsonObject volume(JsonObject given) {
-        JsonObject volume = VolumeRules.SOURCES.stream().anyMatch(given::has)
-                ? given
-                : given.with("emptyDir", JsonObject.EMPTY);
+        JsonObject volume =
+                VolumeRules.SOURCES.stream().anyMatch(given::has) ? given : given.with("emptyDir", JsonObject.EMPTY);
         for (String source : WITH_MODE) {
             volume = inside(volume, source, files -> value(files, "defaultMode", JsonNumber.of(MODE)));
         }
@@ -38,12 +37,9 @@ final class VolumeDefaults {
                 "rbd",
                 rbd -> text(text(text(rbd, "pool", "rbd"), "user", "admin"), "keyring", "/etc/ceph/keyring"));
         volume = inside(volume, "azureDisk", VolumeDefaults::azureDisk);
+        volume = inside(volume, "scaleIO", disk -> text(text(disk, "storageMode", "ThinProvisioned"), "fsType", "xfs"));
         volume = inside(
-                volume, "scaleIO", disk -> text(text(disk, "storageMode", "ThinProvisioned"), "fsType", "xfs"));
-        volume = inside(
-                volume,
-                "image",
-                image -> text(image, "pullPolicy", PodDefaults.pullPolicy(image.text("reference"))));
+                volume, "image", image -> text(image, "pullPolicy", PodDefaults.pullPolicy(image.text("reference"))));
         return inside(
                 volume,
                 "ephemeral",

@@ -180,19 +180,19 @@ final class VolumeRules {
                     source.required("", "one of datasetName and datasetUUID is required");
                 }
                 if (name && id) {
-                    source.invalid(
-                            "", "resource", "datasetName and datasetUUID can not be specified simultaneously");
+                    source.invalid("", "resource", "datasetName and datasetUUID can not be specified simultaneously");
                 }
                 if (source.text("datasetName").contains("/")) {
                     source.invalid("datasetName", "must not contain '/'");
                 }
             }
-            case "flexVolume" -> source.value().object("options").fields().keySet().forEach(key -> {
-                String space = "." + key.split("/", 2)[0].toLowerCase(java.util.Locale.ROOT);
-                if (space.endsWith(".kubernetes.io") || space.endsWith(".k8s.io")) {
-                    source.invalid("options[" + key + "]", key, "kubernetes.io and k8s.io namespaces are reserved");
-                }
-            });
+            case "flexVolume" ->
+                source.value().object("options").fields().keySet().forEach(key -> {
+                    String space = "." + key.split("/", 2)[0].toLowerCase(java.util.Locale.ROOT);
+                    if (space.endsWith(".kubernetes.io") || space.endsWith(".k8s.io")) {
+                        source.invalid("options[" + key + "]", key, "kubernetes.io and k8s.io namespaces are reserved");
+                    }
+                });
             case "azureDisk" -> {
                 source.oneOfIfSet("cachingMode", List.of("None", "ReadOnly", "ReadWrite"));
                 source.oneOfIfSet("kind", List.of("Dedicated", "Managed", "Shared"));
@@ -263,8 +263,7 @@ final class VolumeRules {
         String name = podName + "-" + volume.text("name");
         if (!podName.isEmpty() && !volume.text("name").isEmpty()) {
             Names.subdomainFault(name)
-                    .ifPresent(fault ->
-                            volume.invalid("name", "PVC name " + FieldCheck.quoted(name) + ": " + fault));
+                    .ifPresent(fault -> volume.invalid("name", "PVC name " + FieldCheck.quoted(name) + ": " + fault));
         }
     }
 
@@ -278,8 +277,8 @@ final class VolumeRules {
     static void mode(FieldCheck at, String field) {
         at.number(field)
                 .filter(mode -> mode < 0 || mode > FILE_MODES)
-                .ifPresent(mode -> at.invalidNumber(
-                        field, mode, "must be a number between 0 and 0777 (octal), both inclusive"));
+                .ifPresent(mode ->
+                        at.invalidNumber(field, mode, "must be a number between 0 and 0777 (octal), both inclusive"));
     }
 
     static void keyToPath(FieldCheck item) {

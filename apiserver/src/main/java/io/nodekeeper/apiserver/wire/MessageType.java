@@ -147,8 +147,7 @@ final class MessageType {
     }
 
     private static @Nullable Object read(
-            Field field, @Nullable Object before, CodedInputStream in, int wireType, Bounds bounds)
-            throws IOException {
+            Field field, @Nullable Object before, CodedInputStream in, int wireType, Bounds bounds) throws IOException {
         bounds.count();
         if (field.repeated) {
             List<JsonValue> items = items(before);

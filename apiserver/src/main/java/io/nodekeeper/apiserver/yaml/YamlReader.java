@@ -58,7 +58,8 @@ public final class YamlReader {
     private static final int SHOWN = 200;
 
     private static final ScalarResolver RESOLVER = new JsonScalarResolver();
-    private static final Pattern JSON_NUMBER = Pattern.compile("-?+(0|[1-9][0-9]*+)(\\.[0-9]++)?+([eE][-+]?+[0-9]++)?+");
+    private static final Pattern JSON_NUMBER =
+            Pattern.compile("-?+(0|[1-9][0-9]*+)(\\.[0-9]++)?+([eE][-+]?+[0-9]++)?+");
 
     /** A value with an anchor, and what it counts. */
     private record Anchored(JsonValue value, int values, int characters) {}
@@ -85,7 +86,8 @@ public final class YamlReader {
     public static JsonValue read(byte[] bytes, Consumer<String> repeated) {
         String text = new String(bytes, StandardCharsets.UTF_8);
         LoadSettings settings = LoadSettings.builder()
-                // The parser keeps what it has not used up in one array, and copies all of it whenever it reads on: with its
+                // The parser keeps what it has not used up in one array, and copies all of it whenever it reads on:
+                // with its
                 // usual 1,024 characters at a time, a token costs the square of its length.
                 .setBufferSize(Math.max(1_024, text.length()))
                 .setCodePointLimit(TEXT)
@@ -106,7 +108,11 @@ public final class YamlReader {
                     .orElse("");
             return cut(Optional.ofNullable(marked.getProblem()).orElse("malformed")) + where;
         }
-        return cut(Optional.ofNullable(e.getMessage()).orElse("malformed").lines().findFirst().orElse("malformed"));
+        return cut(Optional.ofNullable(e.getMessage())
+                .orElse("malformed")
+                .lines()
+                .findFirst()
+                .orElse("malformed"));
     }
 
     private JsonValue document() {
@@ -135,7 +141,8 @@ public final class YamlReader {
         if (event instanceof AliasEvent alias) {
             Anchored anchored = anchors.get(alias.getAlias());
             if (anchored == null) {
-                throw new YamlException("found undefined alias " + cut(alias.getAlias().getValue()) + at(event));
+                throw new YamlException(
+                        "found undefined alias " + cut(alias.getAlias().getValue()) + at(event));
             }
             count(event, anchored.values, anchored.characters);
             return anchored.value;
@@ -161,9 +168,7 @@ public final class YamlReader {
                 checkTag(start.getTag(), Tag.SEQ, event);
                 anchor = start.getAnchor();
                 List<JsonValue> items = new ArrayList<>();
-                for (Event next = events.next();
-                        next.getEventId() != Event.ID.SequenceEnd;
-                        next = events.next()) {
+                for (Event next = events.next(); next.getEventId() != Event.ID.SequenceEnd; next = events.next()) {
                     items.add(value(next, depth - 1));
                 }
                 value = new JsonArray(items);
@@ -248,8 +253,8 @@ public final class YamlReader {
                 return new JsonNumber(literal);
             }
         }
-        throw new YamlException("\"" + cut(text) + "\" is no number of JSON with at most " + NUMBER + " characters"
-                + at(event));
+        throw new YamlException(
+                "\"" + cut(text) + "\" is no number of JSON with at most " + NUMBER + " characters" + at(event));
     }
 
     private static void checkTag(Optional<String> given, Tag expected, Event event) {

@@ -24,11 +24,8 @@ class AggregationProperties {
     private static List<JsonObject> roles(Random random) {
         List<JsonObject> roles = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
-            String collects = random.nextBoolean()
-                    ? ""
-                    : """
-                    ,"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"in":"s%d"}}]}"""
-                            .formatted(random.nextInt(4));
+            String collects = random.nextBoolean() ? "" : """
+                    ,"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"in":"s%d"}}]}""".formatted(random.nextInt(4));
             String rule = """
                     {"apiGroups":[""],"resources":["x%d"],"verbs":["get"]}""".formatted(i);
             roles.add(Json.parseObject(ROLE.formatted(i, random.nextInt(4), rule, collects)));
@@ -56,8 +53,10 @@ class AggregationProperties {
                             .object("matchLabels")
                             .text("in");
                     roles.stream()
-                            .filter(source ->
-                                    source.object("metadata").object("labels").text("in").equals(set))
+                            .filter(source -> source.object("metadata")
+                                    .object("labels")
+                                    .text("in")
+                                    .equals(set))
                             .forEach(next::add);
                 }
             }

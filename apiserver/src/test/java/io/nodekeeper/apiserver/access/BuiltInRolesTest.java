@@ -37,8 +37,7 @@ class BuiltInRolesTest {
         String namespace = place.contains("/") ? place.substring(0, place.indexOf('/')) : "";
         String name = place.substring(place.indexOf('/') + 1);
         return verbs.stream()
-                .filter(verb -> POLICY.decide(
-                                Attributes.ofResource(user, groups, verb, group, plural, namespace, name))
+                .filter(verb -> POLICY.decide(Attributes.ofResource(user, groups, verb, group, plural, namespace, name))
                         .allowed())
                 .toList();
     }
@@ -49,29 +48,25 @@ class BuiltInRolesTest {
     @Test
     void eachObjectIsThereOnceAndEachBindingRefersToARoleThatIsThere() {
         Set<String> names = new HashSet<>();
-        Stream.of(
-                        BuiltInRoles.clusterRoles(),
-                        BuiltInRoles.roles())
+        Stream.of(BuiltInRoles.clusterRoles(), BuiltInRoles.roles())
                 .flatMap(List::stream)
-                .forEach(role -> assertThat(names.add(name(role))).as(name(role)).isTrue());
+                .forEach(
+                        role -> assertThat(names.add(name(role))).as(name(role)).isTrue());
         Stream.of(BuiltInRoles.clusterRoleBindings(), BuiltInRoles.roleBindings())
                 .flatMap(List::stream)
                 .map(Binding::of)
-                .forEach(binding -> assertThat(
-                                POLICY.role(binding.roleKind(), binding.namespace(), binding.roleName()))
+                .forEach(binding -> assertThat(POLICY.role(binding.roleKind(), binding.namespace(), binding.roleName()))
                         .as(binding.name())
                         .isPresent());
         assertThat(BuiltInRoles.clusterRoles()).hasSize(64);
-        assertThat(BuiltInRoles.clusterRoles().stream().filter(role -> name(role).startsWith("/system:controller:")))
+        assertThat(BuiltInRoles.clusterRoles().stream()
+                        .filter(role -> name(role).startsWith("/system:controller:")))
                 .hasSize(33);
     }
 
     /** The requests of kube-controller-manager 1.26 and 1.32 with {@code --use-service-account-credentials}. */
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             node-controller                      | nodes@/n1                                   | get list watch update patch delete
             node-controller                      | nodes/status@/n1                            | update patch
             node-controller                      | pods@default/p                              | get list watch delete
@@ -115,17 +110,13 @@ class BuiltInRolesTest {
         List<String> groups =
                 List.of("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated");
 
-        List<String> allowed =
-                allowed("system:serviceaccount:kube-system:" + controller, groups, resource, VERBS);
+        List<String> allowed = allowed("system:serviceaccount:kube-system:" + controller, groups, resource, VERBS);
 
         assertThat(allowed).isEqualTo(verbs.equals("-") ? List.of() : List.of(verbs.split(" ")));
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             system:kube-scheduler          | pods/binding@default/p                                 | create
             system:kube-scheduler          | persistentvolumes@/pv                                  | get list watch update patch
             system:kube-scheduler          | coordination.k8s.io:leases@kube-system/kube-scheduler  | get create update

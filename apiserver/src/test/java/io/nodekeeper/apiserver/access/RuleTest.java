@@ -24,7 +24,12 @@ class RuleTest {
         assertThat(Rule.missing(List.of(PODS), List.of(wanted)))
                 .containsExactlyInAnyOrder(
                         new Rule(List.of("delete", "update"), List.of(""), List.of("pods"), List.of(), List.of()),
-                        new Rule(List.of("delete", "get", "update"), List.of(""), List.of("nodes"), List.of(), List.of()));
+                        new Rule(
+                                List.of("delete", "get", "update"),
+                                List.of(""),
+                                List.of("nodes"),
+                                List.of(),
+                                List.of()));
     }
 
     @Test
@@ -40,7 +45,9 @@ class RuleTest {
     void theBoundHoldsForAllRulesTogether() {
         Rule rule = new Rule(names(10), names(10), names(10), List.of(), List.of());
         assertThat(Rule.missing(List.of(PODS), List.of(rule, rule, rule))).hasSize(100);
-        assertThatThrownBy(() -> Rule.missing(List.of(PODS), IntStream.range(0, 11).mapToObj(i -> rule).toList()))
+        assertThatThrownBy(() -> Rule.missing(
+                        List.of(PODS),
+                        IntStream.range(0, 11).mapToObj(i -> rule).toList()))
                 .isInstanceOf(ApiException.class);
     }
 

@@ -7,9 +7,9 @@ import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Schema;
-import io.nodekeeper.apiserver.schema.KindSchemas;
 import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
 import io.nodekeeper.apiserver.apply.ServerSideApply.Applied;
+import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -35,8 +35,7 @@ class ServerSideApplyTest {
     }
 
     private static Applied apply(Manager manager, JsonObject live, JsonObject wanted, ManagedFields owners) {
-        return ServerSideApply.apply(
-                live, wanted, FieldSet.of(wanted, NODE), owners, manager, false, NODE, NOW);
+        return ServerSideApply.apply(live, wanted, FieldSet.of(wanted, NODE), owners, manager, false, NODE, NOW);
     }
 
     @Test
@@ -117,8 +116,7 @@ class ServerSideApplyTest {
         Applied one = apply(
                 ONE, JsonObject.EMPTY, node("{'metadata':{'labels':{'a':'1','b':'2','c':'3'}}}"), ManagedFields.NONE);
         Manager writer = new Manager("kubectl-label", false, "v1", "");
-        Comparison change =
-                Comparison.of(one.object(), node("{'metadata':{'labels':{'a':'9','b':'2'}}}"), NODE);
+        Comparison change = Comparison.of(one.object(), node("{'metadata':{'labels':{'a':'9','b':'2'}}}"), NODE);
         ManagedFields after = one.owners().written(writer, change, NOW);
         assertThat(after.of(ONE).paths(100)).containsExactly(".metadata.labels.b");
         assertThat(after.of(writer).paths(100)).containsExactly(".metadata.labels.a");
@@ -175,8 +173,7 @@ class ServerSideApplyTest {
     void whoeverDropsAllLeavesWhatWasThereBefore(@ForAll("nodes") JsonObject live, @ForAll("nodes") JsonObject wanted) {
         ManagedFields before =
                 ManagedFields.NONE.with(new Manager("before", false, "v1", ""), FieldSet.of(live, NODE), NOW);
-        Applied applied = ServerSideApply.apply(
-                live, wanted, FieldSet.of(wanted, NODE), before, ONE, true, NODE, NOW);
+        Applied applied = ServerSideApply.apply(live, wanted, FieldSet.of(wanted, NODE), before, ONE, true, NODE, NOW);
         Applied dropped = apply(ONE, applied.object(), JsonObject.EMPTY, applied.owners());
         FieldSet left = FieldSet.of(dropped.object(), NODE);
         FieldSet untouched = applied.owners().of(new Manager("before", false, "v1", ""));

@@ -67,9 +67,9 @@ class EventRateLimitTest {
         }
         // then a minute takes the burst and 60 times the rate, and others are not held back
         assertThat(bytes).isBetween(6_500_000L, 7_000_000L);
-        assertThat(limit.check(new EventWrite("a", "quiet", "s", 1_000), 60 * SECOND)).isEmpty();
-        assertThat(limit.check(large, 60 * SECOND))
-                .contains("limit of 100000 bytes a second reached for user noisy");
+        assertThat(limit.check(new EventWrite("a", "quiet", "s", 1_000), 60 * SECOND))
+                .isEmpty();
+        assertThat(limit.check(large, 60 * SECOND)).contains("limit of 100000 bytes a second reached for user noisy");
     }
 
     @Test
@@ -102,8 +102,10 @@ class EventRateLimitTest {
 
     @Test
     void allFaultsOfAConfigurationAreToldAtOnce() {
-        assertThatThrownBy(() -> EventLimits.parse(Json.parseObject(
-                        "{\"apiVersion\":\"v1\",\"kind\":\"Configuration\",\"limits\":[{\"type\":\"Node\",\"qps\":0}]}")))
+        assertThatThrownBy(
+                        () -> EventLimits.parse(
+                                Json.parseObject(
+                                        "{\"apiVersion\":\"v1\",\"kind\":\"Configuration\",\"limits\":[{\"type\":\"Node\",\"qps\":0}]}")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("apiVersion is \"v1\", expected \"eventratelimit.admission.k8s.io/v1alpha1\"\n"
                         + "limits[0].type is \"Node\", expected one of Server, Namespace, User, SourceAndObject\n"

@@ -154,12 +154,11 @@ class TransportLimitsTest {
                 .sslContext(TestCertificates.context(TestCertificates.empty(), TestCertificates.SERVER.get()))
                 .version(version)
                 .build()) {
-            HttpRequest.Builder request = server.request("/api/v1/nodes")
-                    .POST(HttpRequest.BodyPublishers.ofString("x".repeat(1_000_000)));
+            HttpRequest.Builder request =
+                    server.request("/api/v1/nodes").POST(HttpRequest.BodyPublishers.ofString("x".repeat(1_000_000)));
 
             // When 1 MB comes from nobody known, and from a node that may not make a role of it.
-            HttpResponse<String> anonymous =
-                    nodes.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            HttpResponse<String> anonymous = nodes.send(request.build(), HttpResponse.BodyHandlers.ofString());
             HttpResponse<String> node = nodes.send(
                     server.request("/apis/rbac.authorization.k8s.io/v1/clusterroles")
                             .header("Authorization", "Bearer n1")

@@ -62,7 +62,12 @@ class ProtobufWriterTest {
         assertThat(spec.getVolumes(0).getVolumeSource().getSecret().getDefaultMode())
                 .isEqualTo(420);
         V1.Container container = spec.getContainers(0);
-        assertThat(container.getLivenessProbe().getHandler().getHttpGet().getPort().getStrVal())
+        assertThat(container
+                        .getLivenessProbe()
+                        .getHandler()
+                        .getHttpGet()
+                        .getPort()
+                        .getStrVal())
                 .isEqualTo("web");
         assertThat(container
                         .getEnv(0)
@@ -72,7 +77,8 @@ class ProtobufWriterTest {
                         .getName())
                 .isEqualTo("s");
         assertThat(container.getResources().getLimitsMap())
-                .hasEntrySatisfying("cpu", limit -> assertThat(limit.getString()).isEqualTo("500m"));
+                .hasEntrySatisfying(
+                        "cpu", limit -> assertThat(limit.getString()).isEqualTo("500m"));
         assertThat(read.getStatus().hasStartTime()).isFalse();
     }
 
@@ -103,24 +109,45 @@ class ProtobufWriterTest {
     /** All kinds with their lists: what is written is read again as it was, whatever the object holds. */
     @ParameterizedTest
     @CsvSource({
-        "v1, Pod", "v1, Node", "v1, Namespace", "v1, Event", "v1, Secret", "v1, ConfigMap", "v1, Service",
-        "v1, ServiceAccount", "v1, Binding", "v1, PodList", "v1, NodeList", "v1, EventList", "v1, SecretList",
-        "apps/v1, DaemonSet", "apps/v1, DaemonSetList", "coordination.k8s.io/v1, Lease",
-        "coordination.k8s.io/v1, LeaseList", "events.k8s.io/v1, Event", "policy/v1, PodDisruptionBudget",
-        "policy/v1, Eviction", "storage.k8s.io/v1, CSINode", "storage.k8s.io/v1, CSIDriver",
-        "storage.k8s.io/v1, VolumeAttachment", "node.k8s.io/v1, RuntimeClass",
-        "rbac.authorization.k8s.io/v1, ClusterRole", "rbac.authorization.k8s.io/v1, Role",
-        "rbac.authorization.k8s.io/v1, ClusterRoleBinding", "rbac.authorization.k8s.io/v1, RoleBinding",
-        "authentication.k8s.io/v1, TokenReview", "authentication.k8s.io/v1, TokenRequest",
-        "authentication.k8s.io/v1, SelfSubjectReview", "authorization.k8s.io/v1, SubjectAccessReview",
+        "v1, Pod",
+        "v1, Node",
+        "v1, Namespace",
+        "v1, Event",
+        "v1, Secret",
+        "v1, ConfigMap",
+        "v1, Service",
+        "v1, ServiceAccount",
+        "v1, Binding",
+        "v1, PodList",
+        "v1, NodeList",
+        "v1, EventList",
+        "v1, SecretList",
+        "apps/v1, DaemonSet",
+        "apps/v1, DaemonSetList",
+        "coordination.k8s.io/v1, Lease",
+        "coordination.k8s.io/v1, LeaseList",
+        "events.k8s.io/v1, Event",
+        "policy/v1, PodDisruptionBudget",
+        "policy/v1, Eviction",
+        "storage.k8s.io/v1, CSINode",
+        "storage.k8s.io/v1, CSIDriver",
+        "storage.k8s.io/v1, VolumeAttachment",
+        "node.k8s.io/v1, RuntimeClass",
+        "rbac.authorization.k8s.io/v1, ClusterRole",
+        "rbac.authorization.k8s.io/v1, Role",
+        "rbac.authorization.k8s.io/v1, ClusterRoleBinding",
+        "rbac.authorization.k8s.io/v1, RoleBinding",
+        "authentication.k8s.io/v1, TokenReview",
+        "authentication.k8s.io/v1, TokenRequest",
+        "authentication.k8s.io/v1, SelfSubjectReview",
+        "authorization.k8s.io/v1, SubjectAccessReview",
         "authorization.k8s.io/v1, SelfSubjectRulesReview"
     })
     void whatIsWrittenIsReadAgainAsItWas(String apiVersion, String kind) {
         Descriptor type = MessageTypes.descriptor(apiVersion, kind).orElseThrow();
         for (int seed = 0; seed < 200; seed++) {
             Random random = new Random(seed);
-            JsonObject.Builder object =
-                    JsonObject.builder().put("kind", kind).put("apiVersion", apiVersion);
+            JsonObject.Builder object = JsonObject.builder().put("kind", kind).put("apiVersion", apiVersion);
             random(type, random, 7).fields().forEach(object::put);
             JsonObject written = object.build();
 

@@ -51,8 +51,12 @@ public final class LargeClusterBench {
         bench.read("list, gzip", "/api/v1/nodes", "gzip", Long.MAX_VALUE);
         bench.together(4);
         bench.pages();
-        bench.read("watch list", "/api/v1/nodes?watch=1&timeoutSeconds=600&allowWatchBookmarks=true&sendInitialEvents=true"
-                + "&resourceVersionMatch=NotOlderThan", "", (long) nodes * bytes);
+        bench.read(
+                "watch list",
+                "/api/v1/nodes?watch=1&timeoutSeconds=600&allowWatchBookmarks=true&sendInitialEvents=true"
+                        + "&resourceVersionMatch=NotOlderThan",
+                "",
+                (long) nodes * bytes);
         bench.client.close();
     }
 

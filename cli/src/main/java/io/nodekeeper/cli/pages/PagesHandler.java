@@ -68,12 +68,13 @@ final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
         int question = uri.indexOf('?');
         String path = question < 0 ? uri : uri.substring(0, question);
         String query = question < 0 ? "" : uri.substring(question + 1);
-        pages.get(path, query).whenComplete((page, error) -> context.executor().execute(() -> {
-            if (error != null) {
-                log.error("the page {} failed", path, error);
-            }
-            answer(context, error == null ? page : Page.text(500, "the page failed; the log says why"), keep);
-        }));
+        pages.get(path, query)
+                .whenComplete((page, error) -> context.executor().execute(() -> {
+                    if (error != null) {
+                        log.error("the page {} failed", path, error);
+                    }
+                    answer(context, error == null ? page : Page.text(500, "the page failed; the log says why"), keep);
+                }));
     }
 
     private Optional<Page> refusal(FullHttpRequest request) {
@@ -91,9 +92,7 @@ final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
 
     private void answer(ChannelHandlerContext context, Page page, boolean keep) {
         FullHttpResponse response = new DefaultFullHttpResponse(
-                HttpVersion.HTTP_1_1,
-                HttpResponseStatus.valueOf(page.status()),
-                Unpooled.wrappedBuffer(page.body()));
+                HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(page.status()), Unpooled.wrappedBuffer(page.body()));
         response.headers().set(HttpHeaderNames.CONTENT_TYPE, page.type());
         HttpUtil.setContentLength(response, page.body().length);
         HttpUtil.setKeepAlive(response, keep);

@@ -77,8 +77,8 @@ class OwnerOnlyTest {
         assertThat(OwnerOnly.outputFault(link))
                 .contains(link + " is a symbolic link; expected a regular file or the name of a new one");
         assertThat(OwnerOnly.outputFault(dangling)).isPresent();
-        assertThat(OwnerOnly.outputFault(directory)).hasValueSatisfying(fault -> assertThat(fault)
-                .contains("is a directory"));
+        assertThat(OwnerOnly.outputFault(directory))
+                .hasValueSatisfying(fault -> assertThat(fault).contains("is a directory"));
         assertThat(OwnerOnly.outputFault(Path.of("/dev/full")))
                 .contains("/dev/full is a device, pipe or socket; expected a regular file or the name of a new one");
     }

@@ -41,10 +41,7 @@ final class Segments {
 
     /** A link is not followed: it would lead the decisions, or what is cut off, somewhere else. */
     private static final Set<OpenOption> APPEND = Set.of(
-            StandardOpenOption.CREATE,
-            StandardOpenOption.WRITE,
-            StandardOpenOption.APPEND,
-            LinkOption.NOFOLLOW_LINKS);
+            StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND, LinkOption.NOFOLLOW_LINKS);
 
     private final Path directory;
     private final long bound;
@@ -202,7 +199,8 @@ final class Segments {
             return List.of();
         }
         try (Stream<Path> files = Files.list(directory)) {
-            return files.filter(file -> NAME.matcher(name(file)).matches() && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
+            return files.filter(file ->
+                            NAME.matcher(name(file)).matches() && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
                     .sorted()
                     .toList();
         }

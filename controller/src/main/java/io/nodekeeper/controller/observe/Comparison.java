@@ -33,15 +33,12 @@ final class Comparison {
      * @param heard how long before a verdict of theirs the node was heard, if that makes it a false one
      */
     record Difference(
-            Change change,
-            Optional<Instant> ours,
-            Optional<Instant> theirs,
-            Duration lead,
-            Optional<Duration> heard) {
+            Change change, Optional<Instant> ours, Optional<Instant> theirs, Duration lead, Optional<Duration> heard) {
 
         String text() {
             if (heard.isPresent()) {
-                return change + ": theirs alone, and false: the node was heard " + heard.get().toMillis() + " ms before";
+                return change + ": theirs alone, and false: the node was heard "
+                        + heard.get().toMillis() + " ms before";
             }
             if (ours.isEmpty()) {
                 return change + ": theirs alone";

@@ -46,6 +46,7 @@ public final class Observation implements ShadowTransport.Witness {
     private final Duration heardLately;
     /** One for each node of the cluster. */
     private final Map<String, Change.NodeState> nodes = new HashMap<>();
+
     private final Map<String, Integer> kept = new HashMap<>();
     private final ArrayDeque<Comparison.Difference> latest = new ArrayDeque<>();
     private final LinkedHashSet<String> ended = new LinkedHashSet<>();
@@ -267,7 +268,8 @@ public final class Observation implements ShadowTransport.Witness {
                         ? ""
                         : " (ours before theirs by " + sorted[sorted.length / 2] + " ms in the middle)")
                 + ", " + comparison.count("oursAlone") + " by ours alone, " + comparison.count("theirsAlone")
-                + " by theirs alone, " + comparison.count("theirsFalse") + " false verdicts of theirs, " + comparison.waiting() + " open; "
+                + " by theirs alone, " + comparison.count("theirsFalse") + " false verdicts of theirs, "
+                + comparison.waiting() + " open; "
                 + kept.values().stream().mapToInt(Integer::intValue).sum() + " writes kept back";
     }
 

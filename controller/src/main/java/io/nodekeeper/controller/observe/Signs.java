@@ -78,8 +78,6 @@ final class Signs {
     }
 
     private static String heartbeat(Node node) {
-        return node.ready()
-                .map(ready -> ready.json().text("lastHeartbeatTime"))
-                .orElse("");
+        return node.ready().map(ready -> ready.json().text("lastHeartbeatTime")).orElse("");
     }
 }

@@ -185,7 +185,8 @@ final class Evictor {
             }
             if (!config.durableEviction()) {
                 announce();
-                return writes.evictAsReference(pod).handle((done, error) -> error == null ? evicted(done) : failed(error));
+                return writes.evictAsReference(pod)
+                        .handle((done, error) -> error == null ? evicted(done) : failed(error));
             }
             if (!isDue(pod.tolerations, pod.node.taints)) {
                 return CompletableFuture.completedFuture(reconsider());

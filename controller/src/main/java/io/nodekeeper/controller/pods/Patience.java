@@ -49,8 +49,7 @@ sealed interface Patience {
         return patience instanceof Until until ? new Until(pending.orElse(until.at()), until.taint()) : patience;
     }
 
-    private static Patience of(
-            List<Toleration> tolerations, List<ActiveTaint> taints, End end) {
+    private static Patience of(List<Toleration> tolerations, List<ActiveTaint> taints, End end) {
         Optional<Until> first = Optional.empty();
         for (ActiveTaint taint : taints) {
             Optional<Toleration> used = tolerations.stream()

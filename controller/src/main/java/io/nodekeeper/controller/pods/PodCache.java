@@ -80,8 +80,7 @@ final class PodCache {
             leave(pod);
             settle(pod, node);
         }
-        List<Toleration> tolerations =
-                share(tolerations(json));
+        List<Toleration> tolerations = share(tolerations(json));
         boolean tolerationsChanged = !tolerations.equals(pod.tolerations);
         count(pod, -1);
         pod.tolerations = tolerations;
@@ -129,7 +128,11 @@ final class PodCache {
 
     /** The tolerations of a Pod. */
     static List<Toleration> tolerations(JsonObject pod) {
-        return pod.object("spec").array("tolerations").objects().map(Toleration::of).toList();
+        return pod.object("spec")
+                .array("tolerations")
+                .objects()
+                .map(Toleration::of)
+                .toList();
     }
 
     /** Forgets a pod. */

@@ -168,8 +168,7 @@ final class PodCollector {
     private CompletionStage<KeyedJobs.Next> force(TrackedPod pod, Reason reason) {
         CompletableFuture<Optional<JsonObject>> due = config.observerGuard()
                 ? stillDue(pod, reason)
-                : CompletableFuture.completedFuture(
-                        cache.isCurrent(pod) ? Optional.of(JsonObject.EMPTY) : NOT_DUE);
+                : CompletableFuture.completedFuture(cache.isCurrent(pod) ? Optional.of(JsonObject.EMPTY) : NOT_DUE);
         return due.thenCompose(live -> live.isPresent()
                         ? writes.forceDelete(pod, live.get(), why(reason))
                         : CompletableFuture.completedFuture(false))
@@ -205,13 +204,13 @@ final class PodCollector {
         if (!cache.isCurrent(pod) || !holds(pod, reason)) {
             return CompletableFuture.completedFuture(NOT_DUE);
         }
-        CompletableFuture<Boolean> node =
-                switch (reason) {
-                    case TERMINATED, UNSCHEDULED -> CompletableFuture.completedFuture(true);
-                    case OUT_OF_SERVICE ->
-                        looks.at(pod.node).thenApply(live -> live.filter(PodCollector::isOut).isPresent());
-                    case ORPHANED -> looks.at(pod.node).thenApply(Optional::isEmpty);
-                };
+        CompletableFuture<Boolean> node = switch (reason) {
+            case TERMINATED, UNSCHEDULED -> CompletableFuture.completedFuture(true);
+            case OUT_OF_SERVICE ->
+                looks.at(pod.node)
+                        .thenApply(live -> live.filter(PodCollector::isOut).isPresent());
+            case ORPHANED -> looks.at(pod.node).thenApply(Optional::isEmpty);
+        };
         return node.thenCompose(due -> due ? writes.live(pod) : CompletableFuture.completedFuture(NOT_DUE))
                 .thenApply(live -> live.filter(json -> holds(pod, reason) && isSeen(json, pod, reason)));
     }
@@ -219,8 +218,7 @@ final class PodCollector {
     /** Whether what the watches told still gives the reason. */
     private boolean holds(TrackedPod pod, Reason reason) {
         return switch (reason) {
-            case TERMINATED ->
-                pod.finished && !pod.terminating && cache.finished() > config.terminatedPodGcThreshold();
+            case TERMINATED -> pod.finished && !pod.terminating && cache.finished() > config.terminatedPodGcThreshold();
             case UNSCHEDULED -> pod.terminating && pod.node.name.isEmpty();
             case OUT_OF_SERVICE -> pod.terminating && isOut(pod.node);
             case ORPHANED -> !pod.node.known && !pod.node.name.isEmpty();

@@ -85,7 +85,8 @@ final class PodWrites {
 
     private static boolean isDisrupted(JsonObject pod) {
         return condition(pod, DISRUPTION_TARGET)
-                .filter(told -> told.status().equals(Condition.TRUE) && told.reason().equals(BY_TAINT_MANAGER))
+                .filter(told ->
+                        told.status().equals(Condition.TRUE) && told.reason().equals(BY_TAINT_MANAGER))
                 .isPresent();
     }
 
@@ -130,10 +131,14 @@ final class PodWrites {
         why.ifPresent(condition -> status.put("conditions", JsonArray.of(condition)));
         JsonObject metadata = precondition(pod, live);
         boolean finished = live.isEmpty() ? pod.finished : PodCache.isFinished(live);
-        CompletableFuture<Optional<JsonObject>> told =
-                finished ? CompletableFuture.completedFuture(Optional.of(live)) : tell(pod, metadata, status.build(), live);
+        CompletableFuture<Optional<JsonObject>> told = finished
+                ? CompletableFuture.completedFuture(Optional.of(live))
+                : tell(pod, metadata, status.build(), live);
         return told.thenCompose(last -> last.isPresent()
-                ? delete(pod, precondition(pod, live.isEmpty() ? live : last.get()), JsonObject.builder().put("gracePeriodSeconds", 0))
+                ? delete(
+                        pod,
+                        precondition(pod, live.isEmpty() ? live : last.get()),
+                        JsonObject.builder().put("gracePeriodSeconds", 0))
                 : CompletableFuture.completedFuture(false));
     }
 

@@ -42,7 +42,9 @@ class CollectorTest {
                 .startsWith("Failed ")
                 .contains("DisruptionTarget=True DeletionByPodGC 2015-01-01T12:01:00Z");
         assertThat(world.calls("PATCH", "/pods/done/status")).isZero();
-        assertThat(world.calls("GET", "/nodes/n1")).as("one look for the node, one for its pods").isEqualTo(2);
+        assertThat(world.calls("GET", "/nodes/n1"))
+                .as("one look for the node, one for its pods")
+                .isEqualTo(2);
         assertThat(world.decisions).extracting(Decision::kind).containsExactly("Collected", "Collected");
     }
 
@@ -274,7 +276,9 @@ class CollectorTest {
 
         assertThat(back[0]).isTrue();
         assertThat(slow.deletions).isEmpty();
-        assertThat(slow.calls("PATCH", "/status")).as("no pod was called Failed").isZero();
+        assertThat(slow.calls("PATCH", "/status"))
+                .as("no pod was called Failed")
+                .isZero();
     }
 
     @Test

@@ -504,8 +504,8 @@ class EvictionTest {
         PodWorld world = world(true);
         world.addPod("pod1", "n1");
         world.taint("n1", "k:NoExecute@0");
-        world.fault =
-                call -> call.target().equals("/api/v1/pods?limit=500") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+        world.fault = call ->
+                call.target().equals("/api/v1/pods?limit=500") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
         world.start();
         world.advanceTo("30S");
         assertThat(world.calls("DELETE", "")).isZero();

@@ -24,7 +24,8 @@ class EvictionTimeTest {
     }
 
     private static void assertLeavesWithinTheSecondAfter(PodWorld world, int millis) {
-        world.advance(Duration.ofMillis(35_000 + millis).minus(world.time.elapsed()).minus(MILLI));
+        world.advance(
+                Duration.ofMillis(35_000 + millis).minus(world.time.elapsed()).minus(MILLI));
         assertThat(world.deletions).as("early, added at 5.%03d s", millis).isEmpty();
         world.advance(Duration.ofMillis(1_020));
         assertThat(world.deletions).as("late, added at 5.%03d s", millis).hasSize(1);

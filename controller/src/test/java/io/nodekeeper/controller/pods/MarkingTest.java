@@ -141,8 +141,8 @@ class MarkingTest {
     void podsThatBecomeKnownLateAreMarkedThen() {
         PodWorld world = world(true);
         world.addPod("pod0", "n1");
-        world.fault =
-                call -> call.target().equals("/api/v1/pods?limit=500") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+        world.fault = call ->
+                call.target().equals("/api/v1/pods?limit=500") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
         world.start();
         world.advanceTo("1S");
         world.silence("n1");
@@ -161,8 +161,8 @@ class MarkingTest {
     void podsThatCannotBeReadWhileTheNodeIsReadyAreMarkedWhenItIsNot(boolean better) {
         PodWorld world = world(better);
         world.addPod("pod0", "n1");
-        world.fault =
-                call -> call.target().equals("/api/v1/pods?limit=500") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+        world.fault = call ->
+                call.target().equals("/api/v1/pods?limit=500") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
         world.start();
         world.advanceTo("1S");
         world.fault = call -> Optional.empty();

@@ -93,8 +93,8 @@ final class PodWorld {
                 lanes,
                 component -> (about, type, reason, message) -> {
                     reporting.run();
-                    events.add(component + " " + type + " " + reason + " " + about.kind() + " " + about.namespace() + "/"
-                            + about.name() + ": " + message);
+                    events.add(component + " " + type + " " + reason + " " + about.kind() + " " + about.namespace()
+                            + "/" + about.name() + ": " + message);
                 },
                 Randoms.seeded(1),
                 metrics,

@@ -127,7 +127,8 @@ final class PodRules {
         scales.tally().collected();
         scales.trace(
                 pod.name,
-                "Pod collected, " + pod.node + (missing == FOREVER ? " never was" : " gone for " + Scales.text(missing)));
+                "Pod collected, " + pod.node
+                        + (missing == FOREVER ? " never was" : " gone for " + Scales.text(missing)));
         if (missing < QUARANTINE.toNanos()) {
             scales.violated(
                     Rule.COLLECTED_EARLY,

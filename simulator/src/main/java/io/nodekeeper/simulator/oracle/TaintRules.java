@@ -41,23 +41,18 @@ final class TaintRules {
     }
 
     private void check(NodeFacts node, long since) {
-        scales.after(
-                since,
-                BOUND,
-                scales.control,
-                () -> node.known && node.wrongTaintsSince == since,
-                () -> {
-                    if (!node.isReady() || !mayBeHeld(node)) {
-                        scales.violated(
-                                Rule.TAINTS_LATE,
-                                node.name,
-                                "Ready=" + node.ready + " and taints=[" + node.taintsText() + "] for "
-                                        + Scales.text(scales.now() - since));
-                    } else {
-                        // They have to go when the damping ends.
-                        scales.later(BOUND, () -> check(node, since));
-                    }
-                });
+        scales.after(since, BOUND, scales.control, () -> node.known && node.wrongTaintsSince == since, () -> {
+            if (!node.isReady() || !mayBeHeld(node)) {
+                scales.violated(
+                        Rule.TAINTS_LATE,
+                        node.name,
+                        "Ready=" + node.ready + " and taints=[" + node.taintsText() + "] for "
+                                + Scales.text(scales.now() - since));
+            } else {
+                // They have to go when the damping ends.
+                scales.later(BOUND, () -> check(node, since));
+            }
+        });
     }
 
     /** Whether the damping of the node can be the reason for taints of a node that is Ready. */

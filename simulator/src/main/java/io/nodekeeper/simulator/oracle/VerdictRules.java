@@ -211,7 +211,8 @@ final class VerdictRules {
         long from = Math.max(heard, begunAt);
         Duration due = due(node);
         scales.after(from, due, scales.control, () -> isSilentSince(node, heard, check), () -> {
-            if (scales.undisturbed(Math.max(heard, begunAt), scales.control) < due(node).toNanos()) {
+            if (scales.undisturbed(Math.max(heard, begunAt), scales.control)
+                    < due(node).toNanos()) {
                 // Another controller has begun, or judgement is slower, since this was scheduled.
                 silent(node, heard, check);
                 return;
@@ -243,11 +244,7 @@ final class VerdictRules {
         long expected = ++node.returns;
         node.returnedAt = returned;
         scales.after(
-                returned,
-                RETURN,
-                scales.server,
-                () -> node.returns == expected && node.returnedAt == returned,
-                () -> {
+                returned, RETURN, scales.server, () -> node.returns == expected && node.returnedAt == returned, () -> {
                     if (!node.known || !node.isReady()) {
                         scales.violated(
                                 Rule.NOT_RETURNED,

@@ -107,14 +107,25 @@ class PodRulesTest {
 
     @Test
     void aPodOfADeletedNodeMayNotBeCollectedWithinTheQuarantine() {
-        history.ready("n1").fails("n1").pod("p", "n1", 30).deleted("n1").pass(39).podDeleted("p", "n1");
+        history.ready("n1")
+                .fails("n1")
+                .pod("p", "n1", 30)
+                .deleted("n1")
+                .pass(39)
+                .podDeleted("p", "n1");
 
         assertThat(history.violations(Rule.COLLECTED_EARLY)).isEqualTo(1);
     }
 
     @Test
     void aPodOfADeletedNodeIsCollectedAfterTheQuarantine() {
-        history.ready("n1").fails("n1").pod("p", "n1", 30).deleted("n1").pass(50).podDeleted("p", "n1").pass(60);
+        history.ready("n1")
+                .fails("n1")
+                .pod("p", "n1", 30)
+                .deleted("n1")
+                .pass(50)
+                .podDeleted("p", "n1")
+                .pass(60);
 
         assertThat(history.tally.violations()).isZero();
         assertThat(history.tally.collections()).isEqualTo(1);

@@ -41,14 +41,22 @@ class TaintRulesTest {
     void taintsThatAreRightWithinASecondAreFine() {
         history.ready("n1").fails("n1").pass(50.05).unknown("n1").pass(0.9).unknown("n1", UNREACHABLE_NO_SCHEDULE);
         history.pass(5).node("n1", "uid-n1", "False", NOT_READY_NO_SCHEDULE).pass(5);
-        history.node("n1", "uid-n1", "True", NOT_READY_NO_SCHEDULE).pass(0.9).node("n1", "uid-n1", "True").pass(5);
+        history.node("n1", "uid-n1", "True", NOT_READY_NO_SCHEDULE)
+                .pass(0.9)
+                .node("n1", "uid-n1", "True")
+                .pass(5);
 
         assertThat(history.tally.violations()).isZero();
     }
 
     @Test
     void aStalledControllerHasItsSecondAfterItsRecovery() {
-        history.ready("n1").fails("n1").pass(50.05).unknown("n1").controllerStall(60).pass(5.9);
+        history.ready("n1")
+                .fails("n1")
+                .pass(50.05)
+                .unknown("n1")
+                .controllerStall(60)
+                .pass(5.9);
 
         assertThat(history.violations(Rule.TAINTS_LATE)).isZero();
         history.pass(0.2);
@@ -93,7 +101,8 @@ class TaintRulesTest {
     void taintsFasterThanTheZonesRateAreToldOf() {
         crowd();
         for (String node : new String[] {"n1", "n2", "n3"}) {
-            history.unknown(node, UNREACHABLE_NO_SCHEDULE, UNREACHABLE_NO_EXECUTE).pass(1);
+            history.unknown(node, UNREACHABLE_NO_SCHEDULE, UNREACHABLE_NO_EXECUTE)
+                    .pass(1);
         }
 
         assertThat(history.violations(Rule.NO_EXECUTE_FAST)).isGreaterThanOrEqualTo(1);
@@ -103,7 +112,8 @@ class TaintRulesTest {
     void taintsAtTheZonesRateAreFine() {
         crowd();
         for (String node : new String[] {"n1", "n2", "n3"}) {
-            history.unknown(node, UNREACHABLE_NO_SCHEDULE, UNREACHABLE_NO_EXECUTE).pass(10);
+            history.unknown(node, UNREACHABLE_NO_SCHEDULE, UNREACHABLE_NO_EXECUTE)
+                    .pass(10);
         }
 
         assertThat(history.violations(Rule.NO_EXECUTE_FAST)).isZero();
@@ -115,7 +125,8 @@ class TaintRulesTest {
         crowd();
         history.controllerStall(30);
         for (String node : new String[] {"n1", "n2", "n3"}) {
-            history.unknown(node, UNREACHABLE_NO_SCHEDULE, UNREACHABLE_NO_EXECUTE).pass(0.1);
+            history.unknown(node, UNREACHABLE_NO_SCHEDULE, UNREACHABLE_NO_EXECUTE)
+                    .pass(0.1);
         }
 
         assertThat(history.violations(Rule.NO_EXECUTE_FAST)).isZero();
@@ -133,7 +144,11 @@ class TaintRulesTest {
 
     @Test
     void nobodyWaitsWhileAllNodesAreDown() {
-        history.ready("n1").fails("n1").pass(50.05).unknown("n1", UNREACHABLE_NO_SCHEDULE).pass(600);
+        history.ready("n1")
+                .fails("n1")
+                .pass(50.05)
+                .unknown("n1", UNREACHABLE_NO_SCHEDULE)
+                .pass(600);
 
         assertThat(history.violations(Rule.NO_EXECUTE_LATE)).isZero();
     }

@@ -27,7 +27,8 @@ final class TestHistory {
     private final List<String> crowd = new ArrayList<>();
 
     private TestHistory(Duration takeover) {
-        oracle = new Oracle(time, ControllerConfig.DEFAULT, takeover, (who, what) -> trace.add(who + " " + what), tally);
+        oracle =
+                new Oracle(time, ControllerConfig.DEFAULT, takeover, (who, what) -> trace.add(who + " " + what), tally);
     }
 
     /** One controller, which has worked since long before second 0 of the history. */

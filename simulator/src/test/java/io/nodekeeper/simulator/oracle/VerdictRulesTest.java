@@ -20,7 +20,11 @@ class VerdictRulesTest {
 
     @Test
     void aVerdictAtTheDeadlineOfADeadNodeIsRight() {
-        history.ready("n1").fails("n1").pass(50.05).unknown("n1", UNREACHABLE_NO_SCHEDULE).pass(600);
+        history.ready("n1")
+                .fails("n1")
+                .pass(50.05)
+                .unknown("n1", UNREACHABLE_NO_SCHEDULE)
+                .pass(600);
 
         assertThat(history.tally.violations()).isZero();
         assertThat(history.tally.verdicts()).isEqualTo(1);
@@ -51,7 +55,14 @@ class VerdictRulesTest {
 
     @Test
     void shortOutagesAreWithinWhatTheGraceHasToBear() {
-        history.ready("n1").fails("n1").pass(10).serverOutage(3).pass(10).serverOutage(3).pass(24.1).unknown("n1");
+        history.ready("n1")
+                .fails("n1")
+                .pass(10)
+                .serverOutage(3)
+                .pass(10)
+                .serverOutage(3)
+                .pass(24.1)
+                .unknown("n1");
 
         assertThat(history.violations(Rule.FALSE_VERDICT)).isZero();
     }
@@ -74,7 +85,13 @@ class VerdictRulesTest {
 
     @Test
     void eachSilenceIsJudgedAlsoAfterOneThatWasLate() {
-        history.ready("n1").fails("n1").pass(60).comesBack("n1").renew("n1").fails("n1").pass(60);
+        history.ready("n1")
+                .fails("n1")
+                .pass(60)
+                .comesBack("n1")
+                .renew("n1")
+                .fails("n1")
+                .pass(60);
 
         assertThat(history.violations(Rule.LATE_VERDICT)).isEqualTo(2);
         assertThat(history.tally.silences()).isEqualTo(2);
@@ -169,14 +186,24 @@ class VerdictRulesTest {
 
     @Test
     void aNodeThatIsBackAndNotReadyIsToldOf() {
-        history.ready("n1").fails("n1").pass(50.05).unknown("n1", UNREACHABLE_NO_SCHEDULE).comesBack("n1").pass(11.5);
+        history.ready("n1")
+                .fails("n1")
+                .pass(50.05)
+                .unknown("n1", UNREACHABLE_NO_SCHEDULE)
+                .comesBack("n1")
+                .pass(11.5);
 
         assertThat(history.violations(Rule.NOT_RETURNED)).isEqualTo(1);
     }
 
     @Test
     void aNodeThatIsReadyWithinAStatusPeriodOfItsReturnIsFine() {
-        history.ready("n1").fails("n1").pass(50.05).unknown("n1", UNREACHABLE_NO_SCHEDULE).comesBack("n1").pass(11);
+        history.ready("n1")
+                .fails("n1")
+                .pass(50.05)
+                .unknown("n1", UNREACHABLE_NO_SCHEDULE)
+                .comesBack("n1")
+                .pass(11);
         history.ready("n1").pass(30);
 
         assertThat(history.tally.violations()).isZero();
@@ -184,7 +211,11 @@ class VerdictRulesTest {
 
     @Test
     void aReturnDuringAnOutageOfTheApiServerHasItsTimeAfterIt() {
-        history.ready("n1").fails("n1").pass(50.05).unknown("n1", UNREACHABLE_NO_SCHEDULE).comesBack("n1");
+        history.ready("n1")
+                .fails("n1")
+                .pass(50.05)
+                .unknown("n1", UNREACHABLE_NO_SCHEDULE)
+                .comesBack("n1");
         history.serverOutage(60).pass(5 + 11.3).ready("n1");
         assertThat(history.violations(Rule.NOT_RETURNED)).isZero();
     }

@@ -40,8 +40,7 @@ public final class AesGcmKey implements EncryptionProvider {
 
     @Override
     public boolean handles(byte[] stored) {
-        return stored.length >= prefix.length
-                && Arrays.equals(stored, 0, prefix.length, prefix, 0, prefix.length);
+        return stored.length >= prefix.length && Arrays.equals(stored, 0, prefix.length, prefix, 0, prefix.length);
     }
 
     @Override

@@ -62,8 +62,7 @@ public interface ValueTransformer {
     /** Whether {@code stored} is in an encrypted form. */
     static boolean isEncrypted(byte[] stored) {
         byte[] prefix = PREFIX.getBytes(StandardCharsets.US_ASCII);
-        return stored.length >= prefix.length
-                && Arrays.equals(stored, 0, prefix.length, prefix, 0, prefix.length);
+        return stored.length >= prefix.length && Arrays.equals(stored, 0, prefix.length, prefix, 0, prefix.length);
     }
 
     /** The readable beginning of an encrypted value, at most five parts: {@code k8s:enc:PROVIDER:VERSION:KEY:}. */

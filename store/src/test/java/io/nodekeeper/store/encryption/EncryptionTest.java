@@ -30,13 +30,14 @@ class EncryptionTest {
     }
 
     private static ResourceTransformer secrets(EncryptionProvider... providers) {
-        return new ResourceTransformer(List.of(
-                new ResourceTransformer.Rule(key -> key.startsWith("/registry/secrets/"), List.of(providers))));
+        return new ResourceTransformer(
+                List.of(new ResourceTransformer.Rule(key -> key.startsWith("/registry/secrets/"), List.of(providers))));
     }
 
     @Test
     void storesWhatAKubeApiserverStores() throws GeneralSecurityException {
-        // given a value that was put together as kube-apiserver's aesgcm provider does: prefix, nonce, ciphertext and tag
+        // given a value that was put together as kube-apiserver's aesgcm provider does: prefix, nonce, ciphertext and
+        // tag
         byte[] nonce = bytes("twelve bytes");
         Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
         cipher.init(Cipher.ENCRYPT_MODE, new SecretKeySpec(OLD, "AES"), new GCMParameterSpec(128, nonce));
@@ -59,12 +60,14 @@ class EncryptionTest {
                 System.arraycopy(nonce, 0, bytes, 0, bytes.length);
             }
         };
-        assertThat(secrets(new AesGcmKey("old", OLD, fixed)).toStorage(KEY, KEY, VALUE)).isEqualTo(stored);
+        assertThat(secrets(new AesGcmKey("old", OLD, fixed)).toStorage(KEY, KEY, VALUE))
+                .isEqualTo(stored);
     }
 
     @Test
     void eachWriteHasItsOwnNonce() {
-        assertThat(secrets(old).toStorage(KEY, KEY, VALUE)).isNotEqualTo(secrets(old).toStorage(KEY, KEY, VALUE));
+        assertThat(secrets(old).toStorage(KEY, KEY, VALUE))
+                .isNotEqualTo(secrets(old).toStorage(KEY, KEY, VALUE));
     }
 
     @Test
