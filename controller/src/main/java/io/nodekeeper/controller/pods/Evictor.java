@@ -34,6 +34,9 @@ final class Evictor {
     /** When the API and the watch disagree about a node, the watch is late: the next look, when it should have told. */
     private static final long LOOK_AGAIN = Duration.ofSeconds(5).toNanos();
 
+    private static final long AT_ONCE = Long.MIN_VALUE;
+    private static final long NEVER = Long.MAX_VALUE;
+
     private final WorkloadConfig config;
     private final Loop loop;
     private final RandomGenerator random;
@@ -191,9 +194,9 @@ final class Evictor {
             if (!isDue(pod.tolerations, pod.node.taints)) {
                 return CompletableFuture.completedFuture(reconsider());
             }
-            CompletableFuture<Boolean> nodeAsks =
-                    config.observerGuard() ? looks.at(pod.node).thenApply(this::isDueOn) : completed(true);
-            return nodeAsks.thenCompose(asks -> asks ? evict() : completed(postponed()))
+            CompletableFuture<Long> askedFor =
+                    config.observerGuard() ? looks.at(pod.node).thenApply(this::dueOn) : completed(AT_ONCE);
+            return askedFor.thenCompose(at -> at <= timers.now() ? evict() : completed(postponed(at)))
                     .exceptionally(this::failed);
         }
 
@@ -206,8 +209,9 @@ final class Evictor {
                 if (live.get().object("metadata").has("deletionTimestamp") || PodCache.isFinished(live.get())) {
                     return completed(new KeyedJobs.Next.Done());
                 }
-                if (!isDue(PodCache.tolerations(live.get()), pod.node.taints)) {
-                    return completed(postponed());
+                long at = due(PodCache.tolerations(live.get()), pod.node.taints);
+                if (at > timers.now()) {
+                    return completed(postponed(at));
                 }
                 announce();
                 return writes.disrupt(pod, live.get())
@@ -223,35 +227,40 @@ final class Evictor {
             }
         }
 
-        /** Whether the pod, with these tolerations, still has to leave a node with these taints. */
+        /** Whether the pod, with these tolerations, has to leave a node with these taints now. */
         private boolean isDue(List<Toleration> tolerations, List<ActiveTaint> taints) {
+            return due(tolerations, taints) <= timers.now();
+        }
+
+        /** When the pod, with these tolerations, has to leave a node with these taints: a monotonic time, or never. */
+        private long due(List<Toleration> tolerations, List<ActiveTaint> taints) {
             if (pod.terminating || pod.finished || !cache.isCurrent(pod) || !pod.node.known) {
-                return false;
+                return NEVER;
             }
             return switch (patience(pod, tolerations, taints)) {
-                case Patience.Endless() -> false;
-                case Patience.None(ActiveTaint taint) -> true;
+                case Patience.Endless() -> NEVER;
+                case Patience.None(ActiveTaint taint) -> AT_ONCE;
                 // The reference's deadlines are not moved; this one has passed.
-                case Patience.Until(long at, ActiveTaint taint) -> !config.timeAddedEviction() || at <= timers.now();
+                case Patience.Until(long at, ActiveTaint taint) -> config.timeAddedEviction() ? at : AT_ONCE;
             };
         }
 
-        private boolean isDueOn(Optional<Node> live) {
+        private long dueOn(Optional<Node> live) {
             HostNode node = pod.node;
-            return live.isPresent()
-                    && node.isSame(live.get())
-                    && isDue(
+            return live.isPresent() && node.isSame(live.get())
+                    ? due(
                             pod.tolerations,
-                            node.taintsOf(live.get(), loop.clock().wallTime(), timers.now()));
+                            node.taintsOf(live.get(), loop.clock().wallTime(), timers.now()))
+                    : NEVER;
         }
 
-        /** The API does not ask for it; perhaps the watch has told so meanwhile. */
-        private KeyedJobs.Next postponed() {
+        /** The API asks for it at {@code at}, which is yet to come; perhaps the watch has brought that meanwhile. */
+        private KeyedJobs.Next postponed(long at) {
             if (!isDue(pod.tolerations, pod.node.taints)) {
                 return reconsider();
             }
             log.info("Pod {} stays for now: it or node {} is no longer as it was seen", pod, pod.node);
-            timers.set(pod, timers.now() + LOOK_AGAIN);
+            timers.set(pod, Math.min(at, timers.now() + LOOK_AGAIN));
             return new KeyedJobs.Next.Done();
         }
 
