@@ -67,6 +67,9 @@ final class Mirror {
     private boolean checking;
     private boolean loading;
     private boolean closed;
+    /** Completed once, at the start; a window that is there already tries again after an error. */
+    private final CompletableFuture<Long> started = new CompletableFuture<>();
+
     private final TreeMap<Long, List<CompletableFuture<Long>>> waiting = new TreeMap<>();
 
     Mirror(Window window, Members members, Requests requests, Loop loop) {
@@ -76,11 +79,13 @@ final class Mirror {
         this.loop = loop;
     }
 
-    /** Begins; the result comes once the window holds all that was there when this was called. */
+    /**
+     * Begins; the result comes once the window holds all that was there when this was called. It fails if a value cannot be
+     * decrypted: there is no use in trying again then.
+     */
     CompletableFuture<Long> start() {
-        CompletableFuture<Long> ready = new CompletableFuture<>();
-        load(ready, HISTORY);
-        return ready;
+        load(started, HISTORY);
+        return started;
     }
 
     /** Reads all objects as they were {@code back} revisions ago, or as early as is known, and follows from there. */
@@ -105,8 +110,7 @@ final class Mirror {
                 .whenComplete((done, error) -> {
                     if (error != null) {
                         if (error.getCause() instanceof EncryptionException why) {
-                            // A start ends with this; a window that is there already tries again.
-                            ready.completeExceptionally(why);
+                            started.completeExceptionally(why);
                         }
                         log.warn(
                                 "etcd cannot be read: {}", CallFailure.of(error).getMessage());
@@ -219,6 +223,7 @@ final class Mirror {
             try {
                 take(response.getEventsList());
             } catch (EncryptionException e) {
+                started.completeExceptionally(e);
                 anew(String.valueOf(e.getMessage()));
             }
         }
