@@ -13,7 +13,6 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -22,8 +21,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -33,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DebugServerTest {
-    private static final Duration LIMIT = Duration.ofSeconds(10);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final ThreadLoop loop = new ThreadLoop("agent");
     private final ThreadLoop timer = new ThreadLoop("timer");
@@ -113,46 +110,6 @@ class DebugServerTest {
             assertThat(answer).startsWith("HTTP/1.1 " + status + " ");
         } finally {
             server.stop();
-        }
-    }
-
-    @Test
-    void slowClientsDoNotKeepAProbeAway() throws Exception {
-        // given more clients than there may be connections, each in the middle of its request
-        DebugServer server = start(0, false);
-        List<Socket> slow = new ArrayList<>();
-        try {
-            for (int i = 0; i < 400; i++) {
-                Socket socket = connected(server.url());
-                socket.getOutputStream()
-                        .write("GET /healthz HTTP/1.1\r\nHost: local".getBytes(StandardCharsets.US_ASCII));
-                slow.add(socket);
-            }
-            // when a probe comes, and another
-            for (int i = 0; i < 2; i++) {
-                assertThat(answer(server.url(), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
-                        .isEqualTo("HTTP/1.1 500 Internal Server Error");
-            }
-            // then the clients that waited for longest were closed to make room
-            for (Socket first : slow.subList(0, 400 - 256)) {
-                assertThat(isClosed(first)).isTrue();
-            }
-        } finally {
-            for (Socket socket : slow) {
-                socket.close();
-            }
-            server.stop();
-        }
-    }
-
-    private static boolean isClosed(Socket socket) {
-        try {
-            return socket.getInputStream().read() < 0;
-        } catch (SocketTimeoutException e) {
-            return false;
-        } catch (IOException e) {
-            // Closed with bytes unread, which the system tells as a reset.
-            return true;
         }
     }
 

@@ -82,6 +82,11 @@ public final class PagesServer implements AutoCloseable {
         return (InetSocketAddress) channel.localAddress();
     }
 
+    /** How many connections there are. */
+    int open() {
+        return loop.submit(connections::size).syncUninterruptibly().getNow();
+    }
+
     private void opened(Channel connection) {
         if (connections.size() >= CONNECTIONS) {
             Channel oldest = connections.iterator().next();
