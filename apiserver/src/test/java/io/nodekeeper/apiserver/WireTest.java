@@ -283,7 +283,6 @@ class WireTest {
     @ValueSource(
             strings = {
                 "text/csv",
-                "application/vnd.kubernetes.protobuf",
                 "application/json;q=0",
                 "application/json;as=Table;v=v9;g=meta.k8s.io",
                 "application/json;as=Table;v=v1;g=other.io",

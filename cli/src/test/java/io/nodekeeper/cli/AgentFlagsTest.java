@@ -148,7 +148,8 @@ class AgentFlagsTest {
 
         assertThat(runner.run("up", "--feature-gates=Magic=true")).isEqualTo(2);
         assertThat(err.toString())
-                .startsWith("error: --feature-gates: \"Magic\" is no feature gate; expected one of ObserverGuard,");
+                .startsWith("error: --feature-gates: \"Magic\" is no feature gate; expected one of"
+                        + " AuthorizeNodeWithSelectors, ObserverGuard,");
     }
 
     @Test

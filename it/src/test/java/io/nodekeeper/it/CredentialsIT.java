@@ -89,7 +89,7 @@ class CredentialsIT {
 
             assertThat(kubectl.run("label", "node", "n1", "own=1").code()).isZero();
             assertThat(kubectl.run("label", "node", "n2", "other=1").err())
-                    .contains("node \"n1\" is not allowed to modify node \"n2\"");
+                    .contains("node 'n1' cannot read 'n2', only its own Node object");
             assertThat(kubectl.run("taint", "node", "n1", "k=v:NoSchedule").err())
                     .contains("is not allowed to modify taints");
             assertThat(kubectl.run("delete", "node", "n1").err())
