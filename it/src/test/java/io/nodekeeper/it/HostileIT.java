@@ -33,7 +33,7 @@ import org.junit.jupiter.api.parallel.Isolated;
  * <p>{@code -Dhostile.only=YAML_KEY,PING} runs just those, and leaves the document alone.
  */
 @Isolated("It measures.")
-@Tag("long")
+@Tag("hostile")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HostileIT {
     private static final int NODES = 1_000;
