@@ -474,7 +474,8 @@ class HostileBodiesTest {
         System.out.printf(
                 "hostile body: %-50s %6.0f %6.0f %6.0f ms  %s%n", member, millis[0], millis[1], millis[2], answers);
 
-        // And four times the body costs less than twelve times as much (quadratic would be 16), and never more than a bound.
+        // And four times the body costs less than twelve times as much (quadratic would be 16), and never more than a
+        // bound.
         assertThat(millis[2]).as("%s", member).isLessThan(Math.max(NOISE, 12 * millis[0]));
         assertThat(millis[2]).as("%s", member).isLessThan(MOST);
     }

@@ -55,6 +55,7 @@ class JudgeTest {
     private boolean serverIsAway;
     /** Whether sight is proved as in reality, and not as the test says. */
     private boolean asksGuard;
+
     private Optional<Lease> renewed = Optional.empty();
 
     JudgeTest() {

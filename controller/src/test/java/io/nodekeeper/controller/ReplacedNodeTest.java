@@ -22,7 +22,11 @@ class ReplacedNodeTest {
 
         cluster.advanceTo("94S");
         assertThat(cluster.ready("n1")).isEqualTo("True");
-        assertThat(cluster.events("RegisteredNode")).hasSize(2).last().asString().contains("new-uid");
+        assertThat(cluster.events("RegisteredNode"))
+                .hasSize(2)
+                .last()
+                .asString()
+                .contains("new-uid");
         cluster.advanceTo("95.100S");
         assertThat(cluster.ready("n1")).isEqualTo("Unknown");
     }
@@ -55,11 +59,14 @@ class ReplacedNodeTest {
         assertThat(cluster.ready("n1")).isEqualTo("none");
 
         cluster.advanceTo("61S");
-        assertThat(cluster.ready("n1")).as("the grace of a node without a report is 60 s").isEqualTo("Unknown");
+        assertThat(cluster.ready("n1"))
+                .as("the grace of a node without a report is 60 s")
+                .isEqualTo("Unknown");
     }
 
     private void replaceUnseen() {
-        cluster.wire = event -> event.contains("\"DELETED\"") ? "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{}}}" : event;
+        cluster.wire =
+                event -> event.contains("\"DELETED\"") ? "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{}}}" : event;
         cluster.deleteNode("n1");
         cluster.addNode("n1", "new-uid", B.plusSeconds(45), ready("True", B.plusSeconds(45)));
     }

@@ -22,7 +22,8 @@ class PagesServerTest {
     private static final Duration LIMIT = Duration.ofMinutes(1);
 
     private static Socket connected(PagesServer server) throws IOException {
-        Socket socket = new Socket(server.address().getAddress(), server.address().getPort());
+        Socket socket =
+                new Socket(server.address().getAddress(), server.address().getPort());
         socket.setSoTimeout((int) LIMIT.toMillis());
         return socket;
     }

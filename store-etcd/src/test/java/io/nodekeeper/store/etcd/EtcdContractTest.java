@@ -216,7 +216,8 @@ class EtcdContractTest extends StoreContract {
                     .startsWith("k8s:enc:aesgcm:v1:k1:")
                     .doesNotContain("sesame");
             assertThat(heard.get(10, TimeUnit.SECONDS)).isEqualTo("open-sesame");
-            assertThat(other.read(key).get(10, TimeUnit.SECONDS).orElseThrow().value()).isEqualTo(bytes("open-sesame"));
+            assertThat(other.read(key).get(10, TimeUnit.SECONDS).orElseThrow().value())
+                    .isEqualTo(bytes("open-sesame"));
             Store later = openStore("0123456789abcdef");
             assertThat(later.get(key).orElseThrow().value()).isEqualTo(bytes("open-sesame"));
             later.close().get(10, TimeUnit.SECONDS);
