@@ -69,9 +69,10 @@ class RuntimeIT {
     @Test
     @Order(1)
     void describeShowsTheTrueRuntimeVersion() throws Exception {
-        // "containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+b1"
-        String version =
-                "containerd://" + Command.ok("containerd", "--version").strip().split(" ")[2];
+        // "containerd github.com/containerd/containerd 1.6.20~ds1 1.6.20~ds1-1+b1"; a kubelet shows no distribution's
+        // suffix.
+        String version = "containerd://"
+                + Command.ok("containerd", "--version").strip().split(" ")[2].split("~")[0];
 
         JsonObject info = Json.parseObject(kubectl.ok("get", "node", NODE, "-o", "json"))
                 .object("status")
