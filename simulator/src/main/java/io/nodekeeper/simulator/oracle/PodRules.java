@@ -16,8 +16,11 @@ import org.jspecify.annotations.Nullable;
  * is collected after its quarantine. Confined to virtual time.
  */
 final class PodRules {
-    /** In which what is due is done: the bound that the project has set itself. */
-    private static final Duration PROMPT = Duration.ofSeconds(5);
+    /**
+     * In which a pod that is due is evicted: one whose live look finds it not due yet is looked at again after 5 s, and the
+     * date of its taint has whole seconds.
+     */
+    private static final Duration PROMPT = Duration.ofSeconds(6);
     /** How long a node is missing before its pods are collected (Kubernetes' value). */
     private static final Duration QUARANTINE = Duration.ofSeconds(40);
     /** The same, one period of collection (20 s), and what its own calls take. */
