@@ -31,17 +31,14 @@ import java.util.stream.Collectors;
  * the relay; one of them can be killed. Used by one thread.
  */
 final class BlindCluster implements AutoCloseable {
-    /** Half of the default of older Kubernetes, as are the leases and the faults: the proportions are what counts. */
-    static final Duration GRACE = Duration.ofSeconds(20);
-
-    private static final String LEASE_DURATION = "--node-lease-duration-seconds=" + GRACE.toSeconds();
+    static final Duration GRACE = Duration.ofSeconds(40);
     static final int STEADY = 50;
     static final int MORTAL = 10;
 
     private static final String STEADY_PREFIX = "steady-";
     private static final String MORTAL_PREFIX = "mortal-";
     /** One renewal of every node, so that each has been heard of since it was first seen. */
-    private static final Duration SETTLED = Duration.ofSeconds(7);
+    private static final Duration SETTLED = Duration.ofSeconds(12);
 
     private static final ReentrantLock STARTING = new ReentrantLock();
     private static final Pattern HOP = Pattern.compile("\\((store|API server|watch|controller)\\)");
@@ -83,8 +80,8 @@ final class BlindCluster implements AutoCloseable {
             flags.addAll(controllerFlags);
             controller = opened(Running.startSmall(directory, "controller", flags));
             Path admin = data.resolve("admin.kubeconfig");
-            Running steady = opened(Running.hollowSmall(directory, admin, STEADY_PREFIX, STEADY, LEASE_DURATION));
-            mortal = opened(Running.hollowSmall(directory, admin, MORTAL_PREFIX, MORTAL, LEASE_DURATION));
+            Running steady = opened(Running.hollowSmall(directory, admin, STEADY_PREFIX, STEADY));
+            mortal = opened(Running.hollowSmall(directory, admin, MORTAL_PREFIX, MORTAL));
             fleet = opened(new Fleet(admin));
             steady.awaitReady();
             mortal.awaitReady();

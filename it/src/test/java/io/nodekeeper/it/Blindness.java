@@ -13,28 +13,28 @@ enum Blindness {
         List<Step> steps() {
             return List.of(
                     new Step(0, cluster -> cluster.network(Relay.Fault.LEASE_WATCH_STALLED)),
-                    new Step(35, cluster -> cluster.network(Relay.Fault.NONE)));
+                    new Step(70, cluster -> cluster.network(Relay.Fault.NONE)));
         }
     },
     /** SIGSTOP. */
     SERVER("API server frozen", "API server", Storage.ANY) {
         @Override
         List<Step> steps() {
-            return List.of(new Step(0, BlindCluster::freezeServer), new Step(30, BlindCluster::thawServer));
+            return List.of(new Step(0, BlindCluster::freezeServer), new Step(60, BlindCluster::thawServer));
         }
     },
-    /** Longer than the grace without the longest time since a renewal: 20 s − 5 s. */
+    /** Longer than the grace without the longest time since a renewal: 40 s − 10 s. */
     DISK("the store's disk stalled", "store", Storage.OWN_DISK) {
         @Override
         List<Step> steps() {
-            return List.of(new Step(0, BlindCluster::freezeDisk), new Step(23, BlindCluster::thawDisk));
+            return List.of(new Step(0, BlindCluster::freezeDisk), new Step(45, BlindCluster::thawDisk));
         }
     },
     /** SIGSTOP, as long as a pause for garbage could never be. */
     CONTROLLER("controller frozen", "controller", Storage.ANY) {
         @Override
         List<Step> steps() {
-            return List.of(new Step(0, BlindCluster::freezeController), new Step(30, BlindCluster::thawController));
+            return List.of(new Step(0, BlindCluster::freezeController), new Step(60, BlindCluster::thawController));
         }
     },
     /** A cut that is told of. */
@@ -43,7 +43,7 @@ enum Blindness {
         List<Step> steps() {
             return List.of(
                     new Step(0, cluster -> cluster.network(Relay.Fault.REFUSED)),
-                    new Step(30, cluster -> cluster.network(Relay.Fault.NONE)));
+                    new Step(60, cluster -> cluster.network(Relay.Fault.NONE)));
         }
     },
     /** A cut that nobody is told of. */
@@ -52,21 +52,21 @@ enum Blindness {
         List<Step> steps() {
             return List.of(
                     new Step(0, cluster -> cluster.network(Relay.Fault.DROPPED)),
-                    new Step(30, cluster -> cluster.network(Relay.Fault.NONE)));
+                    new Step(60, cluster -> cluster.network(Relay.Fault.NONE)));
         }
     },
     /** The others go on without it. */
     ETCD_MEMBER("one of three etcd members frozen", "", Storage.ETCD) {
         @Override
         List<Step> steps() {
-            return List.of(new Step(0, cluster -> cluster.freezeEtcd(1)), new Step(30, cluster -> cluster.thawEtcd(1)));
+            return List.of(new Step(0, cluster -> cluster.freezeEtcd(1)), new Step(60, cluster -> cluster.thawEtcd(1)));
         }
     },
     /** As long as the stalled disk. */
     ETCD("all three etcd members frozen", "store", Storage.ETCD) {
         @Override
         List<Step> steps() {
-            return List.of(new Step(0, cluster -> cluster.freezeEtcd(3)), new Step(23, cluster -> cluster.thawEtcd(3)));
+            return List.of(new Step(0, cluster -> cluster.freezeEtcd(3)), new Step(45, cluster -> cluster.thawEtcd(3)));
         }
     },
     /** All of the above but etcd's, each for its own time; the cut hides the stalled watch until it ends. */
@@ -78,11 +78,11 @@ enum Blindness {
                     new Step(0, BlindCluster::freezeServer),
                     new Step(0, BlindCluster::freezeController),
                     new Step(0, cluster -> cluster.network(Relay.Fault.REFUSED)),
-                    new Step(23, BlindCluster::thawDisk),
-                    new Step(30, BlindCluster::thawServer),
-                    new Step(30, BlindCluster::thawController),
-                    new Step(30, cluster -> cluster.network(Relay.Fault.LEASE_WATCH_STALLED)),
-                    new Step(35, cluster -> cluster.network(Relay.Fault.NONE)));
+                    new Step(45, BlindCluster::thawDisk),
+                    new Step(60, BlindCluster::thawServer),
+                    new Step(60, BlindCluster::thawController),
+                    new Step(60, cluster -> cluster.network(Relay.Fault.LEASE_WATCH_STALLED)),
+                    new Step(70, cluster -> cluster.network(Relay.Fault.NONE)));
         }
     };
 

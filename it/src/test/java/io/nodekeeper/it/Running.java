@@ -44,9 +44,8 @@ final class Running implements AutoCloseable {
     }
 
     /** As {@link #hollow}, small. */
-    static Running hollowSmall(Path directory, Path kubeconfig, String prefix, int count, String... flags)
-            throws IOException {
-        return startSmall(directory, prefix + "nodes", hollowCommand(kubeconfig, prefix, count, flags));
+    static Running hollowSmall(Path directory, Path kubeconfig, String prefix, int count) throws IOException {
+        return startSmall(directory, prefix + "nodes", hollowCommand(kubeconfig, prefix, count));
     }
 
     /** Runs the script that users run, with its flags for Java: where it matters how small and quick a process is. */
