@@ -27,13 +27,16 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * The heartbeats of 1,000 nodes while the API server is attacked in each of the ways of {@link Attack}, one after the other,
- * on one cluster of real processes: the server as it is shipped, a controller, and the nodes. The table of a whole run
- * becomes {@code docs/hostile.md}.
+ * on one cluster of real processes: the server as it is shipped, a controller, and the nodes.
+ *
+ * <p>{@code scripts/hostile} is the measurement: the machine does nothing else, 99 % of the renewals take less than a second,
+ * and the table of a whole run becomes {@code docs/hostile.md}. In {@code ./test --all}, on machines of any speed, the bound
+ * for renewals is {@value #ANY_MACHINE} s, a quarter of the grace; the other bounds are the same.
  *
  * <p>{@code -Dhostile.only=YAML_KEY,PING} runs just those, and leaves the document alone.
  */
 @Isolated("It measures.")
-@Tag("hostile")
+@Tag("long")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HostileIT {
     private static final int NODES = 1_000;
@@ -42,7 +45,11 @@ class HostileIT {
     /** How long it is looked on afterwards, seconds. */
     private static final int AFTERMATH = 2;
 
-    private static final double MOST_SECONDS = 1;
+    private static final double ANY_MACHINE = 5;
+    /** Where the bound of the measurement holds. */
+    private static final boolean MEASURED = Boolean.getBoolean("hostile.measured");
+
+    private static final double MOST_SECONDS = MEASURED ? 1 : ANY_MACHINE;
     private static final long MOST_KB = 1_200_000;
 
     @TempDir
@@ -211,7 +218,7 @@ class HostileIT {
 
     @AfterAll
     void writeTable() throws Exception {
-        if (rows.size() != Attack.values().length) {
+        if (!MEASURED || rows.size() != Attack.values().length) {
             return;
         }
         StringBuilder table = new StringBuilder();
@@ -222,11 +229,11 @@ class HostileIT {
     private static final String DOCUMENT = """
             # Hostile and heavy clients
 
-            Written by `HostileIT`, which `./test --all` runs; do not edit.
+            Written by `scripts/hostile` (`HostileIT`); do not edit.
 
             What the API server bears while 1,000 nodes depend on it. One cluster of real processes on one machine with 2
-            cores: the server as `./nodekeeper apiserver` starts it (RocksDB, a heap of 1 GB), the controller with a grace of
-            20 s, 1,000 hollow nodes that renew their leases, and the attacker, which takes its share of the processors, too.
+            cores: the server as `./nodekeeper apiserver` starts it (RocksDB, a heap of 800 MB), the controller with a grace
+            of 20 s, 1,000 hollow nodes that renew their leases, and the attacker, which takes its share of the processors, too.
             Each attack takes 6 s; its user may do everything, but is not in `system:masters`, unless the table says otherwise.
 
             Heartbeats are those of 40 nodes that renew once a second over connections of their own, timed from when each was

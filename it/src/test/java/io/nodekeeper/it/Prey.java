@@ -42,16 +42,16 @@ final class Prey {
         tls.init(null, new TrustManager[] {new Trusting()}, new SecureRandom());
     }
 
-    /** Who attacks does not care whom. */
+    /** Accepts every certificate. */
     private static final class Trusting implements X509TrustManager {
         @Override
         public void checkClientTrusted(X509Certificate[] chain, String authType) {
-            // Whoever it is.
+            // Accepted.
         }
 
         @Override
         public void checkServerTrusted(X509Certificate[] chain, String authType) {
-            // Whoever it is.
+            // Accepted.
         }
 
         @Override
@@ -69,7 +69,8 @@ final class Prey {
                 .build();
     }
 
-    HttpResponse<String> send(HttpClient client, String method, String path, String token, String type, String body)
+    /** Sends a request and returns the answer's status. The body is read and dropped: kept, it would fill this process. */
+    int send(HttpClient client, String method, String path, String token, String type, String body)
             throws IOException, InterruptedException {
         HttpRequest.Builder request = HttpRequest.newBuilder(address.resolve(path))
                 .timeout(Duration.ofSeconds(20))
@@ -78,7 +79,8 @@ final class Prey {
         if (!token.isEmpty()) {
             request.header("Authorization", "Bearer " + token);
         }
-        return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+        return client.send(request.build(), HttpResponse.BodyHandlers.discarding())
+                .statusCode();
     }
 
     /** A TCP connection. */
