@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 /** What a hostile or heavy client does to the API server, until a time that is given in System.nanoTime. */
 enum Attack {
@@ -17,131 +17,74 @@ enum Attack {
     }),
     YAML_KEY_NOBODY(
             "YAML with a key of 2.9 MB, from a user without rights",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    8,
-                    Prey.NOBODY,
-                    "POST",
-                    nodes(),
-                    "application/yaml",
-                    i -> "x".repeat(RawAttacks.LARGEST) + ": 1\n")),
+            bodies(Prey.NOBODY, "POST", nodes(), "application/yaml", () -> "x".repeat(RawAttacks.LARGEST) + ": 1\n")),
     YAML_KEY(
             "YAML with a key of 2.9 MB",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    8,
-                    Prey.HEAVY,
-                    "POST",
-                    nodes(),
-                    "application/yaml",
-                    i -> "x".repeat(RawAttacks.LARGEST) + ": 1\n")),
+            bodies("POST", nodes(), "application/yaml", () -> "x".repeat(RawAttacks.LARGEST) + ": 1\n")),
     YAML_ANCHORS(
             "YAML with 130,000 anchors",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    8,
-                    Prey.HEAVY,
-                    "POST",
-                    nodes(),
-                    "application/yaml",
-                    i -> many("a: [", 130_000, "&a%d x", "]"))),
+            bodies("POST", nodes(), "application/yaml", () -> many("a: [", 130_000, "&a%d x", "]"))),
     YAML_ALIASES(
             "YAML aliases of aliases",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    8,
-                    Prey.HEAVY,
+            bodies(
                     "POST",
                     nodes(),
                     "application/yaml",
-                    i -> "a0: &a0 [x]\n" + many("", 40_000, "\na%1$d1: &a%1$d1 [*a0,*a0]", "\n"))),
+                    () -> "a0: &a0 [x]\n" + many("", 40_000, "\na%1$d1: &a%1$d1 [*a0,*a0]", "\n"))),
     JSON_VALUES(
             "a million empty objects",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    8,
-                    Prey.HEAVY,
+            bodies(
                     "POST",
                     nodes(),
                     "application/json",
-                    i -> "{\"a\":[" + "{},".repeat(RawAttacks.LARGEST / 3) + "{}]}")),
+                    () -> "{\"a\":[" + "{},".repeat(RawAttacks.LARGEST / 3) + "{}]}")),
     JSON_DEPTH(
             "lists nested 2,900,000 times",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    8,
-                    Prey.HEAVY,
-                    "POST",
-                    nodes(),
-                    "application/json",
-                    i -> "{\"a\":" + "[".repeat(RawAttacks.LARGEST))),
+            bodies("POST", nodes(), "application/json", () -> "{\"a\":" + "[".repeat(RawAttacks.LARGEST))),
     JSON_DUPLICATES(
             "400,000 times the same field",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    8,
-                    Prey.HEAVY,
+            bodies(
                     "POST",
                     nodes(),
                     "application/json",
-                    i -> "{\"a\":1" + ",\"a\":1".repeat(RawAttacks.LARGEST / 6) + "}")),
+                    () -> "{\"a\":1" + ",\"a\":1".repeat(RawAttacks.LARGEST / 6) + "}")),
     CONTAINERS(
             "a pod with 80,000 containers of one name",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    8,
-                    Prey.HEAVY,
+            bodies(
                     "POST",
                     "/api/v1/namespaces/default/pods",
                     "application/json",
-                    i -> many(
+                    () -> many(
                             "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[",
                             80_000,
                             "{\"name\":\"c\",\"image\":\"i\"}",
                             "]}}"))),
     TAINTS(
             "a node with 60,000 taints",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    8,
-                    Prey.HEAVY,
+            bodies(
                     "POST",
                     nodes(),
                     "application/json",
-                    i -> many(
+                    () -> many(
                             "{\"metadata\":{\"name\":\"t\"},\"spec\":{\"taints\":[",
                             60_000,
                             "{\"key\":\"k%d\",\"effect\":\"NoSchedule\"}",
                             "]}}"))),
     JSON_PATCHES(
             "JSON patches with 9,999 additions below one parent",
-            (prey, until) -> patches(
-                    prey,
-                    until,
+            patches(
                     "application/json-patch+json",
                     many("[", 9_999, "{\"op\":\"add\",\"path\":\"/data/k%d\",\"value\":\"v\"}", "]"))),
     BIG_PATCHES("patches of 1.2 MB, all of one object", (prey, until) -> {
         AtomicInteger number = new AtomicInteger();
         return patches(
-                prey,
-                until,
-                "application/merge-patch+json",
-                () -> "{\"data\":{\"k\":\"" + number.incrementAndGet() + "x".repeat(1_200_000) + "\"}}");
+                        "application/merge-patch+json",
+                        () -> "{\"data\":{\"k\":\"" + number.incrementAndGet() + "x".repeat(1_200_000) + "\"}}")
+                .attack(prey, until);
     }),
     STRATEGIC(
             "strategic patches with 40,000 owners",
-            (prey, until) -> patches(
-                    prey,
-                    until,
+            patches(
                     "application/strategic-merge-patch+json",
                     many(
                             "{\"metadata\":{\"ownerReferences\":[",
@@ -150,45 +93,31 @@ enum Attack {
                             "]}}"))),
     APPLY(
             "apply of 20,000 fields",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    8,
-                    Prey.HEAVY,
+            bodies(
                     "PATCH",
                     maps() + "/applied?fieldManager=m&force=true",
                     "application/apply-patch+yaml",
-                    i -> many(
+                    () -> many(
                             "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"applied\"},\"data\":{",
                             20_000,
                             "\"k%d\":\"v\"",
                             "}}"))),
     PROTOBUF(
             "protobuf with a million encodings",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    8,
-                    Prey.HEAVY,
+            bodies(
                     "POST",
                     nodes(),
                     "application/vnd.kubernetes.protobuf",
-                    i -> "k8s\0\n\n\n\u0002v1\u0012\u0004Node" + "\"\u0001x".repeat(RawAttacks.LARGEST / 3))),
+                    () -> "k8s\0\n\n\n\u0002v1\u0012\u0004Node" + "\"\u0001x".repeat(RawAttacks.LARGEST / 3))),
     SELECTORS(
             "lists with a selector of 60 KB",
-            (prey, until) -> bodies(
-                    prey,
-                    until,
-                    16,
-                    Prey.HEAVY,
-                    "GET",
-                    nodes() + "?labelSelector=a%3D" + "+".repeat(60_000) + "!",
-                    "application/json",
-                    i -> "")),
+            gets(16, Prey.HEAVY, nodes() + "?labelSelector=a%3D" + "+".repeat(60_000) + "!")),
     WRITES("4,136 writes of 240 KB to 40 objects", (prey, until) -> {
         AtomicInteger number = new AtomicInteger();
         HttpClient[] clients = clients(prey, 8, HttpClient.Version.HTTP_1_1);
-        return Prey.repeat(8, 4_136, until, thread -> {
+        // All of them, which takes longer than the other attacks.
+        long all = Math.max(until, System.nanoTime() + TimeUnit.SECONDS.toNanos(60));
+        return Prey.repeat(8, 4_136, all, thread -> {
             int one = number.incrementAndGet();
             return put(prey, clients[thread], "w" + one % 40, one + "x".repeat(240_000));
         });
@@ -197,7 +126,7 @@ enum Attack {
         fill(prey, 60);
         // The time of the lists does not include that of the objects.
         long listed = Math.max(until, System.nanoTime() + TimeUnit.SECONDS.toNanos(4));
-        return bodies(prey, listed, 16, Prey.HEAVY, "GET", maps(), "application/json", i -> "");
+        return gets(16, Prey.HEAVY, maps()).attack(prey, listed);
     }),
     DELETIONS("deletions of collections with events of 1.4 MB", (prey, until) -> {
         HttpClient[] clients = clients(prey, 4, HttpClient.Version.HTTP_1_1);
@@ -228,19 +157,16 @@ enum Attack {
                 200_000,
                 until,
                 thread -> Integer.toString(prey.send(
-                                clients[thread],
-                                "POST",
-                                "/api/v1/namespaces/default/events",
-                                Prey.HEAVY,
-                                "application/json",
-                                "{\"metadata\":{\"name\":\"s" + number.incrementAndGet()
-                                        + "\"},\"involvedObject\":{\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"p\"},"
-                                        + "\"message\":\"m\",\"reason\":\"r\"}")));
+                        clients[thread],
+                        "POST",
+                        "/api/v1/namespaces/default/events",
+                        Prey.HEAVY,
+                        "application/json",
+                        "{\"metadata\":{\"name\":\"s" + number.incrementAndGet()
+                                + "\"},\"involvedObject\":{\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"p\"},"
+                                + "\"message\":\"m\",\"reason\":\"r\"}")));
     }),
-    REQUESTS(
-            "requests for nothing as fast as they go",
-            (prey, until) ->
-                    bodies(prey, until, 32, Prey.NOBODY, "GET", "/api/v1/nodes/none", "application/json", i -> "")),
+    REQUESTS("requests for nothing as fast as they go", gets(32, Prey.NOBODY, "/api/v1/nodes/none")),
     WATCHES(
             "2,000 watches of all nodes from the beginning, none of them read",
             (prey, until) -> RawAttacks.watches(
@@ -259,7 +185,7 @@ enum Attack {
             put(prey, client, "w" + one % 40, one + "x".repeat(240_000));
         });
     }),
-    SLOW_LISTS("lists that nobody reads", (prey, until) -> {
+    SLOW_LISTS("lists that are not read", (prey, until) -> {
         fill(prey, 60);
         return RawAttacks.watches(prey, until, 20, 20, maps(), () -> Thread.sleep(100));
     }),
@@ -267,28 +193,18 @@ enum Attack {
             "300 bodies of 2.9 MB, the last byte of which does not come",
             (prey, until) -> RawAttacks.heldBodies(prey, until, 300, Prey.HEAVY)),
     BODIES_HELD_UNKNOWN(
-            "300 bodies of 2.9 MB from nobody known, the last byte of which does not come",
+            "300 bodies of 2.9 MB without a credential, the last byte of which does not come",
             (prey, until) -> RawAttacks.heldBodies(prey, until, 300, "")),
-    RAPID_RESET(
-            "HTTP/2: streams that are opened and reset at once",
-            (prey, until) -> RawAttacks.frames(prey, until, Frames.RAPID_RESET)),
-    CONTINUATION(
-            "HTTP/2: headers without an end", (prey, until) -> RawAttacks.frames(prey, until, Frames.CONTINUATION)),
-    CONTINUATION_EMPTY(
-            "HTTP/2: empty continuations without an end",
-            (prey, until) -> RawAttacks.frames(prey, until, Frames.EMPTY_CONTINUATION)),
-    SETTINGS("HTTP/2: a flood of SETTINGS", (prey, until) -> RawAttacks.frames(prey, until, Frames.SETTINGS)),
-    PING("HTTP/2: a flood of PING", (prey, until) -> RawAttacks.frames(prey, until, Frames.PING)),
-    PRIORITY("HTTP/2: a flood of PRIORITY", (prey, until) -> RawAttacks.frames(prey, until, Frames.PRIORITY)),
-    WINDOW_UPDATE(
-            "HTTP/2: a flood of WINDOW_UPDATE", (prey, until) -> RawAttacks.frames(prey, until, Frames.WINDOW_UPDATE)),
-    EMPTY_DATA("HTTP/2: a flood of empty DATA", (prey, until) -> RawAttacks.frames(prey, until, Frames.EMPTY_DATA)),
-    UNKNOWN_FRAMES(
-            "HTTP/2: a flood of frames of no known type",
-            (prey, until) -> RawAttacks.frames(prey, until, Frames.UNKNOWN)),
-    HEADER_BOMB(
-            "HTTP/2: 60,000 times an indexed header",
-            (prey, until) -> RawAttacks.frames(prey, until, Frames.HEADER_BOMB)),
+    RAPID_RESET("HTTP/2: streams that are opened and reset at once", frames(Frames.RAPID_RESET)),
+    CONTINUATION("HTTP/2: headers without an end", frames(Frames.CONTINUATION)),
+    CONTINUATION_EMPTY("HTTP/2: empty continuations without an end", frames(Frames.EMPTY_CONTINUATION)),
+    SETTINGS("HTTP/2: a flood of SETTINGS", frames(Frames.SETTINGS)),
+    PING("HTTP/2: a flood of PING", frames(Frames.PING)),
+    PRIORITY("HTTP/2: a flood of PRIORITY", frames(Frames.PRIORITY)),
+    WINDOW_UPDATE("HTTP/2: a flood of WINDOW_UPDATE", frames(Frames.WINDOW_UPDATE)),
+    EMPTY_DATA("HTTP/2: a flood of empty DATA", frames(Frames.EMPTY_DATA)),
+    UNKNOWN_FRAMES("HTTP/2: a flood of frames of no known type", frames(Frames.UNKNOWN)),
+    HEADER_BOMB("HTTP/2: 60,000 times an indexed header", frames(Frames.HEADER_BOMB)),
     SLOW_HEADERS(
             "HTTP/1.1: 500 connections that send a byte of a header now and then",
             (prey, until) -> RawAttacks.slowHeaders(prey, until, 500)),
@@ -344,46 +260,61 @@ enum Attack {
         return clients.toArray(HttpClient[]::new);
     }
 
-    private static Map<String, Integer> bodies(
+    /** Eight connections that send the same body again and again. */
+    private static Way bodies(String method, String path, String type, Supplier<String> body) {
+        return bodies(Prey.HEAVY, method, path, type, body);
+    }
+
+    private static Way bodies(String token, String method, String path, String type, Supplier<String> body) {
+        return (prey, until) -> {
+            String text = body.get();
+            return requests(prey, until, 8, token, method, path, type, () -> text);
+        };
+    }
+
+    /** Reads again and again. */
+    private static Way gets(int connections, String token, String path) {
+        return (prey, until) -> requests(prey, until, connections, token, "GET", path, "application/json", () -> "");
+    }
+
+    private static Way patches(String type, String body) {
+        return patches(type, () -> body);
+    }
+
+    /** Eight connections that patch one ConfigMap, with a body that is made for each request. */
+    private static Way patches(String type, Supplier<String> body) {
+        return (prey, until) -> {
+            put(prey, prey.client(HttpClient.Version.HTTP_1_1), "patched", "");
+            return requests(prey, until, 8, Prey.HEAVY, "PATCH", maps() + "/patched", type, body);
+        };
+    }
+
+    private static Way frames(Frames frames) {
+        return (prey, until) -> RawAttacks.frames(prey, until, frames);
+    }
+
+    private static Map<String, Integer> requests(
             Prey prey,
             long until,
-            int threads,
+            int connections,
             String token,
             String method,
             String path,
             String type,
-            IntFunction<String> body)
+            Supplier<String> body)
             throws InterruptedException {
-        String text = body.apply(0);
-        HttpClient[] clients = clients(prey, threads, HttpClient.Version.HTTP_1_1);
+        HttpClient[] clients = clients(prey, connections, HttpClient.Version.HTTP_1_1);
         return Prey.repeat(
-                threads,
+                connections,
                 Integer.MAX_VALUE,
                 until,
-                thread -> Integer.toString(prey.send(clients[thread], method, path, token, type, text)));
-    }
-
-    private static Map<String, Integer> patches(Prey prey, long until, String type, String body) throws Exception {
-        return patches(prey, until, type, () -> body);
-    }
-
-    private static Map<String, Integer> patches(
-            Prey prey, long until, String type, java.util.function.Supplier<String> body) throws Exception {
-        HttpClient[] clients = clients(prey, 8, HttpClient.Version.HTTP_1_1);
-        put(prey, clients[0], "patched", "");
-        return Prey.repeat(
-                8,
-                Integer.MAX_VALUE,
-                until,
-                thread -> Integer.toString(
-                        prey.send(clients[thread], "PATCH", maps() + "/patched", Prey.HEAVY, type, body.get())));
+                thread -> Integer.toString(prey.send(clients[thread], method, path, token, type, body.get())));
     }
 
     /** Creates a ConfigMap of that text, or replaces it; the HTTP status. */
     private static String put(Prey prey, HttpClient client, String name, String text) throws Exception {
         String body = "{\"metadata\":{\"name\":\"" + name + "\"},\"data\":{\"k\":\"" + text + "\"}}";
-        int status =
-                prey.send(client, "PUT", maps() + "/" + name, Prey.HEAVY, "application/json", body);
+        int status = prey.send(client, "PUT", maps() + "/" + name, Prey.HEAVY, "application/json", body);
         if (status == 404) {
             status = prey.send(client, "POST", maps(), Prey.HEAVY, "application/json", body);
         }

@@ -45,8 +45,7 @@ final class Heartbeats implements AutoCloseable {
         for (int i = 0; i < NODES; i++) {
             int node = i;
             HttpClient client = prey.client(HttpClient.Version.HTTP_1_1);
-            int made =
-                    prey.send(client, "POST", LEASES, PREFIX + node, "application/json", lease(node));
+            int made = prey.send(client, "POST", LEASES, PREFIX + node, "application/json", lease(node));
             if (made != 201) {
                 throw new AssertionError("lease of " + PREFIX + node + ": status " + made + ", expected 201");
             }
