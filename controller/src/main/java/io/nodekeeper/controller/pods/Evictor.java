@@ -31,7 +31,10 @@ final class Evictor {
     private static final Duration TRY_WAIT = Duration.ofMillis(10);
     /** Between tries, which go on until the pod is gone or may stay: soon at first, then what a server can bear. */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(30));
-    /** When the API and the watch disagree about a node, the watch is late: the next look, when it should have told. */
+    /**
+     * When the API and the watch disagree about a node, the watch is late, and its next state is reviewed. If it tells
+     * nothing, there is another look after this time, which bounds the reads to one for each node in 5 s.
+     */
     private static final long LOOK_AGAIN = Duration.ofSeconds(5).toNanos();
 
     private static final long AT_ONCE = Long.MIN_VALUE;
@@ -170,6 +173,9 @@ final class Evictor {
     private final class Eviction implements KeyedJobs.Job {
         private final TrackedPod pod;
         private final long due;
+        /** {@link HostNode#news} when this run began. */
+        private int newsBefore;
+
         private boolean announced;
         /** Whether the pod has to be reviewed when this is over. */
         private boolean review;
@@ -194,6 +200,7 @@ final class Evictor {
             if (!isDue(pod.tolerations, pod.node.taints)) {
                 return CompletableFuture.completedFuture(reconsider());
             }
+            newsBefore = pod.node.news;
             CompletableFuture<Long> askedFor =
                     config.observerGuard() ? looks.at(pod.node).thenApply(this::dueOn) : completed(AT_ONCE);
             return askedFor.thenCompose(at -> at <= timers.now() ? evict() : completed(postponed(at)))
@@ -247,17 +254,23 @@ final class Evictor {
 
         private long dueOn(Optional<Node> live) {
             HostNode node = pod.node;
-            return live.isPresent() && node.isSame(live.get())
+            long at = live.isPresent() && node.isSame(live.get())
                     ? due(
                             pod.tolerations,
                             node.taintsOf(live.get(), loop.clock().wallTime(), timers.now()))
                     : NEVER;
+            node.disputed |= at > timers.now();
+            return at;
         }
 
         /** The API asks for it at {@code at}, which is yet to come; perhaps the watch has brought that meanwhile. */
         private KeyedJobs.Next postponed(long at) {
             if (!isDue(pod.tolerations, pod.node.taints)) {
                 return reconsider();
+            }
+            if (pod.node.news != newsBefore) {
+                // The look may have shown the state before that change.
+                return new KeyedJobs.Next.Again(Duration.ZERO);
             }
             log.info("Pod {} stays for now: it or node {} is no longer as it was seen", pod, pod.node);
             timers.set(pod, Math.min(at, timers.now() + LOOK_AGAIN));

@@ -46,11 +46,15 @@ final class HostNode {
     /** While it is not known: since when, by the monotonic clock. */
     long missingSince;
 
-    /** The last live look at it, and when it was begun. */
+    /** The last live look at it that began after {@link #news}, and when it began. */
     @Nullable
     CompletableFuture<Optional<Node>> look;
 
     long lookedAt;
+    /** Counts the changes that were seen. A live look that began before the last one may show the state before it. */
+    int news;
+    /** A live look showed another state than the one that is known, so the next state is news whatever it is. */
+    boolean disputed;
 
     /** How many of its pods are being marked, and how many have been since there were none. */
     int marking;
@@ -73,10 +77,11 @@ final class HostNode {
         boolean out = isOutOfService(node);
         News news = new News(
                 !known || !ready.equals(status) || readySince != since,
-                !known || !isSame(node) || !after.equals(taints));
+                disputed || !known || !isSame(node) || !after.equals(taints));
         if (!news.any() && out == outOfService) {
             return News.NOTHING;
         }
+        changed();
         known = true;
         uid = node.uid();
         ready = status;
@@ -100,6 +105,7 @@ final class HostNode {
 
     /** The node is gone since {@code now}. */
     void gone(long now) {
+        changed();
         known = false;
         uid = "";
         ready = "";
@@ -107,6 +113,12 @@ final class HostNode {
         taints = List.of();
         outOfService = false;
         missingSince = now;
+    }
+
+    private void changed() {
+        news++;
+        disputed = false;
+        look = null;
     }
 
     /** Whether {@code node} is the very one that is known. */

@@ -11,7 +11,10 @@ import java.util.concurrent.CompletionException;
 
 /** Live looks at nodes, before something is done to their pods that cannot be undone. Confined to the loop. */
 final class NodeLooks {
-    /** All pods of a node leave together: one look is good for all that leave within this time. Chosen. */
+    /**
+     * All pods of a node leave together: one look is good for all that leave within this time, unless the node changed
+     * since the look began. The value keeps reads far below one for each pod, and is short beside any toleration.
+     */
     private static final long GOOD_FOR = Duration.ofSeconds(1).toNanos();
 
     private final KubeClient client;
@@ -20,7 +23,10 @@ final class NodeLooks {
         this.client = client;
     }
 
-    /** The node as the API has it, not longer ago than a second; absent if there is none of that name. */
+    /**
+     * The node as the API has it, not longer ago than a second, and not before its last known change; absent if there is none
+     * of that name.
+     */
     CompletableFuture<Optional<Node>> at(HostNode node) {
         long now = client.loop().clock().nanoTime();
         CompletableFuture<Optional<Node>> last = node.look;

@@ -132,13 +132,14 @@ final class PodMarker {
                 return KeyedJobs.Next.done();
             }
             String version = pod.version;
+            int newsBefore = node.news;
             long episode = node.readySince;
             CompletableFuture<Boolean> nodeAsks = config.observerGuard()
                     ? looks.at(node).thenApply(this::isDueOn)
                     : CompletableFuture.completedFuture(true);
             return nodeAsks.thenCompose(asks -> asks
                             ? writes.markNotReady(pod).thenApply(json -> marked(json, version, episode))
-                            : CompletableFuture.completedFuture(postponed()))
+                            : CompletableFuture.completedFuture(postponed(newsBefore)))
                     .exceptionally(error -> failed(error, episode));
         }
 
@@ -149,8 +150,11 @@ final class PodMarker {
                     .isPresent();
         }
 
-        /** The API does not ask for it; the watch is about to tell why. */
-        private KeyedJobs.Next postponed() {
+        /** The API does not ask for it; the watch is about to tell why, or has told while the look was under way. */
+        private KeyedJobs.Next postponed(int newsBefore) {
+            if (node.news != newsBefore) {
+                return new KeyedJobs.Next.Again(Duration.ZERO);
+            }
             log.info("Pod {} is not marked for now: node {} is no longer as it was seen", pod, node);
             return new KeyedJobs.Next.Again(RETRY.cap());
         }

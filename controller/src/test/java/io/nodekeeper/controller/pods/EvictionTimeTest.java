@@ -88,6 +88,81 @@ class EvictionTimeTest {
     }
 
     @Test
+    @Tag("L61")
+    void lookBeforeTheTaintDelaysNoEviction() {
+        for (int gap = 0; gap <= 1_500; gap += 10) {
+            for (int latency : new int[] {0, 5, 100, 400}) {
+                // given a live look that begins with the loss of Ready, and a taint that follows it
+                PodWorld world = new PodWorld();
+                world.addNode("n1");
+                world.addPod("pod1", "n1");
+                world.start();
+                world.latency = call -> call.method().equals("GET") && call.target().contains("/nodes/")
+                        ? Duration.ofMillis(latency)
+                        : Duration.ZERO;
+                world.advanceTo("10S");
+                world.ready("n1", "Unknown", PodWorld.B.plusSeconds(10));
+                world.advance(Duration.ofMillis(gap));
+
+                world.taint("n1", "k:NoExecute@" + world.time.elapsed().toSeconds());
+                // then two looks at most pass until the pod leaves: the one under way, and its own
+                world.advance(Duration.ofMillis(2 * latency + 1));
+
+                assertThat(world.deletions)
+                        .as("taint %d ms after the look began, looks of %d ms", gap, latency)
+                        .hasSize(1);
+                assertThat(world.podReady("pod1")).isEqualTo("False");
+            }
+        }
+    }
+
+    @Test
+    @Tag("L68")
+    void podThatALiveLookFoundNotDueLeavesWhenItIsDueAgain() {
+        for (int due = 1; due <= 120; due++) {
+            // given a node without its taint, of which the watch has not told when the toleration ends
+            PodWorld world = new PodWorld();
+            world.addNode("n1");
+            world.addPod("pod1", "n1", tolerates("k", 30));
+            world.start();
+            world.taint("n1", "k:NoExecute@0");
+            world.advanceTo("10S");
+            world.nodeWatchStalled = true;
+            world.taint("n1");
+            world.advanceTo("31.005S");
+            assertThat(world.deletions).isEmpty();
+
+            // when the same taint is back later, and the watch tells only that
+            world.advance(Duration.ofMillis(due * 100));
+            world.nodeWatchStalled = false;
+            world.taint("n1", "k:NoExecute@0");
+            world.advance(Duration.ofMillis(1));
+
+            assertThat(world.deletions).as("taint is back %d ms later", due * 100).hasSize(1);
+        }
+    }
+
+    @Test
+    @Tag("L68")
+    void podWhoseTaintIsYoungerThanTheWatchToldLeavesWhenThatTaintEnds() {
+        for (int later = 1; later <= 29; later++) {
+            PodWorld world = new PodWorld();
+            world.addNode("n1");
+            world.addPod("pod1", "n1", tolerates("k", 30));
+            world.start();
+            world.taint("n1", "k:NoExecute@0");
+            world.advanceTo(later + "S");
+
+            // given a taint that was set again while the watch tells nothing more
+            world.nodeWatchStalled = true;
+            world.taint("n1", "k:NoExecute@" + later);
+            world.advanceTo("300S");
+
+            assertThat(world.deletions).containsExactly("pod1-uid@" + (31 + later));
+        }
+    }
+
+    @Test
     @Tag("L66")
     void tolerationThatTheWatchHasNotToldOfKeepsThePod() {
         PodWorld world = new PodWorld();

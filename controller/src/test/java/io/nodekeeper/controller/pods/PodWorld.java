@@ -15,6 +15,7 @@ import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.Transport;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Randoms;
@@ -27,6 +28,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -52,6 +54,8 @@ final class PodWorld {
     final ControllerMetrics metrics = new ControllerMetrics();
     /** Called before each answer; a value is the answer. */
     Function<Call, Optional<Reply>> fault = call -> Optional.empty();
+    /** How long the answer to a call is on its way. */
+    Function<Call, Duration> latency = call -> Duration.ZERO;
     /** Called when a call took effect and before its answer goes out. */
     Runnable afterwards = () -> {};
     /** Called before each event and decision. */
@@ -89,7 +93,7 @@ final class PodWorld {
         Lanes lanes = new Lanes(64);
         Workload workload = new Workload(
                 config,
-                new KubeClient(transport, loop, Duration.ofSeconds(10)),
+                new KubeClient(delayed(transport), loop, Duration.ofSeconds(10)),
                 lanes,
                 component -> (about, type, reason, message) -> {
                     reporting.run();
@@ -111,6 +115,33 @@ final class PodWorld {
         });
         advance(Duration.ZERO);
         return this;
+    }
+
+    private Transport delayed(FakeTransport transport) {
+        VirtualTime.VirtualLoop network = time.loop("network");
+        return new Transport() {
+            @Override
+            public CompletableFuture<Reply> send(Call call) {
+                CompletableFuture<Reply> reply = transport.send(call);
+                Duration delay = latency.apply(call);
+                if (delay.isZero()) {
+                    return reply;
+                }
+                CompletableFuture<Reply> late = new CompletableFuture<>();
+                network.schedule(delay, () -> reply.thenAccept(late::complete));
+                return late;
+            }
+
+            @Override
+            public Stream open(Call call, StreamHandler handler) {
+                return transport.open(call, handler);
+            }
+
+            @Override
+            public void close() {
+                transport.close();
+            }
+        };
     }
 
     boolean running() {

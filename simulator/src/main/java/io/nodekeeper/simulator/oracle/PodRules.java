@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class PodRules {
     /**
-     * In which a pod that is due is evicted: one whose live look finds it not due yet is looked at again after 5 s, and the
-     * date of its taint has whole seconds.
+     * In which a pod that is due is evicted: 1 s, as {@code timeAdded} has whole seconds and no pod may leave early, and 1 s
+     * for two live looks, two writes and their turns.
      */
-    private static final Duration PROMPT = Duration.ofSeconds(6);
+    private static final Duration PROMPT = Duration.ofSeconds(2);
     /** How long a node is missing before its pods are collected (Kubernetes' value). */
     private static final Duration QUARANTINE = Duration.ofSeconds(40);
     /** The same, one period of collection (20 s), and what its own calls take. */

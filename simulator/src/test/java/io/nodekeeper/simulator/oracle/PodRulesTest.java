@@ -47,7 +47,7 @@ class PodRulesTest {
         history.pod("p", "n1", 30);
         taint();
 
-        history.pass(35.9);
+        history.pass(31.9);
         assertThat(history.violations(Rule.EVICTED_LATE)).isZero();
         history.pass(0.2);
         assertThat(history.violations(Rule.EVICTED_LATE)).isEqualTo(1);
@@ -58,7 +58,7 @@ class PodRulesTest {
         history.pod("p", "n1", 30);
         taint();
 
-        history.pass(20).controllerStall(60).pass(10.9);
+        history.pass(20).controllerStall(60).pass(6.9);
 
         assertThat(history.violations(Rule.EVICTED_LATE)).isZero();
         history.pass(0.2);
