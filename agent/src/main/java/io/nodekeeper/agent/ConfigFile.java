@@ -1,10 +1,10 @@
 package io.nodekeeper.agent;
 
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.time.GoDuration;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -72,7 +72,7 @@ public final class ConfigFile {
     public static void load(Path file, AgentConfigBuilder builder) {
         String text;
         try {
-            text = Files.readString(file);
+            text = SmallFiles.text(file);
         } catch (IOException e) {
             throw new ConfigException(List.of("cannot read config file " + file + ": " + e));
         }

@@ -3,6 +3,7 @@ package io.nodekeeper.cli;
 import io.nodekeeper.agent.AgentConfigBuilder;
 import io.nodekeeper.agent.FeatureGate;
 import io.nodekeeper.agent.RuntimeConfig;
+import io.nodekeeper.api.Names;
 import io.nodekeeper.time.GoDuration;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,16 +13,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** What an agent can be told, the way to its API server aside. Names are the kubelet's. */
 final class AgentOptions implements Checked {
-    /** A DNS subdomain (RFC 1123), as the API demands of node names. */
-    static final Pattern NODE_NAME =
-            Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
-
     /** The gates and what each is good for, for the help. */
     static final class Gates extends ArrayList<String> {
         private static final long serialVersionUID = 1;
@@ -33,7 +31,7 @@ final class AgentOptions implements Checked {
         }
     }
 
-    private static final Pattern TAINT = Pattern.compile("[^=:]+(=[^:]*)?:(NoSchedule|PreferNoSchedule|NoExecute)");
+    private static final Pattern TAINT = Pattern.compile("([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)");
 
     @Option(
             names = {"--node-name", "--hostname-override"},
@@ -122,30 +120,52 @@ final class AgentOptions implements Checked {
 
     @Override
     public void check(Faults faults) {
-        nodeName.ifPresent(name -> faults.require(
-                name.length() <= 253 && NODE_NAME.matcher(name).matches(),
-                "--node-name is \"" + name
-                        + "\"; expected lower case letters, digits, - and . (RFC 1123), at most 253"));
+        nodeName.ifPresent(name -> faults.name("--node-name", name, 253));
         faults.readable("--config", config);
         heartbeat.check(faults);
         runtimeEndpoint.ifPresent(endpoint -> faults.require(
                 RuntimeConfig.isEndpoint(endpoint),
                 "--container-runtime-endpoint is \"" + endpoint + "\"; expected unix:///PATH or none"));
+        runtimeEndpoint.ifPresent(endpoint -> faults.socket("--container-runtime-endpoint", endpoint));
         faults.require(
                 networkProbeInterval.isZero()
                         || networkProbeInterval.compareTo(RuntimeConfig.LEAST_PROBE_INTERVAL) >= 0,
                 "--network-probe-interval is " + GoDuration.format(networkProbeInterval) + "; expected 0s for none, or "
                         + GoDuration.format(RuntimeConfig.LEAST_PROBE_INTERVAL) + " or more");
         healthzPort.ifPresent(port -> faults.within("--healthz-port", port, 0, 65_535));
-        healthzBindAddress.ifPresent(address -> faults.require(
-                Issuer.isAddress(address), "--healthz-bind-address is \"" + address + "\"; expected an IP address"));
+        healthzBindAddress.ifPresent(address -> faults.address("--healthz-bind-address", address));
+        nodeIp.ifPresent(text -> checkNodeIp(text, faults));
+        labels.forEach((key, value) -> {
+            Names.qualifiedFault(key)
+                    .ifPresent(fault -> faults.require(
+                            false, "--node-labels has the key \"" + key + "\": " + fault));
+            Names.labelValueFault(value)
+                    .ifPresent(fault -> faults.require(
+                            false, "--node-labels has the value \"" + value + "\": " + fault));
+        });
         gates.check(faults);
         for (String taint : taints) {
             faults.require(
-                    TAINT.matcher(taint).matches(),
+                    isTaint(taint),
                     "--register-with-taints has \"" + taint
                             + "\"; expected KEY=VALUE:EFFECT with NoSchedule, PreferNoSchedule or NoExecute");
         }
+    }
+
+    private static void checkNodeIp(String text, Faults faults) {
+        List<String> addresses =
+                Arrays.stream(text.split(",", -1)).map(String::strip).toList();
+        faults.require(
+                addresses.size() <= 2 && addresses.stream().allMatch(Issuer::isAddress),
+                "--node-ip is \"" + text + "\"; expected an IP address, or two separated by a comma");
+    }
+
+    /** Whether the API accepts it: {@code KEY=VALUE:EFFECT} or {@code KEY:EFFECT}. */
+    private static boolean isTaint(String text) {
+        Matcher taint = TAINT.matcher(text);
+        return taint.matches()
+                && Names.qualifiedFault(taint.group(1)).isEmpty()
+                && Names.labelValueFault(Optional.ofNullable(taint.group(2)).orElse("")).isEmpty();
     }
 
     /** Hands over what is about the runtime, the pages and the gates; what was not given stays as it is. */

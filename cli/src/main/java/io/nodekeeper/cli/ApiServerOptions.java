@@ -1,5 +1,7 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.SmallFiles;
+import io.nodekeeper.api.Names;
 import io.nodekeeper.apiserver.DefaultTolerations;
 import io.nodekeeper.apiserver.EventLimitsFile;
 import io.nodekeeper.apiserver.FeatureGate;
@@ -7,11 +9,11 @@ import io.nodekeeper.apiserver.RequestOptions;
 import io.nodekeeper.apiserver.eventratelimit.EventLimits;
 import io.nodekeeper.store.StoreLimits;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -207,7 +209,7 @@ final class ApiServerOptions implements Checked {
 
     private static EventLimits eventLimits(Path file) throws IOException {
         try {
-            return EventLimitsFile.read(Files.readAllBytes(file));
+            return EventLimitsFile.read(SmallFiles.bytes(file));
         } catch (IllegalArgumentException e) {
             throw new IOException(
                     "--event-rate-limit-config " + file + ": "
@@ -231,6 +233,13 @@ final class ApiServerOptions implements Checked {
                 (store == Store.etcd) == !etcd.servers.isEmpty(),
                 "--store etcd and --etcd-servers are needed both, or neither");
         faults.within("--secure-port", securePort, 0, 65_535);
+        faults.address("--bind-address", bindAddress);
+        tlsSans.forEach(name -> faults.require(
+                Issuer.isAddress(name)
+                        || Names.subdomainFault((name.startsWith("*.") ? name.substring(2) : name)
+                                        .toLowerCase(Locale.ROOT))
+                                .isEmpty(),
+                "--tls-san has \"" + name + "\"; expected a DNS name or an IP address"));
         faults.require(
                 tlsCertFile.isPresent() == tlsPrivateKeyFile.isPresent(),
                 "--tls-cert-file and --tls-private-key-file are needed both, or neither");

@@ -45,6 +45,11 @@ final class AuditOptions implements Checked {
         faults.within("--audit-log-maxage", maxAge, 0, 36_500);
         faults.within("--audit-log-maxbackup", maxBackup, 0, 1_000_000);
         if (!path.isEmpty() && !path.equals("-")) {
+            Optional<String> fault = Arguments.pathFault(path);
+            fault.ifPresent(text -> faults.require(false, "--audit-log-path " + text));
+            if (fault.isPresent()) {
+                return;
+            }
             Path file = Path.of(path).toAbsolutePath();
             faults.require(
                     file.getParent() != null && Files.isDirectory(file.getParent()) && !Files.isDirectory(file),

@@ -1,6 +1,7 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.client.Kubeconfig;
+import io.nodekeeper.client.files.OwnerOnly;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -29,6 +30,9 @@ import picocli.CommandLine.Option;
 final class CertsCommand extends NodekeeperCommand {
     /** What may stand in a certificate's name and in the YAML around it. */
     private static final String PLAIN = "[A-Za-z0-9._:@-]+";
+
+    /** Characters of a name, so that "agent-NAME.kubeconfig" is a file name that Linux takes. */
+    private static final int NAME = 238;
 
     @Mixin
     DataDirOptions data = new DataDirOptions();
@@ -72,16 +76,15 @@ final class CertsCommand extends NodekeeperCommand {
     public void check(Faults faults) {
         super.check(faults);
         data.check(faults);
-        out.ifPresent(file -> faults.writable("--out", file));
+        out.ifPresent(file -> {
+            faults.writable("--out", file);
+            OwnerOnly.outputFault(file).ifPresent(fault -> faults.require(false, fault));
+        });
         faults.require(node.isPresent() != user.isPresent(), "expected --node NAME or --user NAME, one of them");
         faults.require(groups.isEmpty() || user.isPresent(), "--group needs --user");
-        node.ifPresent(name -> faults.require(
-                AgentOptions.NODE_NAME.matcher(name).matches(),
-                "--node is \"" + name + "\"; expected lower case letters, digits, - and . (RFC 1123)"));
-        List<String> names = new ArrayList<>(groups);
-        user.ifPresent(names::add);
-        names.forEach(name -> faults.require(
-                name.matches(PLAIN), "\"" + name + "\" is no name; expected letters, digits and . _ : @ -"));
+        node.ifPresent(name -> faults.name("--node", name, NAME));
+        user.ifPresent(name -> plain(faults, "--user", name));
+        groups.forEach(name -> plain(faults, "--group", name));
         server.ifPresent(uri -> faults.require(
                 "https".equals(uri.getScheme()) && uri.getHost() != null,
                 "--server is " + uri + "; expected a form like https://10.0.0.1:6443"));
@@ -92,6 +95,12 @@ final class CertsCommand extends NodekeeperCommand {
         faults.require(
                 server.isPresent() || Files.isReadable(data.dir.resolve("admin.kubeconfig")),
                 "--server is missing, and there is no " + data.dir.resolve("admin.kubeconfig") + " to tell it");
+    }
+
+    private static void plain(Faults faults, String flag, String name) {
+        faults.require(
+                name.length() <= NAME && name.matches(PLAIN),
+                flag + " is \"" + name + "\"; expected letters, digits and . _ : @ -, at most " + NAME);
     }
 
     @Override

@@ -4,7 +4,6 @@ import io.nodekeeper.store.StoreCheck;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
 /** Tells whether the store of a data directory is whole. */
 @Command(
@@ -26,30 +25,17 @@ import picocli.CommandLine.Mixin;
             "      Then, if it is damaged: \"restore\" a snapshot into a new directory, or \"repair\" to go on with what",
             "      can be read."
         })
-final class CheckCommand extends NodekeeperCommand {
+final class CheckCommand extends StoreCommand {
     /** The exit code for a damaged store. */
     static final int DAMAGED = 3;
 
-    @Mixin
-    DataDirOptions data = new DataDirOptions();
-
-    private final PrintWriter out;
-
     /** Reports to {@code out}. */
     CheckCommand(PrintWriter out) {
-        this.out = out;
+        super(out, "etcd checks its data itself, and \"etcdctl endpoint hashkv\" compares its members");
     }
 
     @Override
-    public void check(Faults faults) {
-        super.check(faults);
-        data.check(faults);
-        data.requireStore(faults);
-    }
-
-    @Override
-    int run() {
-        Path directory = OpenStore.directory(data.dir);
+    int run(Path directory, PrintWriter out) {
         StoreCheck check = StoreCheck.of(directory);
         out.println(directory + ": " + words(check.state()));
         if (!check.problem().isEmpty()) {
@@ -62,7 +48,6 @@ final class CheckCommand extends NodekeeperCommand {
             out.println("lost: revisions " + (check.revision() + 1) + " to " + check.known());
             check.lost().forEach((revision, key) -> out.println("  revision " + revision + " of " + key));
         }
-        out.flush();
         return check.state() == StoreCheck.State.DAMAGED ? DAMAGED : CommandRunner.OK;
     }
 

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
@@ -30,6 +31,11 @@ final class CommandRunner {
     static final int USAGE = 2;
     /** As a shell shows a process that SIGPIPE ended, which is what other commands do. */
     static final int CLOSED_PIPE = 141;
+
+    /** More than any help shows options with a check of their own; a screen. */
+    private static final int MOST_FAULTS = 40;
+    /** Characters of one message: longer than any of ours with a path of usual length. */
+    private static final int LONGEST_MESSAGE = 2_000;
 
     private final CommandLine root;
 
@@ -81,6 +87,8 @@ final class CommandRunner {
         root.setErr(err);
         root.setUsageHelpWidth(110);
         root.setUsageHelpAutoWidth(false);
+        // An argument @FILE would be replaced by the content of the file, which has no bounds.
+        root.setExpandAtFiles(false);
         collectErrors(root);
     }
 
@@ -105,13 +113,21 @@ final class CommandRunner {
     }
 
     private int execute(String... arguments) {
+        List<String> unreadable = Arguments.faults(arguments);
+        if (!unreadable.isEmpty()) {
+            return misunderstood(root, unreadable);
+        }
         ParseResult parsed = root.parseArgs(arguments);
         List<String> faults = new ArrayList<>();
         CommandLine line = root;
+        boolean checkable = true;
         for (ParseResult at = parsed; ; at = at.subcommand()) {
             line = at.commandSpec().commandLine();
             at.errors().forEach(error -> faults.add(Failures.text(error)));
-            faults.addAll(emptyPaths(at));
+            List<String> paths = pathFaults(at);
+            faults.addAll(paths);
+            // Without a path that it needs, a check finds only what follows from that.
+            checkable &= paths.isEmpty() && at.errors().stream().noneMatch(MissingParameterException.class::isInstance);
             if (line.isUsageHelpRequested()) {
                 line.usage(root.getOut());
                 root.getOut().flush();
@@ -133,22 +149,32 @@ final class CommandRunner {
             }
             return misunderstood(line, faults);
         }
-        // Flags that could not be read keep their defaults, which then fail no check of their own.
-        Faults together = new Faults();
-        command.check(together);
-        faults.addAll(together.list());
+        if (checkable) {
+            // Flags that could not be read keep their defaults, which then fail no check of their own.
+            Faults together = new Faults();
+            command.check(together);
+            faults.addAll(together.list());
+        }
         return faults.isEmpty() ? run(command) : misunderstood(line, faults);
     }
 
-    /** An empty name would stand for the working directory. */
-    private static List<String> emptyPaths(ParseResult at) {
-        return Stream.<ArgSpec>concat(at.matchedOptions().stream(), at.matchedPositionals().stream())
+    /** Paths that no file can have. An empty one would stand for the working directory. */
+    private static List<String> pathFaults(ParseResult at) {
+        List<String> faults = new ArrayList<>();
+        Stream.<ArgSpec>concat(at.matchedOptions().stream(), at.matchedPositionals().stream())
                 .filter(argument -> argument.type() == Path.class
                         || Arrays.asList(argument.auxiliaryTypes()).contains(Path.class))
-                .filter(argument -> argument.originalStringValues().stream().anyMatch(String::isBlank))
-                .map(argument -> (argument instanceof OptionSpec option ? option.longestName() : argument.paramLabel())
-                        + " is empty; expected a " + argument.paramLabel())
-                .toList();
+                .forEach(argument -> {
+                    String name = argument instanceof OptionSpec option ? option.longestName() : argument.paramLabel();
+                    for (String value : argument.stringValues()) {
+                        if (value.isBlank()) {
+                            faults.add(name + " is empty; expected a " + argument.paramLabel());
+                        } else {
+                            Arguments.pathFault(value).ifPresent(fault -> faults.add(name + " " + fault));
+                        }
+                    }
+                });
+        return faults;
     }
 
     private int run(NodekeeperCommand command) {
@@ -169,14 +195,18 @@ final class CommandRunner {
             say("error: " + faults.getFirst());
         } else {
             say("error: " + faults.size() + " things are wrong:");
-            faults.forEach(fault -> say("  - " + fault));
+            faults.stream().limit(MOST_FAULTS).forEach(fault -> say("  - " + fault));
+            if (faults.size() > MOST_FAULTS) {
+                say("  - and " + (faults.size() - MOST_FAULTS) + " more");
+            }
         }
         say("See: " + line.getCommandSpec().qualifiedName() + " --help");
         return USAGE;
     }
 
+    /** Messages may quote values, also from files and servers. */
     private void say(String text) {
-        root.getErr().println(text);
+        root.getErr().println(Arguments.printable(text, LONGEST_MESSAGE));
         root.getErr().flush();
     }
 }

@@ -1,6 +1,5 @@
 package io.nodekeeper.cli;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
@@ -16,13 +15,5 @@ final class DataDirOptions implements Checked {
     @Override
     public void check(Faults faults) {
         faults.directory("--data-dir", dir);
-    }
-
-    /** The directory must have a store on disk. */
-    void requireStore(Faults faults) {
-        Path store = OpenStore.directory(dir);
-        faults.require(
-                Files.isDirectory(store),
-                store + " does not exist; expected the --data-dir of a server with a store on disk");
     }
 }

@@ -72,6 +72,7 @@ final class DoctorCommand extends NodekeeperCommand {
         faults.require(
                 endpoint.startsWith("unix:///") && endpoint.length() > "unix:///".length(),
                 "--container-runtime-endpoint is \"" + endpoint + "\"; expected unix:///PATH");
+        faults.socket("--container-runtime-endpoint", endpoint);
         faults.within("--timeout in seconds", timeout.toMillis() / 1_000.0, 1, 60);
     }
 }

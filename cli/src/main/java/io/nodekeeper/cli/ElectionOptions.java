@@ -78,7 +78,7 @@ final class ElectionOptions implements Checked {
 
     @Override
     public void check(Faults faults) {
-        // The times alone: names are told of by their own flags.
+        // The times alone: names are checked below.
         for (String fault : config("any", "any").faults()) {
             faults.require(
                     false,
@@ -87,17 +87,10 @@ final class ElectionOptions implements Checked {
                             + GoDuration.format(renewDeadline) + ", --leader-elect-retry-period "
                             + GoDuration.format(retryPeriod));
         }
-        name(faults, "--leader-elect-resource-name", resourceName, 253);
-        name(faults, "--leader-elect-resource-namespace", resourceNamespace, 63);
+        faults.name("--leader-elect-resource-name", resourceName, 253);
+        faults.name("--leader-elect-resource-namespace", resourceNamespace, 63);
         faults.require(
                 resourceLock.equals(LEASES),
                 "--leader-elect-resource-lock is \"" + resourceLock + "\"; expected " + LEASES);
-    }
-
-    private static void name(Faults faults, String flag, String name, int longest) {
-        faults.require(
-                name.length() <= longest && AgentOptions.NODE_NAME.matcher(name).matches(),
-                flag + " is \"" + name + "\"; expected lower case letters, digits, - and . (RFC 1123), at most "
-                        + longest);
     }
 }

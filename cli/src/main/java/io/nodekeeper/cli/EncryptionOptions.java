@@ -1,11 +1,11 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.apiserver.StoredResources;
 import io.nodekeeper.apiserver.encryption.EncryptionConfiguration;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import io.nodekeeper.time.Randoms;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
@@ -42,6 +42,6 @@ final class EncryptionOptions implements Checked {
 
     private EncryptionConfiguration.Result read() throws IOException {
         return EncryptionConfiguration.parse(
-                Files.readString(file.orElseThrow()), StoredResources::name, Randoms.secure());
+                SmallFiles.text(file.orElseThrow()), StoredResources::name, Randoms.secure());
     }
 }

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.api.Names;
 import io.nodekeeper.time.GoDuration;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,6 +56,27 @@ final class Faults {
             return "it is a directory";
         }
         return Files.isRegularFile(path) ? "permission denied" : "it is a device, pipe or socket";
+    }
+
+    /** The flag must be an IP address. No name is looked up. */
+    void address(String flag, String value) {
+        require(Issuer.isAddress(value), flag + " is \"" + value + "\"; expected an IP address");
+    }
+
+    /** The flag must be a name that the API accepts (a DNS-1123 subdomain), of at most {@code longest} characters. */
+    void name(String flag, String value, int longest) {
+        require(
+                value.length() <= longest && Names.subdomainFault(value).isEmpty(),
+                flag + " is \"" + value + "\"; expected lower case letters, digits, - and . (RFC 1123), at most "
+                        + longest);
+    }
+
+    /** The flag must be a container runtime's endpoint, {@code unix://} and the path of a socket. */
+    void socket(String flag, String endpoint) {
+        if (endpoint.startsWith("unix://")) {
+            Arguments.socketFault(endpoint.substring("unix://".length()))
+                    .ifPresent(fault -> require(false, flag + " " + fault));
+        }
     }
 
     /** The flag must name a directory, or nothing yet, below a directory that exists or can be made. */

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.api.Names;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -26,8 +27,9 @@ final class HollowOptions implements Checked {
     public void check(Faults faults) {
         faults.within("--count", count, 1, 1_000_000);
         faults.require(
-                AgentOptions.NODE_NAME.matcher(prefix + "0").matches(),
-                "--prefix is \"" + prefix + "\"; expected the beginning of a node name, as in hollow-");
+                Names.subdomainFault(prefix + count).isEmpty(),
+                "--prefix is \"" + prefix + "\"; expected the beginning of a node name, as in hollow-, at most 253"
+                        + " characters with the number");
         heartbeat.check(faults);
     }
 }

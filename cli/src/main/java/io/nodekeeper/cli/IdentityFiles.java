@@ -1,9 +1,9 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.Signature;
@@ -35,7 +35,7 @@ record IdentityFiles(Path certificate, Path key) {
      */
     static List<X509Certificate> authorities(String flag, Path file) throws IOException {
         try {
-            return Pem.certificates(Files.readString(file));
+            return Pem.certificates(SmallFiles.text(file));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(flag + " " + file + ": " + e.getMessage(), e);
         }
@@ -49,7 +49,7 @@ record IdentityFiles(Path certificate, Path key) {
      */
     Identity read() throws IOException {
         Identity identity =
-                new Identity(Pem.privateKey(Files.readString(key)), Pem.certificates(Files.readString(certificate)));
+                new Identity(Pem.privateKey(SmallFiles.text(key)), Pem.certificates(SmallFiles.text(certificate)));
         if (!matches(identity)) {
             throw new IllegalArgumentException("the private key is not the one of the certificate " + identity);
         }

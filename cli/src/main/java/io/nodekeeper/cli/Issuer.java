@@ -3,6 +3,7 @@ package io.nodekeeper.cli;
 import io.nodekeeper.client.Identity;
 import java.io.IOException;
 import java.math.BigInteger;
+import java.net.InetAddress;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
@@ -104,9 +105,17 @@ final class Issuer {
         }
     }
 
-    /** Whether {@code name} is an IP address, not a DNS name. */
+    /** Whether {@code name} is an IP address, not a DNS name. Looks nothing up. */
     static boolean isAddress(String name) {
-        return name.indexOf(':') >= 0 || name.matches("\\d+(\\.\\d+){3}");
+        if (name.indexOf(':') < 0 && !name.matches("\\d{1,3}(\\.\\d{1,3}){3}")) {
+            return false;
+        }
+        try {
+            InetAddress.ofLiteral(name);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
     }
 
     private interface Extensions {

@@ -2,9 +2,7 @@ package io.nodekeeper.cli;
 
 import io.nodekeeper.client.Kubeconfig;
 import io.nodekeeper.cri.GrpcRuntime;
-import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.Shutdown;
-import io.nodekeeper.time.SystemClock;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintWriter;
@@ -24,22 +22,9 @@ public final class Main {
 
     /** Runs the command that {@code arguments} name and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        List<NodekeeperCommand> commands = List.of(
-                new UpCommand(Main::up),
-                new ApiServerCommand(
-                        Main::apiServer,
-                        new SnapshotCommand(ERR),
-                        new RestoreCommand(ERR),
-                        new CheckCommand(OUT),
-                        new RepairCommand(OUT),
-                        new RewriteCommand(OUT)),
-                new ControllerCommand(Main::controller),
-                new AgentCommand(Main::agent),
-                new HollowNodesCommand(Main::hollowNodes),
-                new SimulateCommand(command -> SimulateProcess.run(command, OUT, ERR)),
-                new WhyCommand(command -> WhyProcess.run(command, new SystemClock(), OUT, ERR)),
-                new DoctorCommand(command -> DoctorProcess.run(command, GrpcRuntime::new, OUT, ERR)),
-                new CertsCommand(new SystemClock().wallTime(), Randoms.secure(), OUT));
+        Commands.Processes processes = new Commands.Processes(
+                Main::up, Main::apiServer, Main::controller, Main::agent, Main::hollowNodes, GrpcRuntime::new);
+        List<NodekeeperCommand> commands = Commands.all(processes, OUT, ERR);
         System.exit(new CommandRunner(commands, OUT, ERR).run(arguments));
     }
 
@@ -92,7 +77,7 @@ public final class Main {
         return CommandRunner.OK;
     }
 
-    /** Until a signal comes, or the controller cannot go on: then somebody is to start the process anew. */
+    /** Waits for a signal, or fails if the controller cannot continue, so that a supervisor restarts the process. */
     private static int untilEnded(ControllerProcess controller, Runnable... stops) throws Exception {
         stopOnSignal(stops);
         throw new IllegalStateException(controller.ended().get());

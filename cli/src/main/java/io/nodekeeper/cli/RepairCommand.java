@@ -4,7 +4,6 @@ import io.nodekeeper.store.StoreRepair;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
 /** Makes a store from what can be read of a damaged one. */
 @Command(
@@ -25,27 +24,14 @@ import picocli.CommandLine.Mixin;
             "      First: tells what would be lost. A recent snapshot may have more; see \"restore\".",
             "  nodekeeper apiserver repair --data-dir /var/lib/nodekeeper"
         })
-final class RepairCommand extends NodekeeperCommand {
-    @Mixin
-    DataDirOptions data = new DataDirOptions();
-
-    private final PrintWriter out;
-
+final class RepairCommand extends StoreCommand {
     /** Reports to {@code out}. */
     RepairCommand(PrintWriter out) {
-        this.out = out;
+        super(out, "replace the damaged member, or restore a snapshot with \"etcdutl snapshot restore\"");
     }
 
     @Override
-    public void check(Faults faults) {
-        super.check(faults);
-        data.check(faults);
-        data.requireStore(faults);
-    }
-
-    @Override
-    int run() {
-        Path directory = OpenStore.directory(data.dir);
+    int run(Path directory, PrintWriter out) {
         StoreRepair.Report report = StoreRepair.repair(directory);
         if (report.aside().isEmpty()) {
             out.println(directory + " is not damaged and was left as it is");
@@ -55,7 +41,6 @@ final class RepairCommand extends NodekeeperCommand {
             out.println("repaired " + directory + ", objects: " + report.objects());
             out.println("the damaged files are kept in " + report.aside().get());
         }
-        out.flush();
         return CommandRunner.OK;
     }
 }

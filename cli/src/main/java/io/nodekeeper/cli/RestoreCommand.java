@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** Makes the store of a data directory from a saved file. */
@@ -16,35 +15,26 @@ import picocli.CommandLine.Parameters;
         name = "restore",
         description =
                 "Makes the store of a data directory, which must not have one, from a snapshot. Revisions go on far"
-                        + " beyond those in it, so that clients who saw later ones begin anew.",
+                        + " beyond those in it, so that clients that saw later ones list again.",
         footerHeading = "%nExamples:%n",
         footer = {"  nodekeeper apiserver restore --data-dir /var/lib/nodekeeper objects.snapshot"})
-final class RestoreCommand extends NodekeeperCommand {
-    @Mixin
-    DataDirOptions data = new DataDirOptions();
-
+final class RestoreCommand extends StoreCommand {
     @Parameters(paramLabel = "FILE", description = "The snapshot.")
     Path file = Path.of("");
 
-    private final PrintWriter progress;
-
-    /** Tells on {@code progress} what it does. */
+    /** Reports to {@code progress} what it does. */
     RestoreCommand(PrintWriter progress) {
-        this.progress = progress;
+        super(progress, "use \"etcdutl snapshot restore\"");
     }
 
     @Override
-    public void check(Faults faults) {
-        super.check(faults);
-        data.check(faults);
-        Path store = OpenStore.directory(data.dir);
+    void checkStore(Faults faults, Path store) {
         faults.require(!Files.exists(store), store + " exists; expected a --data-dir without a store");
         faults.readable("FILE", Optional.of(file));
     }
 
     @Override
-    int run() throws IOException {
-        Path store = OpenStore.directory(data.dir);
+    int run(Path store, PrintWriter progress) throws IOException {
         progress.println("reading " + file);
         SnapshotFile.Content content = SnapshotFile.read(file);
         progress.println("restoring " + content.entries().size() + " objects as of revision " + content.revision());
@@ -54,7 +44,6 @@ final class RestoreCommand extends NodekeeperCommand {
         RocksJournal.create(partial, content.revision(), content.entries());
         Files.move(partial, store);
         progress.println("restored " + store);
-        progress.flush();
         return CommandRunner.OK;
     }
 }

@@ -14,41 +14,35 @@ import picocli.CommandLine.Mixin;
                 "Writes all objects of the store in a data directory again as --encryption-provider-config says, and"
                         + " removes everything that was stored in another form. After that, keys other than the first are no longer"
                         + " needed. Clients list again."
-                        + " The server must be stopped.",
+                        + " The server must be stopped. For --store rocksdb only: objects in etcd are written again with"
+                        + " kubectl replace.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper apiserver rewrite --data-dir /var/lib/nodekeeper --encryption-provider-config encryption.yaml",
             "      After a new key was put in front of the old one in that file."
         })
-final class RewriteCommand extends NodekeeperCommand {
-    @Mixin
-    DataDirOptions data = new DataDirOptions();
-
+final class RewriteCommand extends StoreCommand {
     @Mixin
     EncryptionOptions encryption = new EncryptionOptions();
 
-    private final PrintWriter out;
-
     /** Reports to {@code out}. */
     RewriteCommand(PrintWriter out) {
-        this.out = out;
+        super(
+                out,
+                "write the objects through the API server: \"kubectl get secrets -A -o json | kubectl replace -f -\"");
     }
 
     @Override
     public void check(Faults faults) {
         super.check(faults);
-        data.check(faults);
-        data.requireStore(faults);
         faults.require(encryption.file.isPresent(), "--encryption-provider-config is missing");
         encryption.check(faults);
     }
 
     @Override
-    int run() throws IOException {
-        Path directory = OpenStore.directory(data.dir);
+    int run(Path directory, PrintWriter out) throws IOException {
         int objects = StoreRepair.rewrite(directory, encryption.transformer());
         out.println("wrote " + directory + " again, objects: " + objects);
-        out.flush();
         return CommandRunner.OK;
     }
 }

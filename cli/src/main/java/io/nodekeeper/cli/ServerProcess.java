@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.AuditLog;
 import io.nodekeeper.apiserver.Authenticator;
@@ -22,8 +23,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -84,7 +83,9 @@ final class ServerProcess {
             clientAuthorities.addAll(IdentityFiles.authorities("--client-ca-file", options.clientCaFile.get()));
         }
         Map<String, User> tokens = options.tokenAuthFile.isPresent()
-                ? Authenticator.readTokens(Files.readAllLines(options.tokenAuthFile.get(), StandardCharsets.UTF_8))
+                ? Authenticator.readTokens(SmallFiles.text(options.tokenAuthFile.get())
+                        .lines()
+                        .toList())
                 : Map.of();
         audit = options.audit.open();
         ServiceAccountTokens serviceAccounts = options.serviceAccounts.tokens(data);

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.client.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
 import java.io.IOException;
@@ -45,7 +46,7 @@ record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
     /** The private key in {@code file}, which {@code what} names. */
     static ServiceAccountKeys read(String what, Path file) throws IOException {
         try {
-            PrivateKey key = Pem.privateKey(Files.readString(file, StandardCharsets.US_ASCII));
+            PrivateKey key = Pem.privateKey(SmallFiles.text(file, StandardCharsets.US_ASCII));
             return new ServiceAccountKeys(key, publicKey(key));
         } catch (IllegalArgumentException | GeneralSecurityException e) {
             throw new IllegalArgumentException(what + " " + file + ": " + e.getMessage(), e);
@@ -54,7 +55,7 @@ record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
 
     /** The public keys in {@code file}; a private one stands for its other half. */
     static List<PublicKey> publicKeys(String what, Path file) throws IOException {
-        String pem = Files.readString(file, StandardCharsets.US_ASCII);
+        String pem = SmallFiles.text(file, StandardCharsets.US_ASCII);
         if (pem.contains("PRIVATE KEY")) {
             return List.of(read(what, file).publicKey);
         }

@@ -8,7 +8,6 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** Saves all objects of a data directory in a file. */
@@ -17,38 +16,29 @@ import picocli.CommandLine.Parameters;
         description = "Saves all objects in a file; the server may be running. What was acknowledged before is in it.",
         footerHeading = "%nExamples:%n",
         footer = {"  nodekeeper apiserver snapshot --data-dir /var/lib/nodekeeper objects.snapshot"})
-final class SnapshotCommand extends NodekeeperCommand {
-    @Mixin
-    DataDirOptions data = new DataDirOptions();
-
+final class SnapshotCommand extends StoreCommand {
     @Parameters(paramLabel = "FILE", description = "Where to write it; what is there is replaced. Holds Secrets.")
     Path file = Path.of("");
 
-    private final PrintWriter progress;
-
-    /** Tells on {@code progress} what it does. */
+    /** Reports to {@code progress} what it does. */
     SnapshotCommand(PrintWriter progress) {
-        this.progress = progress;
+        super(progress, "use \"etcdctl snapshot save\"");
     }
 
     @Override
     public void check(Faults faults) {
         super.check(faults);
-        data.check(faults);
-        data.requireStore(faults);
         faults.writable("FILE", file);
         OwnerOnly.outputFault(file).ifPresent(fault -> faults.require(false, fault));
     }
 
     @Override
-    int run() throws IOException {
-        Path store = OpenStore.directory(data.dir);
+    int run(Path store, PrintWriter progress) throws IOException {
         progress.println("reading " + store);
         Journal.Recovered kept = RocksJournal.read(store);
         progress.println("writing " + kept.entries().size() + " objects as of revision " + kept.revision());
         SnapshotFile.write(file, kept);
         progress.println("wrote " + file + ", " + Files.size(file) + " bytes");
-        progress.flush();
         return CommandRunner.OK;
     }
 }

@@ -2,13 +2,17 @@ package io.nodekeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.FileHistory;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.store.Journal;
+import io.nodekeeper.store.RocksJournal;
 import io.nodekeeper.time.Randoms;
-import io.nodekeeper.time.SystemClock;
+import io.nodekeeper.time.ThreadLoop;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -21,127 +25,203 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
-import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** What a command says, and how it ends, when its output or a file cannot be used. */
 class CommandOutputTest {
     @TempDir
     Path directory;
 
-    private final StringWriter err = new StringWriter();
+    private final CommandModel model = new CommandModel();
 
-    /** Every command, with everything that prints printing to {@code out}. */
-    private List<NodekeeperCommand> commands(PrintWriter out) {
-        PrintWriter errors = new PrintWriter(err);
-        return List.of(
-                new UpCommand(command -> print(out)),
-                new ApiServerCommand(
-                        command -> print(out),
-                        new SnapshotCommand(errors),
-                        new RestoreCommand(errors),
-                        new CheckCommand(out),
-                        new RepairCommand(out),
-                        new RewriteCommand(out)),
-                new ControllerCommand(command -> print(out)),
-                new AgentCommand(command -> print(out)),
-                new HollowNodesCommand(command -> print(out)),
-                new SimulateCommand(command -> SimulateProcess.run(command, out, errors)),
-                new WhyCommand(command -> WhyProcess.run(command, new SystemClock(), out, errors)),
-                new DoctorCommand(command -> print(out)),
-                new CertsCommand(Instant.EPOCH, Randoms.seeded(1), out));
-    }
+    /** A stream that fails at each write, and counts the writes. */
+    private static final class Failing extends OutputStream {
+        private final OutputStream target;
+        private int writes;
 
-    private static int print(PrintWriter out) {
-        out.println("ready");
-        return CommandRunner.OK;
-    }
-
-    private int run(OutputStream stream, String... arguments) {
-        CheckedWriter out = new CheckedWriter(stream);
-        err.getBuffer().setLength(0);
-        return new CommandRunner(commands(out), out, new PrintWriter(err)).run(arguments);
-    }
-
-    private List<String[]> thatPrint() {
-        List<String[]> printing = new ArrayList<>();
-        printing.add(new String[] {"--help"});
-        printing.add(new String[] {"--version"});
-        for (NodekeeperCommand command : commands(new PrintWriter(new StringWriter()))) {
-            String name = new CommandLine(command).getCommandName();
-            printing.add(new String[] {name, "--help"});
-            command.parts()
-                    .forEach(part ->
-                            printing.add(new String[] {name, new CommandLine(part).getCommandName(), "--help"}));
+        Failing(OutputStream target) {
+            this.target = target;
         }
-        printing.add(new String[] {"apiserver"});
-        printing.add(new String[] {"doctor"});
-        printing.add(new String[] {"simulate", "--nodes", "3", "--duration", "1m"});
-        printing.add(new String[] {"simulate", "--nodes", "3", "--duration", "1m", "-o", "json"});
-        return printing;
+
+        @Override
+        public void write(int value) throws IOException {
+            writes++;
+            target.write(value);
+        }
+
+        @Override
+        public void write(byte[] bytes, int from, int length) throws IOException {
+            writes++;
+            target.write(bytes, from, length);
+        }
+
+        @Override
+        public void close() throws IOException {
+            target.close();
+        }
     }
 
-    @Test
-    void aFullDiskBehindStandardOutputIsAFailureOfEveryCommand() throws Exception {
-        for (String[] arguments : thatPrint()) {
-            try (OutputStream full = new FileOutputStream("/dev/full")) {
-                assertThat(run(full, arguments)).as(Arrays.toString(arguments)).isEqualTo(1);
+    /** A disk that is full. */
+    private static Failing full() throws IOException {
+        return new Failing(new FileOutputStream("/dev/full"));
+    }
+
+    /** A pipe whose reader is gone. */
+    private static Failing closed() {
+        return new Failing(new OutputStream() {
+            @Override
+            public void write(int value) throws IOException {
+                throw new IOException("Broken pipe");
             }
-            assertThat(err.toString())
-                    .as(Arrays.toString(arguments))
-                    .contains("error: cannot write to standard output: No space left on device");
+        });
+    }
+
+    /** A data directory with certificates and a store. */
+    private Path data() throws IOException {
+        Path data = Files.createTempDirectory(directory, "data");
+        Certificates.open(data, Instant.now(), Randoms.seeded(1));
+        RocksJournal.create(data.resolve("store"), 1, List.of());
+        return data;
+    }
+
+    private String text(String name, String content) throws IOException {
+        return Files.writeString(directory.resolve(name), content, StandardCharsets.UTF_8)
+                .toString();
+    }
+
+    /** How each command ends well, if its output can be written: arguments behind its name. */
+    private Map<String, List<String>> samples() throws IOException {
+        String data = data().toString();
+        String kubeconfig = text("kubeconfig", "");
+        Path snapshot = directory.resolve("snapshot");
+        SnapshotFile.write(snapshot, new Journal.Recovered(1, List.of(), List.of()));
+        String encryption = text("encryption.yaml", """
+                apiVersion: apiserver.config.k8s.io/v1
+                kind: EncryptionConfiguration
+                resources:
+                - resources: [secrets]
+                  providers: [{identity: {}}]
+                """);
+        return Map.ofEntries(
+                Map.entry("up", List.of("--data-dir", data)),
+                Map.entry("apiserver", List.of("--data-dir", data)),
+                Map.entry("apiserver check", List.of("--data-dir", data)),
+                Map.entry("apiserver repair", List.of("--data-dir", data)),
+                Map.entry(
+                        "apiserver restore",
+                        List.of(
+                                "--data-dir",
+                                Files.createTempDirectory(directory, "new").toString(),
+                                snapshot.toString())),
+                Map.entry(
+                        "apiserver rewrite",
+                        List.of("--data-dir", data, "--encryption-provider-config", encryption)),
+                Map.entry(
+                        "apiserver snapshot",
+                        List.of("--data-dir", data, directory.resolve("saved").toString())),
+                Map.entry("controller", List.of("--kubeconfig", kubeconfig)),
+                Map.entry("agent", List.of("--kubeconfig", kubeconfig)),
+                Map.entry("hollow-nodes", List.of("--kubeconfig", kubeconfig)),
+                Map.entry("simulate", List.of("--nodes", "3", "--duration", "1m")),
+                Map.entry("why", List.of("n1", "--history-dir", history())),
+                Map.entry("doctor", List.of("--container-runtime-endpoint", "unix:///tmp/none.sock")),
+                Map.entry("certs", List.of("--data-dir", data, "--node", "n1", "--server", "https://h:1")));
+    }
+
+    /** A history with one decision about node n1. */
+    private String history() throws IOException {
+        Path at = Files.createTempDirectory(directory, "history");
+        ThreadLoop loop = new ThreadLoop("controller");
+        try {
+            FileHistory history = new FileHistory(at, 1 << 20, loop, new ControllerMetrics());
+            CompletableFuture.runAsync(
+                            () -> history.add(new Decision(
+                                    Instant.EPOCH, "n1", "uid-1", "Returned", "Heard of again.", JsonObject.EMPTY)),
+                            loop)
+                    .join();
+            history.close();
+        } finally {
+            loop.close();
         }
+        return at.toString();
+    }
+
+    /** Command lines of every command: its work, in each format that it has, its help, and the version. */
+    private List<List<String>> everyCommand() throws IOException {
+        List<List<String>> lines = new ArrayList<>(List.of(List.of("--help"), List.of("--version")));
+        Map<String, List<String>> samples = samples();
+        for (Map.Entry<String, CommandSpec> command : model.specs().entrySet()) {
+            List<String> line = new ArrayList<>(List.of(command.getKey().split(" ")));
+            lines.add(Stream.concat(line.stream(), Stream.of("--help")).toList());
+            // A new command needs a sample.
+            assertThat(samples).containsKey(command.getKey());
+            line.addAll(samples.get(command.getKey()));
+            lines.add(line);
+            if (command.getValue().findOption("--output") != null) {
+                lines.add(Stream.concat(line.stream(), Stream.of("-o", "json")).toList());
+            }
+        }
+        return lines;
     }
 
     @Test
-    void aReaderThatWentAwayEndsEveryCommandQuietly() {
-        for (String[] arguments : thatPrint()) {
-            OutputStream closed = new OutputStream() {
-                @Override
-                public void write(int value) throws IOException {
-                    throw new IOException("Broken pipe");
+    void aFullDiskBehindStandardOutputIsAFailureOfEveryCommandThatPrints() throws Exception {
+        List<String> silent = new ArrayList<>();
+        for (List<String> line : everyCommand()) {
+            try (Failing full = full()) {
+                int code = model.run(full, line);
+                List<String> errors =
+                        model.err().lines().filter(text -> text.startsWith("error")).toList();
+                if (full.writes == 0) {
+                    silent.add(line.get(1));
+                    assertThat(code).as(line + model.err()).isZero();
+                    assertThat(errors).as(line.toString()).isEmpty();
+                } else {
+                    assertThat(code).as(line.toString()).isEqualTo(1);
+                    assertThat(errors)
+                            .as(line.toString())
+                            .containsExactly("error: cannot write to standard output: No space left on device");
                 }
-            };
-            assertThat(run(closed, arguments)).as(Arrays.toString(arguments)).isEqualTo(141);
-            assertThat(err.toString()).doesNotContain("error");
+            }
+        }
+        // These write a file, and report to standard error.
+        assertThat(silent).containsExactlyInAnyOrder("snapshot", "restore");
+    }
+
+    @Test
+    void aReaderThatWentAwayEndsEveryCommandQuietly() throws Exception {
+        for (List<String> line : everyCommand()) {
+            try (Failing closed = closed()) {
+                int code = model.run(closed, line);
+                assertThat(code).as(line.toString()).isEqualTo(closed.writes == 0 ? 0 : 141);
+                assertThat(model.err()).as(line.toString()).doesNotContain("error");
+            }
         }
     }
 
     @Test
-    void anEmptyFileNameIsAFaultOfEveryFlagThatTakesOne() {
-        List<String> seen = new ArrayList<>();
-        for (NodekeeperCommand command : commands(new PrintWriter(new StringWriter()))) {
-            List<String> name = List.of(new CommandLine(command).getCommandName());
-            seen.addAll(refuseEmpty(command, name));
-            for (NodekeeperCommand part : command.parts()) {
-                seen.addAll(refuseEmpty(part, List.of(name.getFirst(), new CommandLine(part).getCommandName())));
-            }
+    void aFullDiskBehindAFileIsAFailureThatNamesIt() throws Exception {
+        // given outputs that are devices; what they would lose is not written elsewhere
+        Path data = data();
+        for (List<String> line : List.of(
+                List.of("apiserver", "snapshot", "--data-dir", data.toString(), "/dev/full"),
+                List.of(
+                        "certs", "--data-dir", data.toString(), "--node", "n1", "--server", "https://h:1", "--out",
+                        "/dev/full"),
+                List.of("simulate", "--nodes", "3", "--duration", "1m", "--trace", "/dev/full"))) {
+            int code = model.run(line);
+            assertThat(code).as(line.toString()).isIn(1, 2);
+            assertThat(model.err().lines().filter(text -> text.startsWith("error")))
+                    .as(line.toString())
+                    .hasSize(1);
+            assertThat(model.err()).contains("/dev/full");
         }
-        assertThat(seen)
-                .contains("up --data-dir", "apiserver --client-ca-file", "apiserver check --data-dir", "agent --config")
-                .hasSizeGreaterThan(25);
-    }
-
-    private List<String> refuseEmpty(NodekeeperCommand command, List<String> name) {
-        List<String> seen = new ArrayList<>();
-        for (OptionSpec option : new CommandLine(command).getCommandSpec().options()) {
-            if (option.type() == Path.class
-                    || Arrays.asList(option.auxiliaryTypes()).contains(Path.class)) {
-                List<String> arguments = new ArrayList<>(name);
-                arguments.add(option.longestName() + "=");
-                assertThat(run(OutputStream.nullOutputStream(), arguments.toArray(String[]::new)))
-                        .as(arguments.toString())
-                        .isEqualTo(2);
-                assertThat(err.toString())
-                        .contains(option.longestName() + " is empty; expected a " + option.paramLabel());
-                seen.add(String.join(" ", name) + " " + option.longestName());
-            }
-        }
-        return seen;
     }
 
     @Test
@@ -171,7 +251,6 @@ class CommandOutputTest {
     void aFileThatCannotBeWrittenIsNamedWithTheReason() throws Exception {
         // a directory that takes no files, whoever asks
         assertThat(run(
-                        OutputStream.nullOutputStream(),
                         "simulate",
                         "--nodes",
                         "3",
@@ -180,26 +259,30 @@ class CommandOutputTest {
                         "--trace",
                         "/proc/x"))
                 .isEqualTo(1);
-        assertThat(err.toString()).contains("error: cannot write --trace (/proc/x: no such file or directory");
+        assertThat(model.err()).contains("error: cannot write --trace (/proc/x: no such file or directory");
         // a directory for a file
-        assertThat(run(OutputStream.nullOutputStream(), "simulate", "--trace", directory.toString()))
+        assertThat(run("simulate", "--trace", directory.toString()))
                 .isEqualTo(2);
-        assertThat(err.toString()).contains("--trace is " + directory + ", which is a directory; expected a file");
+        assertThat(model.err()).contains("--trace is " + directory + ", which is a directory; expected a file");
         // a file for a directory, also further up
         Path file = Files.writeString(directory.resolve("file"), "", StandardCharsets.UTF_8);
-        assertThat(run(OutputStream.nullOutputStream(), "apiserver", "--data-dir", file.toString()))
+        assertThat(run("apiserver", "--data-dir", file.toString()))
                 .isEqualTo(2);
-        assertThat(err.toString()).contains("--data-dir is " + file + ", which is no directory");
-        assertThat(run(OutputStream.nullOutputStream(), "apiserver", "--data-dir", file + "/below"))
+        assertThat(model.err()).contains("--data-dir is " + file + ", which is no directory");
+        assertThat(run("apiserver", "--data-dir", file + "/below"))
                 .isEqualTo(2);
-        assertThat(err.toString())
+        assertThat(model.err())
                 .contains("--data-dir is " + file + "/below, which is no directory: " + file + " is a file");
         // and what cannot be read says why
-        assertThat(run(OutputStream.nullOutputStream(), "apiserver", "--client-ca-file", directory.toString()))
+        assertThat(run("apiserver", "--client-ca-file", directory.toString()))
                 .isEqualTo(2);
-        assertThat(err.toString()).contains("which is no file that can be read: it is a directory");
-        assertThat(run(OutputStream.nullOutputStream(), "apiserver", "--client-ca-file", "/none/x"))
+        assertThat(model.err()).contains("which is no file that can be read: it is a directory");
+        assertThat(run("apiserver", "--client-ca-file", "/none/x"))
                 .isEqualTo(2);
-        assertThat(err.toString()).contains("which is no file that can be read: its directory /none does not exist");
+        assertThat(model.err()).contains("which is no file that can be read: its directory /none does not exist");
+    }
+
+    private int run(String... arguments) {
+        return model.run(List.of(arguments));
     }
 }

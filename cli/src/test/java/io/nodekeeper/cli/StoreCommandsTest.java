@@ -158,6 +158,36 @@ class StoreCommandsTest {
         }
     }
 
+    @Test
+    void aStoreOfAnotherKindIsRefusedWithWhatToUseInstead() throws Exception {
+        write(ValueTransformer.IDENTITY, NODES + "n1");
+        Path file = configuration("");
+        for (String command : List.of("check", "repair", "rewrite", "snapshot", "restore")) {
+            List<String> operands = command.equals("snapshot") || command.equals("restore")
+                    ? List.of(file.toString())
+                    : command.equals("rewrite")
+                            ? List.of("--encryption-provider-config", file.toString())
+                            : List.of();
+            for (String flag : List.of("--store=etcd", "--etcd-servers=https://10.0.0.1:2379", "--store=memory")) {
+                String[] more = Stream.concat(Stream.of(flag), operands.stream()).toArray(String[]::new);
+                assertThat(run(command, more)).as(command + flag).isEqualTo(2);
+                assertThat(err.toString())
+                        .startsWith("error: this command works on a store in a --data-dir only (--store rocksdb); ")
+                        .contains(flag.equals("--store=memory") ? "ends with its server" : "for objects in etcd, ");
+            }
+        }
+        assertThat(run("rewrite", "--store=etcd", "--encryption-provider-config", file.toString()))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("\"kubectl get secrets -A -o json | kubectl replace -f -\"");
+        // nothing was changed, and the right kind is accepted
+        assertThat(run("check", "--store=rocksdb")).isZero();
+        // and the data directory of a server on etcd, which has no store, is explained
+        data = directory.resolve("etcd");
+        Files.createDirectories(data.resolve("pki"));
+        assertThat(run("snapshot", file.toString())).isEqualTo(2);
+        assertThat(err.toString()).contains("If that server has --store etcd, use \"etcdctl snapshot save\"");
+    }
+
     private Path configuration(String keys) throws IOException {
         return Files.writeString(directory.resolve("encryption.yaml"), """
                 apiVersion: apiserver.config.k8s.io/v1

@@ -1,5 +1,6 @@
 package io.nodekeeper.client;
 
+import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -44,7 +45,7 @@ public final class InCluster {
         List<X509Certificate> authorities = List.of();
         Path ca = directory.resolve("ca.crt");
         try {
-            authorities = Pem.certificates(Files.readString(ca, StandardCharsets.ISO_8859_1));
+            authorities = Pem.certificates(SmallFiles.text(ca, StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
             faults.add(ca + " cannot be read");
         } catch (IllegalArgumentException e) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.client;
 
+import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -169,7 +170,7 @@ public final class Kubeconfig {
             return Optional.empty();
         }
         try {
-            return Optional.of(Files.readString(beside(path), StandardCharsets.ISO_8859_1));
+            return Optional.of(SmallFiles.text(beside(path), StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
             faults.add(where + ": " + key + " " + beside(path) + " cannot be read");
             return Optional.empty();
@@ -184,7 +185,7 @@ public final class Kubeconfig {
         try {
             Object root = new Load(
                             LoadSettings.builder().setLabel(file.toString()).build())
-                    .loadFromString(Files.readString(file));
+                    .loadFromString(SmallFiles.text(file));
             if (root instanceof Map<?, ?> map) {
                 return map;
             }

@@ -1,8 +1,8 @@
 package io.nodekeeper.client;
 
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.time.Clock;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -62,6 +62,6 @@ final class TokenSource {
     }
 
     private static String read(Path path) throws IOException {
-        return Files.readString(path).strip();
+        return SmallFiles.text(path).strip();
     }
 }

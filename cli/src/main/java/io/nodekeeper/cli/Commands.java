@@ -1,0 +1,49 @@
+package io.nodekeeper.cli;
+
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.SystemClock;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.BiFunction;
+
+/** The list of all commands, in the order in which the help shows them. Tests of every command use the same list. */
+final class Commands {
+    private Commands() {}
+
+    /**
+     * What commands start and connect to.
+     *
+     * @param runtime makes the client of the container runtime at a socket, whose results come on a loop
+     */
+    record Processes(
+            Launcher<UpCommand> up,
+            Launcher<ApiServerCommand> apiServer,
+            Launcher<ControllerCommand> controller,
+            Launcher<AgentCommand> agent,
+            Launcher<HollowNodesCommand> hollowNodes,
+            BiFunction<Path, Loop, ContainerRuntime> runtime) {}
+
+    /** All commands; answers go to {@code out}, progress and errors to {@code err}. */
+    static List<NodekeeperCommand> all(Processes processes, PrintWriter out, PrintWriter err) {
+        SystemClock clock = new SystemClock();
+        return List.of(
+                new UpCommand(processes.up),
+                new ApiServerCommand(
+                        processes.apiServer,
+                        new SnapshotCommand(err),
+                        new RestoreCommand(err),
+                        new CheckCommand(out),
+                        new RepairCommand(out),
+                        new RewriteCommand(out)),
+                new ControllerCommand(processes.controller),
+                new AgentCommand(processes.agent),
+                new HollowNodesCommand(processes.hollowNodes),
+                new SimulateCommand(command -> SimulateProcess.run(command, out, err)),
+                new WhyCommand(command -> WhyProcess.run(command, clock, out, err)),
+                new DoctorCommand(command -> DoctorProcess.run(command, processes.runtime, out, err)),
+                new CertsCommand(clock.wallTime(), Randoms.secure(), out));
+    }
+}
