@@ -2,12 +2,14 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.apiserver.wire.ProtobufList;
 import io.nodekeeper.store.Entry;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A list in the form that was asked for. It holds the versions of one revision by reference, so that it is consistent
@@ -21,6 +23,8 @@ final class ListPieces implements Pieces {
     private final ListOptions options;
     private final Media media;
     private final Instant now;
+    private final JsonObject metadata;
+    private final List<Entry> all;
     private final Iterator<Entry> entries;
     private final long held;
     private String head;
@@ -44,6 +48,8 @@ final class ListPieces implements Pieces {
         this.options = options;
         this.media = media;
         this.now = now;
+        this.metadata = metadata;
+        all = entries;
         this.entries = entries.iterator();
         held = held(entries);
         head = switch (media.form()) {
@@ -72,14 +78,38 @@ final class ListPieces implements Pieces {
         ByteArrayOutputStream out = new ByteArrayOutputStream(SIZE + SIZE / 4);
         out.writeBytes(head.getBytes(StandardCharsets.UTF_8));
         head = "";
-        while (out.size() < SIZE && entries.hasNext()) {
-            write(entries.next(), out);
+        long examined = 0;
+        while (out.size() < SIZE && examined < EXAMINED && entries.hasNext()) {
+            Entry entry = entries.next();
+            examined += entry.length();
+            write(entry, out);
         }
-        if (out.size() < SIZE) {
+        if (!entries.hasNext()) {
             ended = true;
             out.writeBytes("]}".getBytes(StandardCharsets.UTF_8));
         }
-        return List.of(out.toByteArray());
+        return out.size() == 0 ? NOTHING_YET : List.of(out.toByteArray());
+    }
+
+    /** As {@code metadata.items}, in Kubernetes' message for lists of this kind; tables have none. */
+    @Override
+    public Optional<Pieces> inProtobuf() {
+        Optional<ProtobufList> form = switch (media.form()) {
+            case OBJECT ->
+                ProtobufList.of(resource.type().apiVersion(), resource.type().kind() + "List");
+            case METADATA -> ProtobufList.of(media.apiVersion(), "PartialObjectMetadataList");
+            case TABLE -> Optional.empty();
+        };
+        return form.map(list -> new ProtobufPieces(list, metadata, all, this::selected, held));
+    }
+
+    /** The object as it is to be shown, if it is selected. */
+    private Optional<JsonObject> selected(Entry entry) {
+        JsonObject object = resource.codec().decode(entry);
+        if (!options.matches(resource, object)) {
+            return Optional.empty();
+        }
+        return Optional.of(media.form() == Media.Form.METADATA ? media.metadataOf(object) : object);
     }
 
     private void write(Entry entry, ByteArrayOutputStream out) {

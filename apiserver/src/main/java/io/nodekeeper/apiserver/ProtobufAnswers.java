@@ -43,8 +43,7 @@ final class ProtobufAnswers {
             case ApiResponse.Full full
             when full.body().length > SMALL -> CompletableFuture.supplyAsync(() -> whole(full), workers);
             case ApiResponse.Full full -> CompletableFuture.completedFuture(whole(full));
-            // A message has its length at the front: the whole list has to be there first.
-            case ApiResponse.InPieces pieces -> CompletableFuture.supplyAsync(() -> whole(pieces.whole()), workers);
+            case ApiResponse.InPieces large -> CompletableFuture.completedFuture(inPieces(large));
             case ApiResponse.Streamed streamed -> CompletableFuture.completedFuture(stream(streamed));
         };
     }
@@ -55,6 +54,14 @@ final class ProtobufAnswers {
         return message.<ApiResponse>map(
                         bytes -> new ApiResponse.Full(full.status(), typed(full.headers(), Protobuf.MEDIA_TYPE), bytes))
                 .orElse(full);
+    }
+
+    private static ApiResponse inPieces(ApiResponse.InPieces large) {
+        return large.pieces()
+                .inProtobuf()
+                .<ApiResponse>map(pieces ->
+                        new ApiResponse.InPieces(large.status(), typed(large.headers(), Protobuf.MEDIA_TYPE), pieces))
+                .orElse(large);
     }
 
     private ApiResponse stream(ApiResponse.Streamed streamed) {
@@ -82,9 +89,12 @@ final class ProtobufAnswers {
                 sink.writeFirst(new Pieces() {
                     @Override
                     public List<byte[]> next() {
-                        return pieces.next().stream()
-                                .map(ProtobufAnswers.this::frame)
-                                .toList();
+                        List<byte[]> piece = pieces.next();
+                        return piece == NOTHING_YET
+                                ? piece
+                                : piece.stream()
+                                        .map(ProtobufAnswers.this::frame)
+                                        .toList();
                     }
 
                     @Override

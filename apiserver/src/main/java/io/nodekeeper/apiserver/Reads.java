@@ -25,6 +25,12 @@ final class Reads {
     /** Lists of so many bytes of objects are answered as a whole, with their length; Kubernetes compresses larger ones. */
     private static final long WHOLE = 128 << 10;
 
+    /**
+     * About how many bytes of objects are looked at for a page with a selector. A page may have fewer objects than its limit,
+     * and none, as in Kubernetes; the client goes on with its token. Some 200 ms of work.
+     */
+    private static final long EXAMINED = 16 << 20;
+
     private static final Duration POLL = Duration.ofMillis(50);
 
     private final Store store;
@@ -112,23 +118,26 @@ final class Reads {
         String from = after;
         long revision = at;
         long remaining;
-        // With a selector a page of the store may hold few matches: go on until the page is full or the list ends.
+        long examined = 0;
+        // With a selector a page of the store may hold few matches: go on until the page is full, the list ends, or it
+        // is much.
         do {
             Listing listing = listing(resource, namespace, from, limit, revision, options);
             revision = listing.revision();
             remaining = listing.remaining() + listing.entries().size();
             for (Entry entry : listing.entries()) {
-                if (limit > 0 && items.size() == limit) {
+                if (limit > 0 && (items.size() == limit || examined >= EXAMINED)) {
                     break;
                 }
                 from = entry.key();
                 remaining--;
+                examined += entry.length();
                 // Without a limit the objects are looked at when they are shown.
                 if (limit == 0 || options.matches(resource, entry)) {
                     items.add(entry);
                 }
             }
-        } while (remaining > 0 && items.size() < limit);
+        } while (remaining > 0 && items.size() < limit && examined < EXAMINED);
         JsonObject.Builder metadata = JsonObject.builder().put("resourceVersion", Long.toString(revision));
         if (remaining > 0) {
             metadata.put("continue", new ListOptions.Token(revision, from.substring(prefix.length())).encode());

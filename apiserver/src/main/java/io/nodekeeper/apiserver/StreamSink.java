@@ -17,7 +17,9 @@ public interface StreamSink {
      */
     default void writeFirst(Pieces pieces) {
         for (List<byte[]> piece = pieces.next(); !piece.isEmpty(); piece = pieces.next()) {
-            piece.forEach(this::writeFirst);
+            if (piece != Pieces.NOTHING_YET) {
+                piece.forEach(this::writeFirst);
+            }
         }
     }
 

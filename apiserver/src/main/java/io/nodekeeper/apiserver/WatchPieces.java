@@ -69,9 +69,10 @@ final class WatchPieces implements Pieces {
     public List<byte[]> next() {
         List<byte[]> lines = new ArrayList<>();
         long size = 0;
-        while (size < SIZE && !ended) {
+        long examined = 0;
+        while (size < SIZE && examined < EXAMINED && !ended) {
             int before = lines.size();
-            step(lines, SIZE - size);
+            examined += step(lines, SIZE - size);
             for (byte[] line : lines.subList(before, lines.size())) {
                 size += line.length;
             }
@@ -79,32 +80,38 @@ final class WatchPieces implements Pieces {
         if (lines.isEmpty() && expired) {
             script.end();
         }
-        return lines;
+        return lines.isEmpty() && !ended ? NOTHING_YET : lines;
     }
 
-    private void step(List<byte[]> lines, long room) {
+    /** Adds what comes next to {@code lines}; returns how many bytes of objects were looked at for it. */
+    private long step(List<byte[]> lines, long room) {
         if (entries != null) {
             if (entries.hasNext()) {
-                lines.addAll(script.added(entries.next()));
-                return;
+                Entry entry = entries.next();
+                lines.addAll(script.added(entry));
+                return entry.length();
             }
             entries = null;
             lines.addAll(script.initialEventsEnd(version));
         }
         try {
             Changes changes = store.changes(target, version, CHANGES, room);
+            long examined = 0;
             for (Event event : changes.events()) {
                 lines.addAll(script.changed(event));
+                examined += event.after().or(event::before).map(Entry::length).orElse(0);
             }
             version = changes.through();
             if (!changes.more()) {
                 ended = true;
                 script.live(version);
             }
+            return examined;
         } catch (StoreException.Compacted e) {
             ended = true;
             expired = true;
             lines.addAll(script.expired(e));
+            return 0;
         }
     }
 

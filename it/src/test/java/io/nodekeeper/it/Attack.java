@@ -122,12 +122,11 @@ enum Attack {
             return put(prey, clients[thread], "w" + one % 40, one + "x".repeat(240_000));
         });
     }),
-    LISTS("lists of 60 objects of 240 KB", (prey, until) -> {
-        fill(prey, 60);
-        // The time of the lists does not include that of the objects.
-        long listed = Math.max(until, System.nanoTime() + TimeUnit.SECONDS.toNanos(4));
-        return gets(16, Prey.HEAVY, maps()).attack(prey, listed);
-    }),
+    LISTS("lists of 60 objects of 240 KB", lists(maps(), "application/json")),
+    LISTS_PROTOBUF("the same lists in protobuf", lists(maps(), "application/vnd.kubernetes.protobuf")),
+    LISTS_NOTHING(
+            "the same lists with a selector that selects nothing",
+            lists(maps() + "?labelSelector=a%3Db", "application/json")),
     DELETIONS("deletions of collections with events of 1.4 MB", (prey, until) -> {
         HttpClient[] clients = clients(prey, 4, HttpClient.Version.HTTP_1_1);
         AtomicInteger number = new AtomicInteger();
@@ -275,6 +274,16 @@ enum Attack {
     /** Reads again and again. */
     private static Way gets(int connections, String token, String path) {
         return (prey, until) -> requests(prey, until, connections, token, "GET", path, "application/json", () -> "");
+    }
+
+    /** Lists objects again and again, in a form. */
+    private static Way lists(String path, String type) {
+        return (prey, until) -> {
+            fill(prey, 60);
+            // The time of the lists does not include that of the objects.
+            long listed = Math.max(until, System.nanoTime() + TimeUnit.SECONDS.toNanos(4));
+            return requests(prey, listed, 16, Prey.HEAVY, "GET", path, type, () -> "");
+        };
     }
 
     private static Way patches(String type, String body) {

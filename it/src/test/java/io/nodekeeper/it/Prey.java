@@ -74,7 +74,7 @@ final class Prey {
             throws IOException, InterruptedException {
         HttpRequest.Builder request = HttpRequest.newBuilder(address.resolve(path))
                 .timeout(Duration.ofSeconds(20))
-                .header("Content-Type", type)
+                .header(method.equals("GET") ? "Accept" : "Content-Type", type)
                 .method(method, HttpRequest.BodyPublishers.ofString(body));
         if (!token.isEmpty()) {
             request.header("Authorization", "Bearer " + token);

@@ -34,6 +34,9 @@ final class GzipPieces implements Pieces, AutoCloseable {
         }
         while (!ended && (out.size() == 0 || out.size() == HEAD.length)) {
             List<byte[]> parts = plain.next();
+            if (parts == NOTHING_YET) {
+                return out.size() == 0 ? NOTHING_YET : List.of(out.toByteArray());
+            }
             for (byte[] part : parts) {
                 sum.update(part);
                 deflater.setInput(part);

@@ -158,10 +158,13 @@ final class NettySink implements StreamSink {
                     }
                     break;
                 }
-                framing.write(context, source.ready);
-                source.ready = List.of();
+                // What finds nothing is progress, too: the reader has nothing to take.
                 progress++;
-                wrote = true;
+                if (source.ready != Pieces.NOTHING_YET) {
+                    framing.write(context, source.ready);
+                    wrote = true;
+                }
+                source.ready = List.of();
                 // The next one is made while this one is on its way.
                 fetch(source);
                 continue;

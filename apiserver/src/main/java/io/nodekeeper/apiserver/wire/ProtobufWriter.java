@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 public final class ProtobufWriter {
-    private static final ByteString MAGIC = ByteString.copyFromUtf8("k8s\0");
+    static final ByteString MAGIC = ByteString.copyFromUtf8("k8s\0");
 
     private ProtobufWriter() {}
 
@@ -55,7 +55,7 @@ public final class ProtobufWriter {
         });
     }
 
-    private static Optional<Descriptor> descriptor(String apiVersion, String kind) {
+    static Optional<Descriptor> descriptor(String apiVersion, String kind) {
         boolean meta = kind.equals("Status")
                 || kind.startsWith("APIResource")
                 || kind.startsWith("APIGroup")
@@ -78,7 +78,7 @@ public final class ProtobufWriter {
         return MAGIC.concat(unknown).toByteArray();
     }
 
-    private static Message message(Descriptor type, JsonObject json) {
+    static Message message(Descriptor type, JsonObject json) {
         DynamicMessage.Builder message = DynamicMessage.newBuilder(type);
         for (FieldDescriptor field : type.getFields()) {
             if (FieldNames.isInlined(field)) {

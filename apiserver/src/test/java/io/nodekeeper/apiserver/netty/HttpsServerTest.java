@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.netty;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,10 +13,12 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.http.HttpClient;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.Locale;
+import java.util.zip.GZIPInputStream;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -192,6 +195,36 @@ class HttpsServerTest {
             connection.send(get("/api/v1/nodes"));
             assertThat(connection.answer()).endsWith("\"items\":[]}");
         }
+    }
+
+    @Test
+    void aListThatSelectsOneOfManyIsWholeWithAndWithoutCompression() throws Exception {
+        // given 4 MB of objects, of which the last one is selected
+        for (int i = 0; i < 20; i++) {
+            server.post(
+                    "/api/v1/namespaces/default/configmaps",
+                    "{\"metadata\":{\"name\":\"c" + (10 + i) + "\",\"labels\":{\"l\":\"" + (i == 19 ? "a" : "b")
+                            + "\"}},\"data\":{\"d\":\"" + "x".repeat(200_000) + "\"}}");
+        }
+        // when it is listed, and watched from the beginning
+        String selected = "/api/v1/namespaces/default/configmaps?labelSelector=l%3Da";
+        String list = server.get(selected).body();
+        HttpResponse<byte[]> packed = server.client(HttpClient.Version.HTTP_2)
+                .send(
+                        server.request(selected)
+                                .header("Accept-Encoding", "gzip")
+                                .build(),
+                        HttpResponse.BodyHandlers.ofByteArray());
+        String watch = server.get(selected + "&watch=1&timeoutSeconds=1&resourceVersion=0")
+                .body();
+        // then it comes, and nothing else
+        assertThat(list).contains("\"name\":\"c29\"").doesNotContain("c28").endsWith("]}");
+        try (GZIPInputStream plain = new GZIPInputStream(new ByteArrayInputStream(packed.body()))) {
+            assertThat(new String(plain.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo(list);
+        }
+        assertThat(watch.lines().filter(line -> line.contains("\"ADDED\"")))
+                .hasSize(1)
+                .allMatch(line -> line.contains("c29"));
     }
 
     @Test
