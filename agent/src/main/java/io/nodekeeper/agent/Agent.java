@@ -1,5 +1,23 @@
 package io.nodekeeper.agent;
 
+import io.nodekeeper.agent.eviction.EvictionSignal;
+import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.eviction.Pressure;
+import io.nodekeeper.agent.eviction.PressureMonitor;
+import io.nodekeeper.agent.facts.HostFacts;
+import io.nodekeeper.agent.health.LoopMonitor;
+import io.nodekeeper.agent.heartbeat.LeaseRenewer;
+import io.nodekeeper.agent.heartbeat.StatusReporter;
+import io.nodekeeper.agent.host.Host;
+import io.nodekeeper.agent.host.HostSnapshots;
+import io.nodekeeper.agent.registration.InitialNode;
+import io.nodekeeper.agent.registration.Registration;
+import io.nodekeeper.agent.runtime.NoRuntime;
+import io.nodekeeper.agent.runtime.RuntimeView;
+import io.nodekeeper.agent.status.NodeEvent;
+import io.nodekeeper.agent.status.StatusInputs;
+import io.nodekeeper.agent.status.StatusResult;
+import io.nodekeeper.agent.status.StatusSetters;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.client.EventRecorder;
@@ -38,14 +56,14 @@ public final class Agent {
     private final AgentPorts ports;
     private final Loop loop;
     private final HostSnapshots snapshots;
-    private final PressureRule pressureRule;
+    private final PressureMonitor pressureRule;
     private final Registration registration;
     private final StatusReporter reporter;
     private final LeaseRenewer lease;
     private final RuntimeView runtime;
     private final StartListener listener;
-    private final LoopWatch.Beat statusBeat;
-    private final LoopWatch.Beat pressureBeat;
+    private final LoopMonitor.Beat statusBeat;
+    private final LoopMonitor.Beat pressureBeat;
     private final CompletableFuture<Void> registered = new CompletableFuture<>();
     private final List<Periodic> loops = new ArrayList<>();
     private Set<Pressure> pressures = EnumSet.noneOf(Pressure.class);
@@ -54,7 +72,7 @@ public final class Agent {
 
     /** An agent at rest that speaks for {@code host}, which has no container runtime. */
     public Agent(AgentConfig config, AgentPorts ports, Host host) {
-        this(config, ports, host, RuntimeView.NONE, new LoopWatch(ports.loop().clock()), StartListener.NONE);
+        this(config, ports, host, new NoRuntime(), new LoopMonitor(ports.loop().clock()), StartListener.NONE);
     }
 
     /** An agent at rest that speaks for {@code host} and its runtime; its loops give signs of life to {@code watch}. */
@@ -63,7 +81,7 @@ public final class Agent {
             AgentPorts ports,
             Host host,
             RuntimeView runtime,
-            LoopWatch watch,
+            LoopMonitor watch,
             StartListener listener) {
         this.config = config;
         this.ports = ports;
@@ -72,9 +90,9 @@ public final class Agent {
         this.listener = listener;
         statusBeat = watch.loop("syncloop", config.nodeStatusUpdateFrequency());
         pressureBeat = watch.loop("pressure", PRESSURE_PERIOD);
-        LoopWatch.Beat leaseBeat = watch.loop("lease", config.leaseInterval());
+        LoopMonitor.Beat leaseBeat = watch.loop("lease", config.leaseInterval());
         this.snapshots = new HostSnapshots(config.nodeName(), host, loop);
-        this.pressureRule = new PressureRule(config.thresholds(), config.evictionPressureTransitionPeriod());
+        this.pressureRule = new PressureMonitor(config.thresholds(), config.evictionPressureTransitionPeriod());
         this.registration = new Registration(config, ports.registration(), this::initial, this::created);
         this.reporter = new StatusReporter(
                 config,
@@ -188,7 +206,7 @@ public final class Agent {
     private void judgePressures() {
         pressureBeat.beat();
         Set<Pressure> now =
-                pressureRule.observe(snapshots.facts().signals(), loop.clock().nanoTime());
+                pressureRule.observe(EvictionSignal.levels(snapshots.facts()), loop.clock().nanoTime());
         if (!now.equals(pressures)) {
             log.info("Node {}: pressures are now {}", config.nodeName(), now);
             pressures = now;

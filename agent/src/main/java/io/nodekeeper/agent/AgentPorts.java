@@ -1,5 +1,6 @@
 package io.nodekeeper.agent;
 
+import io.nodekeeper.agent.heartbeat.NodeSource;
 import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.time.Loop;

@@ -7,6 +7,15 @@ import static io.nodekeeper.agent.FakeCluster.NODES;
 import static io.nodekeeper.agent.FakeCluster.STATUS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.facts.Filesystem;
+import io.nodekeeper.agent.facts.HostAddresses;
+import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.facts.MachineInfo;
+import io.nodekeeper.agent.host.HollowHost;
+import io.nodekeeper.agent.host.Host;
+import io.nodekeeper.agent.status.StatusSetters;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import java.time.Duration;
@@ -149,7 +158,7 @@ class AgentTest {
     @Tag("A31")
     void patchesWithEveryUpdateIfTheReportIsAsFrequent() {
         cluster.random = new Least();
-        start(AgentConfig.builder("n1")
+        start(new AgentConfigBuilder("n1")
                 .nodeStatusUpdateFrequency(Duration.ofSeconds(20))
                 .nodeStatusReportFrequency(Duration.ofSeconds(20))
                 .build());
@@ -161,7 +170,7 @@ class AgentTest {
     @Test
     @Tag("A31")
     void patchesEveryFiveMinutesOtherwise() {
-        start(AgentConfig.builder("n1")
+        start(new AgentConfigBuilder("n1")
                 .nodeStatusUpdateFrequency(Duration.ofSeconds(20))
                 .build());
         cluster.advance(Duration.ofMinutes(8));
@@ -175,7 +184,7 @@ class AgentTest {
         cluster.random = new Least();
         cluster.store(StatusSetters.apply(Fixtures.bare(), Fixtures.inputs()).node());
         cluster.cacheEmpty = true;
-        start(AgentConfig.builder("n1").registerNode(false).build());
+        start(new AgentConfigBuilder("n1").registerNode(false).build());
         cluster.refuse("GET " + NODE, -1);
         // The first round ends after four deadlines of 10 s, at 40 s.
         cluster.advance(Duration.ofSeconds(49));

@@ -1,5 +1,6 @@
 package io.nodekeeper.agent;
 
+import io.nodekeeper.agent.heartbeat.NodeSource;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
@@ -26,32 +27,32 @@ import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /** An API server with at most one node and its lease, in virtual time, whose cache is always fresh. */
-final class FakeCluster implements NodeSource {
-    static final String NODES = "/api/v1/nodes";
-    static final String NODE = NODES + "/n1";
-    static final String STATUS = NODE + "/status";
-    static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
-    static final String LEASE = LEASES + "/n1";
+public final class FakeCluster implements NodeSource {
+    public static final String NODES = "/api/v1/nodes";
+    public static final String NODE = NODES + "/n1";
+    public static final String STATUS = NODE + "/status";
+    public static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+    public static final String LEASE = LEASES + "/n1";
 
-    final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
-    final VirtualTime.VirtualLoop loop = time.loop("agent");
-    final FakeTransport transport = new FakeTransport();
-    final KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
-    final List<String> events = new ArrayList<>();
+    public final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
+    public final VirtualTime.VirtualLoop loop = time.loop("agent");
+    public final FakeTransport transport = new FakeTransport();
+    public final KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
+    public final List<String> events = new ArrayList<>();
     /** What each call did, as {@code seconds METHOD target}. */
-    final List<String> timed = new ArrayList<>();
+    public final List<String> timed = new ArrayList<>();
     /** {@code METHOD target} → the refusal to answer with; -1 hangs. */
-    final Map<String, Integer> refusals = new HashMap<>();
+    public final Map<String, Integer> refusals = new HashMap<>();
 
     private final List<Consumer<Node>> listeners = new ArrayList<>();
-    Optional<Node> node = Optional.empty();
-    Optional<Lease> lease = Optional.empty();
-    boolean cacheEmpty;
-    int repeatedFailures;
-    RandomGenerator random = Randoms.seeded(1);
+    public Optional<Node> node = Optional.empty();
+    public Optional<Lease> lease = Optional.empty();
+    public boolean cacheEmpty;
+    public int repeatedFailures;
+    public RandomGenerator random = Randoms.seeded(1);
     private int uid;
 
-    FakeCluster() {
+    public FakeCluster() {
         Function<Call, Optional<Reply>> server = call -> {
             timed.add(time.elapsed().toMillis() / 1000.0 + " " + call);
             int refusal = refusals.getOrDefault(call.toString(), 0);
@@ -69,7 +70,7 @@ final class FakeCluster implements NodeSource {
         transport.answer(server);
     }
 
-    AgentPorts ports() {
+    public AgentPorts ports() {
         return new AgentPorts(
                 client,
                 client,
@@ -91,34 +92,34 @@ final class FakeCluster implements NodeSource {
         listeners.add(listener);
     }
 
-    void store(Node stored) {
+    public void store(Node stored) {
         node = Optional.of(stored);
     }
 
     /** Stores what somebody else wrote, and lets the watch tell of it. */
-    void show(Node stored) {
+    public void show(Node stored) {
         store(stored);
         listeners.forEach(listener -> listener.accept(stored));
     }
 
-    void refuse(String call, int code) {
+    public void refuse(String call, int code) {
         refusals.put(call, code);
     }
 
-    void advance(Duration duration) {
+    public void advance(Duration duration) {
         time.advance(duration);
     }
 
-    List<String> log() {
+    public List<String> log() {
         return transport.log();
     }
 
     /** How often that call was made. */
-    long count(String call) {
+    public long count(String call) {
         return transport.log().stream().filter(call::equals).count();
     }
 
-    JsonObject body(int call) {
+    public JsonObject body(int call) {
         return Json.parseObject(transport.calls().get(call).body());
     }
 

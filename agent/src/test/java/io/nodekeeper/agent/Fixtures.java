@@ -1,5 +1,17 @@
 package io.nodekeeper.agent;
 
+import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.eviction.Pressure;
+import io.nodekeeper.agent.facts.Fact;
+import io.nodekeeper.agent.facts.Filesystem;
+import io.nodekeeper.agent.facts.HostAddresses;
+import io.nodekeeper.agent.facts.HostFacts;
+import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.facts.MachineInfo;
+import io.nodekeeper.agent.facts.ReadyErrors;
+import io.nodekeeper.agent.facts.RuntimeFacts;
+import io.nodekeeper.agent.status.StatusInputs;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
@@ -11,25 +23,25 @@ import java.util.Map;
 import java.util.Set;
 
 /** The machine and the nodes that the scenarios speak of. */
-final class Fixtures {
-    static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
-    static final MachineInfo MACHINE = new MachineInfo(
+public final class Fixtures {
+    public static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+    public static final MachineInfo MACHINE = new MachineInfo(
             4, 17_179_869_184L, 0, Map.of(), "machine", "system", "boot-a", "6.1.0", "Test Linux 1", "amd64");
-    static final Filesystem DISK =
+    public static final Filesystem DISK =
             new Filesystem(new Level(90_000_000_000L, 107_374_182_400L), new Level(50_000_000, 52_428_800));
-    static final InetAddress IP = InetAddress.ofLiteral("10.0.0.1");
+    public static final InetAddress IP = InetAddress.ofLiteral("10.0.0.1");
 
     private Fixtures() {}
 
-    static AgentConfig config() {
-        return AgentConfig.builder("n1").build();
+    public static AgentConfig config() {
+        return new AgentConfigBuilder("n1").build();
     }
 
-    static HostFacts facts() {
+    public static HostFacts facts() {
         return facts(MACHINE);
     }
 
-    static HostFacts facts(MachineInfo machine) {
+    public static HostFacts facts(MachineInfo machine) {
         return new HostFacts(
                 Fact.of(machine, 0),
                 Fact.of(DISK, 0),
@@ -38,15 +50,15 @@ final class Fixtures {
                 Fact.of(new HostAddresses(List.of(IP), List.of(IP), List.of(IP)), 0));
     }
 
-    static StatusInputs inputs() {
+    public static StatusInputs inputs() {
         return inputs(config(), facts());
     }
 
-    static StatusInputs inputs(AgentConfig config, HostFacts facts) {
+    public static StatusInputs inputs(AgentConfig config, HostFacts facts) {
         return inputs(config, facts, false);
     }
 
-    static StatusInputs inputs(AgentConfig config, HostFacts facts, boolean knownUnschedulable) {
+    public static StatusInputs inputs(AgentConfig config, HostFacts facts, boolean knownUnschedulable) {
         return new StatusInputs(
                 config,
                 "v1",
@@ -60,27 +72,27 @@ final class Fixtures {
                 knownUnschedulable);
     }
 
-    static StatusInputs inputs(Set<Pressure> pressures, ReadyErrors errors, Instant now) {
+    public static StatusInputs inputs(Set<Pressure> pressures, ReadyErrors errors, Instant now) {
         return new StatusInputs(
                 config(), "v1", facts(), pressures, RuntimeFacts.NONE, errors, List.of(), false, now, false);
     }
 
-    static StatusInputs inputs(RuntimeFacts runtime) {
+    public static StatusInputs inputs(RuntimeFacts runtime) {
         return new StatusInputs(
                 config(), "v1", facts(), Set.of(), runtime, ReadyErrors.NONE, List.of(), false, NOW, false);
     }
 
-    static Node bare() {
+    public static Node bare() {
         return new Node(JsonObject.builder()
                 .put("metadata", JsonObject.EMPTY.with("name", "n1"))
                 .build());
     }
 
-    static Node status(Node node, String name, JsonObject value) {
+    public static Node status(Node node, String name, JsonObject value) {
         return new Node(node.json().update("status", status -> status.with(name, value)));
     }
 
-    static Node addresses(Node node, String... typesAndAddresses) {
+    public static Node addresses(Node node, String... typesAndAddresses) {
         JsonArray addresses = JsonArray.EMPTY;
         for (int i = 0; i < typesAndAddresses.length; i += 2) {
             addresses = addresses.plus(JsonObject.builder()
@@ -92,7 +104,7 @@ final class Fixtures {
         return new Node(node.json().update("status", status -> status.with("addresses", all)));
     }
 
-    static JsonObject resources(String... namesAndQuantities) {
+    public static JsonObject resources(String... namesAndQuantities) {
         JsonObject.Builder resources = JsonObject.builder();
         for (int i = 0; i < namesAndQuantities.length; i += 2) {
             resources.put(namesAndQuantities[i], namesAndQuantities[i + 1]);
@@ -100,7 +112,7 @@ final class Fixtures {
         return resources.build();
     }
 
-    static Condition condition(Node node, String type) {
+    public static Condition condition(Node node, String type) {
         return node.condition(type).orElseThrow(() -> new AssertionError(type + " is missing in " + node.json()));
     }
 }

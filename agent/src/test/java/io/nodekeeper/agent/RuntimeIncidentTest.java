@@ -3,11 +3,13 @@ package io.nodekeeper.agent;
 import static io.nodekeeper.agent.FakeCluster.STATUS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.calls.CallTracker;
+import io.nodekeeper.agent.calls.OperationListener;
 import io.nodekeeper.agent.culprit.CulpritListener;
 import io.nodekeeper.agent.culprit.CulpritWatch;
-import io.nodekeeper.agent.culprit.Workload;
-import io.nodekeeper.agent.ledger.Ledger;
-import io.nodekeeper.agent.ledger.OperationListener;
+import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
+import io.nodekeeper.agent.health.LoopMonitor;
+import io.nodekeeper.agent.host.HollowHost;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PlegConfig;
 import io.nodekeeper.agent.pleg.PlegMetrics;
@@ -35,7 +37,7 @@ class RuntimeIncidentTest {
 
     private final FakeCluster cluster = new FakeCluster();
     private final FakeRuntime runtime = new FakeRuntime(cluster.loop);
-    private final LoopWatch loops = new LoopWatch(cluster.loop.clock());
+    private final LoopMonitor loops = new LoopMonitor(cluster.loop.clock());
     private final List<String> ready = new ArrayList<>();
     private Optional<Duration> liveVersion = Optional.empty();
 
@@ -50,12 +52,12 @@ class RuntimeIncidentTest {
     }
 
     private Agent start(PlegConfig pleg) {
-        Ledger ledger = new Ledger(runtime, cluster.loop.clock(), OperationListener.NONE);
+        CallTracker ledger = new CallTracker(runtime, cluster.loop.clock(), OperationListener.NONE);
         Pleg generator = new Pleg(ledger, cluster.loop, pleg, PlegMetrics.NONE);
         CulpritWatch culprits = new CulpritWatch(
                 ledger,
                 ledger,
-                () -> Workload.of(
+                () -> ContainerIndex.of(
                         generator.inventory().sandboxes(), generator.inventory().containers()),
                 (ids, deep) -> CompletableFuture.completedFuture(List.of()),
                 "/run/runtime.sock",

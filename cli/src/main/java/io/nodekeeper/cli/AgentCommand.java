@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.agent.FeatureGate;
+import io.nodekeeper.agent.config.AgentFeature;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -31,7 +31,7 @@ final class AgentCommand extends NodekeeperCommand {
             completionCandidates = AgentOptions.Gates.class,
             description = "Switches what the agent does otherwise than the kubelet: ${COMPLETION-CANDIDATES}.")
     void featureGates(String text) {
-        agent.gates = new GateOptions(text, FeatureGate.names());
+        agent.gates = new GateOptions(text, AgentFeature.names());
     }
 
     AgentCommand(Launcher<AgentCommand> launcher) {

@@ -1,8 +1,8 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.agent.AgentConfigBuilder;
-import io.nodekeeper.agent.FeatureGate;
-import io.nodekeeper.agent.RuntimeConfig;
+import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.config.AgentFeature;
+import io.nodekeeper.agent.config.RuntimeConfig;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.time.GoDuration;
 import java.nio.file.Path;
@@ -25,7 +25,7 @@ final class AgentOptions implements Checked {
         private static final long serialVersionUID = 1;
 
         Gates() {
-            super(Arrays.stream(FeatureGate.values())
+            super(Arrays.stream(AgentFeature.values())
                     .map(gate -> gate.text() + (gate.byDefault() ? " (on: " : " (off: ") + gate.purpose() + ")")
                     .toList());
         }
@@ -79,7 +79,7 @@ final class AgentOptions implements Checked {
     Optional<String> healthzBindAddress = Optional.empty();
 
     /** Set by the command. */
-    GateOptions gates = new GateOptions("", FeatureGate.names());
+    GateOptions gates = new GateOptions("", AgentFeature.names());
 
     @Option(
             names = "--node-ip",

@@ -1,16 +1,17 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.agent.Agent;
-import io.nodekeeper.agent.AgentConfig;
-import io.nodekeeper.agent.AgentConfigBuilder;
 import io.nodekeeper.agent.AgentPorts;
-import io.nodekeeper.agent.ConfigFile;
-import io.nodekeeper.agent.LinuxHost;
-import io.nodekeeper.agent.LoopWatch;
-import io.nodekeeper.agent.NodeCache;
-import io.nodekeeper.agent.RuntimeView;
+import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.config.ConfigFile;
+import io.nodekeeper.agent.health.LoopMonitor;
+import io.nodekeeper.agent.heartbeat.NodeCache;
+import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.metrics.StartupTracker;
+import io.nodekeeper.agent.runtime.NoRuntime;
+import io.nodekeeper.agent.runtime.RuntimeView;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Taint;
@@ -50,7 +51,7 @@ final class AgentProcess {
 
     private final ThreadLoop loop = new ThreadLoop("agent");
     private final Workers workers = new Workers("facts", WORKERS, loop);
-    private final LoopWatch loops = new LoopWatch(loop.clock());
+    private final LoopMonitor loops = new LoopMonitor(loop.clock());
     private final AgentMetrics metrics;
     private final HttpTransport transport;
     private final NodeCache nodes;
@@ -93,7 +94,7 @@ final class AgentProcess {
                 config,
                 ports,
                 new LinuxHost(Path.of("/"), config.rootDir(), workers),
-                runtime.<RuntimeView>map(NodeRuntime::watch).orElse(RuntimeView.NONE),
+                runtime.<RuntimeView>map(NodeRuntime::watch).orElse(new NoRuntime()),
                 loops,
                 marks);
     }
@@ -135,7 +136,7 @@ final class AgentProcess {
     }
 
     private static AgentConfig config(String nodeName, AgentOptions options) {
-        AgentConfigBuilder builder = AgentConfig.builder(nodeName);
+        AgentConfigBuilder builder = new AgentConfigBuilder(nodeName);
         options.config.ifPresent(file -> ConfigFile.load(file, builder));
         options.heartbeat.leaseDurationSeconds.ifPresent(builder::nodeLeaseDurationSeconds);
         options.heartbeat.statusUpdateFrequency.ifPresent(builder::nodeStatusUpdateFrequency);

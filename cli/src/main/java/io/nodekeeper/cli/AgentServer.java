@@ -1,8 +1,8 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.agent.Agent;
-import io.nodekeeper.agent.LoopWatch;
-import io.nodekeeper.agent.ServingConfig;
+import io.nodekeeper.agent.config.ServingConfig;
+import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.pages.AgentPages;
 import io.nodekeeper.time.Loop;
@@ -21,7 +21,7 @@ record AgentServer(DebugServer server, ThreadLoop timer) {
     static Optional<AgentServer> start(
             ServingConfig serving,
             Loop loop,
-            LoopWatch loops,
+            LoopMonitor loops,
             AgentMetrics metrics,
             Agent agent,
             Optional<NodeRuntime> runtime)

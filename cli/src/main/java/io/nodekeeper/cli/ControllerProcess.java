@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.agent.LinuxHost;
+import io.nodekeeper.agent.host.LinuxHost;
 import io.nodekeeper.client.ApiEventRecorder;
 import io.nodekeeper.client.FencedTransport;
 import io.nodekeeper.client.HttpTransport;

@@ -1,12 +1,12 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.agent.culprit.Checkup;
-import io.nodekeeper.agent.culprit.Culprit;
 import io.nodekeeper.agent.culprit.Findings;
-import io.nodekeeper.agent.culprit.LinuxProcesses;
 import io.nodekeeper.agent.culprit.Remedies;
-import io.nodekeeper.agent.culprit.Remedy;
 import io.nodekeeper.agent.culprit.Signals;
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import io.nodekeeper.agent.culprit.scan.LinuxProcesses;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.time.Deadlines;

@@ -1,11 +1,11 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.agent.culprit.Answer;
-import io.nodekeeper.agent.culprit.Culprit;
 import io.nodekeeper.agent.culprit.Findings;
-import io.nodekeeper.agent.culprit.PodIdentity;
-import io.nodekeeper.agent.culprit.Remedy;
-import io.nodekeeper.agent.culprit.Role;
+import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import io.nodekeeper.agent.culprit.scan.PodIdentity;
+import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
@@ -67,7 +67,7 @@ final class DoctorReport {
             line("");
         }
         line("What answers:");
-        Map<String, List<Answer>> byMethod = new LinkedHashMap<>();
+        Map<String, List<CallOutcome>> byMethod = new LinkedHashMap<>();
         findings.answers()
                 .forEach(answer -> byMethod.computeIfAbsent(answer.call().method(), key -> new ArrayList<>())
                         .add(answer));
@@ -110,13 +110,13 @@ final class DoctorReport {
         return text.toString();
     }
 
-    private static String answers(List<Answer> answers) {
+    private static String answers(List<CallOutcome> answers) {
         List<String> parts = new ArrayList<>();
-        List<Answer> good = answers.stream()
-                .filter(answer -> answer.kind() == Answer.Kind.ANSWERED)
+        List<CallOutcome> good = answers.stream()
+                .filter(answer -> answer.kind() == CallOutcome.Kind.ANSWERED)
                 .toList();
         String slowest = good.stream()
-                .map(Answer::took)
+                .map(CallOutcome::took)
                 .max(Duration::compareTo)
                 .map(DoctorReport::time)
                 .orElse("");
@@ -125,7 +125,7 @@ final class DoctorReport {
         } else {
             parts.add(good.size() + " of " + answers.size() + (good.isEmpty() ? "" : ", the slowest in " + slowest));
         }
-        for (Answer answer : answers) {
+        for (CallOutcome answer : answers) {
             String id = answer.call()
                     .containerId()
                     .or(answer.call()::sandboxId)
@@ -143,18 +143,18 @@ final class DoctorReport {
     }
 
     private String processes() {
-        long runtimes = count(Role.RUNTIME);
+        long runtimes = count(ProcessRole.RUNTIME);
         String runtime = findings.processes().stream()
-                .filter(info -> info.role() == Role.RUNTIME)
+                .filter(info -> info.role() == ProcessRole.RUNTIME)
                 .map(info -> "runtime pid " + info.ref().pid())
                 .findFirst()
                 .orElse("no runtime");
-        return runtime + (runtimes > 1 ? " and " + (runtimes - 1) + " more" : "") + ", shims " + count(Role.SHIM)
-                + ", in containers " + count(Role.CONTAINER) + ", OCI runtime commands " + count(Role.OCI_RUNTIME)
-                + ", CNI plugins " + count(Role.CNI_PLUGIN);
+        return runtime + (runtimes > 1 ? " and " + (runtimes - 1) + " more" : "") + ", shims " + count(ProcessRole.SHIM)
+                + ", in containers " + count(ProcessRole.CONTAINER) + ", OCI runtime commands " + count(ProcessRole.OCI_RUNTIME)
+                + ", CNI plugins " + count(ProcessRole.CNI_PLUGIN);
     }
 
-    private long count(Role role) {
+    private long count(ProcessRole role) {
         return findings.processes().stream().filter(info -> info.role() == role).count();
     }
 
@@ -169,7 +169,7 @@ final class DoctorReport {
                 .orElse("");
     }
 
-    private static JsonValue call(Answer answer) {
+    private static JsonValue call(CallOutcome answer) {
         return JsonObject.builder()
                 .put("method", answer.call().method())
                 .putUnlessEmpty(

@@ -1,11 +1,11 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.agent.Agent;
-import io.nodekeeper.agent.AgentConfig;
-import io.nodekeeper.agent.AgentConfigBuilder;
 import io.nodekeeper.agent.AgentPorts;
-import io.nodekeeper.agent.HollowHost;
-import io.nodekeeper.agent.NodeCache;
+import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.heartbeat.NodeCache;
+import io.nodekeeper.agent.host.HollowHost;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.ApiEventRecorder;
 import io.nodekeeper.client.HttpTransport;
@@ -41,7 +41,7 @@ final class HollowProcess {
         nodes = new NodeCache(client, Selection.all(ResourceType.NODES), random);
         for (int number = 0; number < options.count; number++) {
             String name = options.prefix + number;
-            AgentConfigBuilder config = AgentConfig.builder(name);
+            AgentConfigBuilder config = new AgentConfigBuilder(name);
             options.heartbeat.leaseDurationSeconds.ifPresent(config::nodeLeaseDurationSeconds);
             options.heartbeat.statusUpdateFrequency.ifPresent(config::nodeStatusUpdateFrequency);
             AgentPorts ports = new AgentPorts(

@@ -1,17 +1,17 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.agent.AgentConfig;
-import io.nodekeeper.agent.FeatureGate;
-import io.nodekeeper.agent.LoopWatch;
+import io.nodekeeper.agent.calls.CallTracker;
+import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.culprit.CulpritWatch;
-import io.nodekeeper.agent.culprit.LinuxProcesses;
-import io.nodekeeper.agent.culprit.Workload;
-import io.nodekeeper.agent.ledger.Ledger;
+import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
+import io.nodekeeper.agent.culprit.scan.LinuxProcesses;
+import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.network.NetworkProbe;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PlegConfig;
-import io.nodekeeper.agent.runtime.CulpritNews;
+import io.nodekeeper.agent.runtime.CulpritReporter;
 import io.nodekeeper.agent.runtime.RuntimePage;
 import io.nodekeeper.agent.runtime.RuntimeWatch;
 import io.nodekeeper.api.JsonObject;
@@ -39,26 +39,26 @@ final class NodeRuntime {
             Loop loop,
             EventRecorder events,
             AgentMetrics metrics,
-            LoopWatch loops,
+            LoopMonitor loops,
             RandomGenerator random) {
         connection = new GrpcRuntime(socket, loop);
         workers = new Workers("processes", WORKERS, loop);
-        Ledger ledger = new Ledger(connection, loop.clock(), metrics);
-        PlegConfig algorithm = config.gates().has(FeatureGate.PARALLEL_PLEG)
+        CallTracker ledger = new CallTracker(connection, loop.clock(), metrics);
+        PlegConfig algorithm = config.gates().has(AgentFeature.PARALLEL_PLEG)
                 ? PlegConfig.PARALLEL
                 : PlegConfig.reference(config.runtime().requestTimeout());
         Pleg pleg = new Pleg(ledger, loop, algorithm, metrics);
-        Optional<CulpritWatch> culprits = config.gates().has(FeatureGate.RUNTIME_CULPRITS)
+        Optional<CulpritWatch> culprits = config.gates().has(AgentFeature.RUNTIME_CULPRITS)
                 ? Optional.of(new CulpritWatch(
                         ledger,
                         ledger,
-                        () -> Workload.of(
+                        () -> ContainerIndex.of(
                                 pleg.inventory().sandboxes(), pleg.inventory().containers()),
                         new LinuxProcesses(Path.of("/"), socket, workers),
                         socket.toString(),
                         loop,
                         random,
-                        new CulpritNews(config.nodeName(), events, metrics)))
+                        new CulpritReporter(config.nodeName(), events, metrics)))
                 : Optional.empty();
         Optional<NetworkProbe> network = config.runtime().probesNetwork()
                 ? Optional.of(new NetworkProbe(
@@ -77,8 +77,8 @@ final class NodeRuntime {
                         pleg,
                         culprits,
                         network,
-                        config.gates().has(FeatureGate.EVENTED_PLEG),
-                        config.gates().has(FeatureGate.RUNTIME_SNAPSHOTS)
+                        config.gates().has(AgentFeature.EVENTED_PLEG),
+                        config.gates().has(AgentFeature.RUNTIME_SNAPSHOTS)
                                 ? Optional.empty()
                                 : Optional.of(config.runtime().requestTimeout())),
                 loops,

@@ -52,7 +52,7 @@ final class UpCommand extends NodekeeperCommand {
         List<String> known = Stream.of(
                         io.nodekeeper.apiserver.FeatureGate.names(),
                         io.nodekeeper.controller.FeatureGate.names(),
-                        io.nodekeeper.agent.FeatureGate.names())
+                        io.nodekeeper.agent.config.AgentFeature.names())
                 .flatMap(List::stream)
                 .toList();
         server.gates = new GateOptions(text, known);

@@ -2,10 +2,10 @@ package io.nodekeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.agent.AgentConfig;
-import io.nodekeeper.agent.AgentConfigBuilder;
-import io.nodekeeper.agent.ConfigFile;
-import io.nodekeeper.agent.FeatureGate;
+import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.config.AgentFeature;
+import io.nodekeeper.agent.config.ConfigFile;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -60,10 +60,10 @@ class AgentFlagsTest {
         assertThat(config.runtime().probesNetwork()).isFalse();
         assertThat(config.gates().on())
                 .containsExactlyInAnyOrder(
-                        FeatureGate.PARALLEL_PLEG,
-                        FeatureGate.RUNTIME_SNAPSHOTS,
-                        FeatureGate.RUNTIME_CULPRITS,
-                        FeatureGate.EVENTED_PLEG);
+                        AgentFeature.PARALLEL_PLEG,
+                        AgentFeature.RUNTIME_SNAPSHOTS,
+                        AgentFeature.RUNTIME_CULPRITS,
+                        AgentFeature.EVENTED_PLEG);
     }
 
     @Test
@@ -85,7 +85,7 @@ class AgentFlagsTest {
         assertThat(config.serving().orElseAny()).isFalse();
         assertThat(config.runtime().networkProbeInterval()).isEqualTo(Duration.ofMinutes(1));
         assertThat(config.gates().on())
-                .containsExactlyInAnyOrder(FeatureGate.RUNTIME_SNAPSHOTS, FeatureGate.EVENTED_PLEG);
+                .containsExactlyInAnyOrder(AgentFeature.RUNTIME_SNAPSHOTS, AgentFeature.EVENTED_PLEG);
     }
 
     @Test
@@ -142,9 +142,9 @@ class AgentFlagsTest {
         assertThat(controllers.getFirst().config().gates().has(io.nodekeeper.controller.FeatureGate.OBSERVER_GUARD))
                 .isFalse();
         assertThat(controllers.getFirst().config().gates().on()).hasSize(14);
-        AgentConfigBuilder builder = AgentConfig.builder("n1");
+        AgentConfigBuilder builder = new AgentConfigBuilder("n1");
         launched.getFirst().configure(builder);
-        assertThat(builder.build().gates().has(FeatureGate.PARALLEL_PLEG)).isFalse();
+        assertThat(builder.build().gates().has(AgentFeature.PARALLEL_PLEG)).isFalse();
 
         assertThat(runner.run("up", "--feature-gates=Magic=true")).isEqualTo(2);
         assertThat(err.toString())
@@ -157,14 +157,14 @@ class AgentFlagsTest {
         assertThat(runner.run("agent", "--help")).isZero();
 
         String help = out.toString().replaceAll("\\s+", " ");
-        for (FeatureGate gate : FeatureGate.values()) {
+        for (AgentFeature gate : AgentFeature.values()) {
             assertThat(help).contains(gate.text() + (gate.byDefault() ? " (on: " : " (off: ") + gate.purpose() + ")");
         }
     }
 
     private AgentConfig configured(String file, String... flags) {
         assertThat(run(flags)).isZero();
-        AgentConfigBuilder builder = AgentConfig.builder("n1");
+        AgentConfigBuilder builder = new AgentConfigBuilder("n1");
         ConfigFile.parse("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n" + file, builder);
         launched.getFirst().configure(builder);
         return builder.build();

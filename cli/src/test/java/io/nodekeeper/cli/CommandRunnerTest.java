@@ -297,7 +297,7 @@ class CommandRunnerTest {
                 .isEqualTo("I1121 09:07:17.123456 controller] (observing, nothing is written) node n1 registered\n");
         assertThat(layout.doLayout(event(context, "io.nodekeeper.controller.observe.Observation", Level.INFO)))
                 .isEqualTo("I1121 09:07:17.123456 controller] node n1 registered\n");
-        assertThat(layout.doLayout(event(context, "io.nodekeeper.agent.Registration", Level.INFO)))
+        assertThat(layout.doLayout(event(context, "io.nodekeeper.agent.registration.Registration", Level.INFO)))
                 .isEqualTo("I1121 09:07:17.123456 agent] node n1 registered\n");
     }
 
@@ -306,7 +306,7 @@ class CommandRunnerTest {
         LoggerContext context = new LoggerContext();
         KlogLayout layout = new KlogLayout(ZoneOffset.UTC);
 
-        String line = layout.doLayout(event(context, "io.nodekeeper.agent.Registration", Level.INFO));
+        String line = layout.doLayout(event(context, "io.nodekeeper.agent.registration.Registration", Level.INFO));
         String warning = layout.doLayout(event(context, "io.netty.Something", Level.WARN));
 
         assertThat(line).isEqualTo("I1121 09:07:17.123456 agent] node n1 registered\n");

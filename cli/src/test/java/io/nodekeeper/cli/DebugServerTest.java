@@ -3,7 +3,7 @@ package io.nodekeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.nodekeeper.agent.LoopWatch;
+import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.pages.AgentPages;
 import io.nodekeeper.time.ThreadLoop;
@@ -15,10 +15,10 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
@@ -35,7 +35,7 @@ class DebugServerTest {
     private final ThreadLoop loop = new ThreadLoop("agent");
     private final ThreadLoop timer = new ThreadLoop("timer");
     private final AgentMetrics metrics =
-            new AgentMetrics(new LoopWatch(loop.clock()), loop.clock().wallTime());
+            new AgentMetrics(new LoopMonitor(loop.clock()), loop.clock().wallTime());
     private final AgentPages pages =
             new AgentPages(Map.of("status", () -> Optional.of("stands still")), Map.of(), metrics::scrape, loop, timer);
 

@@ -2,16 +2,16 @@ package io.nodekeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.agent.culprit.Answer;
-import io.nodekeeper.agent.culprit.Culprit;
 import io.nodekeeper.agent.culprit.Findings;
-import io.nodekeeper.agent.culprit.Layer;
-import io.nodekeeper.agent.culprit.PodIdentity;
-import io.nodekeeper.agent.culprit.ProcessInfo;
-import io.nodekeeper.agent.culprit.ProcessRef;
-import io.nodekeeper.agent.culprit.Remedy;
-import io.nodekeeper.agent.culprit.Role;
-import io.nodekeeper.agent.culprit.Workload;
+import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
+import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.diagnosis.Layer;
+import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import io.nodekeeper.agent.culprit.scan.PodIdentity;
+import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.ProcessRef;
+import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.cri.ContainerEvent;
@@ -238,22 +238,22 @@ class DoctorTest {
                 "/run/c.sock",
                 Optional.of(new RuntimeVersion("containerd", "1.6.20", "v1")),
                 Optional.empty(),
-                Workload.NONE,
+                ContainerIndex.NONE,
                 List.of(
-                        Answer.of(new RuntimeCall.GetVersion(), 0, Duration.ofMillis(3)),
-                        new Answer(
+                        CallOutcome.of(new RuntimeCall.GetVersion(), 0, Duration.ofMillis(3)),
+                        new CallOutcome(
                                 new RuntimeCall.GetContainerStats("c1"),
                                 0,
                                 Duration.ofSeconds(3),
-                                Answer.Kind.LATE,
+                                CallOutcome.Kind.LATE,
                                 ""),
-                        Answer.of(new RuntimeCall.GetContainerStats("c2"), 0, Duration.ofMillis(4))),
+                        CallOutcome.of(new RuntimeCall.GetContainerStats("c2"), 0, Duration.ofMillis(4))),
                 List.of(new ProcessInfo(
                         SHIM,
                         1,
                         'T',
                         Duration.ofHours(1),
-                        Role.SHIM,
+                        ProcessRole.SHIM,
                         true,
                         "",
                         List.of("s1"),

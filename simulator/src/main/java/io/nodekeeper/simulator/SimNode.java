@@ -1,10 +1,11 @@
 package io.nodekeeper.simulator;
 
 import io.nodekeeper.agent.Agent;
-import io.nodekeeper.agent.AgentConfig;
 import io.nodekeeper.agent.AgentPorts;
-import io.nodekeeper.agent.HollowHost;
-import io.nodekeeper.agent.NodeCache;
+import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.heartbeat.NodeCache;
+import io.nodekeeper.agent.host.HollowHost;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.apiserver.User;
 import io.nodekeeper.client.ApiEventRecorder;
@@ -36,7 +37,7 @@ final class SimNode extends SimProcess {
         this.network = network;
         this.seeds = seeds;
         this.pods = pods;
-        this.config = AgentConfig.builder(name).build();
+        this.config = new AgentConfigBuilder(name).build();
         this.host = new HollowHost(name, number);
         this.user = User.authenticated("system:node:" + name, List.of("system:nodes"));
     }

@@ -1,5 +1,15 @@
 package io.nodekeeper.agent.culprit;
 
+import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
+import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.diagnosis.Diagnosis;
+import io.nodekeeper.agent.culprit.diagnosis.DiagnosisInput;
+import io.nodekeeper.agent.culprit.diagnosis.HangThresholds;
+import io.nodekeeper.agent.culprit.diagnosis.ObservedProcess;
+import io.nodekeeper.agent.culprit.diagnosis.ProcessHistory;
+import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.ProcessTable;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.cri.Container;
 import io.nodekeeper.cri.ContainerRuntime;
@@ -36,14 +46,14 @@ public final class Checkup {
     private final Loop loop;
     private final Duration timeout;
     private final Consumer<String> progress;
-    private final Sightings sightings = new Sightings();
-    private final List<Answer> answers = new ArrayList<>();
+    private final ProcessHistory sightings = new ProcessHistory();
+    private final List<CallOutcome> answers = new ArrayList<>();
     private List<PodSandbox> sandboxes = List.of();
     private List<Container> containers = List.of();
     private Optional<RuntimeVersion> version = Optional.empty();
     private Optional<RuntimeStatus> status = Optional.empty();
     private List<ProcessInfo> last = List.of();
-    private List<Sighting> seen = List.of();
+    private List<ObservedProcess> seen = List.of();
     private String processError = "";
 
     /**
@@ -80,7 +90,7 @@ public final class Checkup {
     }
 
     private CompletableFuture<Findings> each() {
-        Workload workload = Workload.of(sandboxes, containers);
+        ContainerIndex workload = ContainerIndex.of(sandboxes, containers);
         progress.accept("asking for each of " + sandboxes.size() + " sandboxes and " + containers.size()
                 + " containers, and looking at the processes");
         List<RuntimeCall<?>> calls = new ArrayList<>();
@@ -116,9 +126,9 @@ public final class Checkup {
     /** One late answer may be a slow one, and a pod can be lost by the remedy: only what is late twice hangs. */
     private CompletableFuture<Void> askLateAgain() {
         List<RuntimeCall<?>> late = new ArrayList<>();
-        for (Answer answer : answers) {
+        for (CallOutcome answer : answers) {
             RuntimeCall<?> call = answer.call();
-            if (answer.kind() == Answer.Kind.LATE
+            if (answer.kind() == CallOutcome.Kind.LATE
                     && (call.sandboxId().isPresent() || call.containerId().isPresent())) {
                 late.add(call);
             }
@@ -136,9 +146,9 @@ public final class Checkup {
             Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
             if (error == null) {
                 use.accept(value);
-                note(Answer.of(call, start, took));
+                note(CallOutcome.of(call, start, took));
             } else {
-                note(Answer.failed(call, start, took, error));
+                note(CallOutcome.failed(call, start, took, error));
             }
             settled.complete(null);
         });
@@ -146,8 +156,8 @@ public final class Checkup {
     }
 
     /** What was asked twice, and failed in the same way, has failed since the first time. */
-    private void note(Answer answer) {
-        Optional<Answer> before =
+    private void note(CallOutcome answer) {
+        Optional<CallOutcome> before =
                 answers.stream().filter(old -> old.call().equals(answer.call())).findFirst();
         if (before.isEmpty()) {
             answers.add(answer);
@@ -157,7 +167,7 @@ public final class Checkup {
         answers.set(
                 answers.indexOf(before.get()),
                 again
-                        ? new Answer(
+                        ? new CallOutcome(
                                 answer.call(),
                                 before.get().askedAt(),
                                 Duration.ofNanos(
@@ -184,8 +194,8 @@ public final class Checkup {
         return settled;
     }
 
-    private Findings findings(Workload workload) {
-        List<Culprit> culprits = Diagnosis.of(Facts.of(seen, answers, workload, socket, loop.clock()), Patience.DOCTOR);
+    private Findings findings(ContainerIndex workload) {
+        List<Culprit> culprits = Diagnosis.of(DiagnosisInput.of(seen, answers, workload, socket, loop.clock()), HangThresholds.DOCTOR);
         return new Findings(
                 socket,
                 version,

@@ -1,5 +1,7 @@
 package io.nodekeeper.agent.culprit;
 
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+
 /** Hears of culprits, on the loop. */
 public interface CulpritListener {
     /** Nobody listens. */

@@ -1,8 +1,20 @@
 package io.nodekeeper.agent.culprit;
 
-import io.nodekeeper.agent.ConditionReport;
-import io.nodekeeper.agent.ledger.Ledger;
-import io.nodekeeper.agent.ledger.Trouble;
+import io.nodekeeper.agent.calls.CallTracker;
+import io.nodekeeper.agent.calls.OverdueCall;
+import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
+import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.diagnosis.Diagnosis;
+import io.nodekeeper.agent.culprit.diagnosis.DiagnosisInput;
+import io.nodekeeper.agent.culprit.diagnosis.HangThresholds;
+import io.nodekeeper.agent.culprit.diagnosis.ObservedProcess;
+import io.nodekeeper.agent.culprit.diagnosis.ProcessHistory;
+import io.nodekeeper.agent.culprit.diagnosis.Subject;
+import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.ProcessRole;
+import io.nodekeeper.agent.culprit.scan.ProcessTable;
+import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
@@ -51,19 +63,19 @@ public final class CulpritWatch {
     private static final double JITTER = 0.1;
 
     private final ContainerRuntime runtime;
-    private final Ledger ledger;
-    private final Supplier<Workload> workload;
+    private final CallTracker ledger;
+    private final Supplier<ContainerIndex> workload;
     private final ProcessTable processes;
     private final Loop loop;
     private final RandomGenerator random;
     private final CulpritListener listener;
     private final String socket;
-    private final Neighbours neighbours;
-    private final Sightings sightings = new Sightings();
-    private final CulpritBook book = new CulpritBook();
-    private final Excuses excuses = new Excuses();
-    private List<Sighting> seen = List.of();
-    private Optional<Answer> version = Optional.empty();
+    private final ContainerProbes neighbours;
+    private final ProcessHistory sightings = new ProcessHistory();
+    private final CulpritRegistry book = new CulpritRegistry();
+    private final ResolvedCalls excuses = new ResolvedCalls();
+    private List<ObservedProcess> seen = List.of();
+    private Optional<CallOutcome> version = Optional.empty();
     private Loop.@Nullable Timer timer;
     private long lastBeat;
     private long lastRound;
@@ -84,8 +96,8 @@ public final class CulpritWatch {
      */
     public CulpritWatch(
             ContainerRuntime runtime,
-            Ledger ledger,
-            Supplier<Workload> workload,
+            CallTracker ledger,
+            Supplier<ContainerIndex> workload,
             ProcessTable processes,
             String socket,
             Loop loop,
@@ -99,7 +111,7 @@ public final class CulpritWatch {
         this.loop = loop;
         this.random = random;
         this.listener = listener;
-        this.neighbours = new Neighbours(runtime, loop, this::lookSoon);
+        this.neighbours = new ContainerProbes(runtime, loop, this::lookSoon);
         this.lastBeat = loop.clock().nanoTime();
         this.lastRound = lastBeat - ROUND.toNanos();
     }
@@ -172,7 +184,7 @@ public final class CulpritWatch {
         looking = true;
         lastBeat = loop.clock().nanoTime();
         askVersion();
-        Workload now = workload.get();
+        ContainerIndex now = workload.get();
         if (lastBeat - lastRound >= ROUND.toNanos() && !down()) {
             lastRound = lastBeat;
             neighbours.ask(now.running());
@@ -218,10 +230,10 @@ public final class CulpritWatch {
         runtime.call(call, VERSION_DEADLINE).whenComplete((value, error) -> {
             asking = false;
             Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
-            Answer answer = error == null ? Answer.of(call, start, took) : Answer.failed(call, start, took, error);
+            CallOutcome answer = error == null ? CallOutcome.of(call, start, took) : CallOutcome.failed(call, start, took, error);
             // One that fails in the same way as before has failed since then.
             version = Optional.of(version.filter(before -> before.kind() == answer.kind() && !answer.answered())
-                    .map(before -> new Answer(
+                    .map(before -> new CallOutcome(
                             call,
                             before.askedAt(),
                             Duration.ofNanos(loop.clock().nanoTime() - before.askedAt()),
@@ -236,21 +248,21 @@ public final class CulpritWatch {
         return version.filter(answer -> !answer.answered()).isPresent();
     }
 
-    private void judge(Workload now) {
+    private void judge(ContainerIndex now) {
         looked = true;
-        List<Answer> answers = new ArrayList<>();
+        List<CallOutcome> answers = new ArrayList<>();
         version.ifPresent(answers::add);
         long time = loop.clock().nanoTime();
-        for (Trouble trouble : excuses.without(ledger.troubles(Patience.PATROL.call()), ledger.open(), time)) {
+        for (OverdueCall trouble : excuses.without(ledger.troubles(HangThresholds.PATROL.call()), ledger.open(), time)) {
             // The watch's own questions are known better already.
             if (!(trouble.call() instanceof RuntimeCall.GetVersion)
                     && !(trouble.call() instanceof RuntimeCall.GetContainerStats)) {
-                answers.add(Answer.of(trouble, time));
+                answers.add(CallOutcome.of(trouble, time));
             }
         }
         answers.addAll(down() ? List.of() : neighbours.answers());
-        Facts facts = Facts.of(seen, answers, now, socket, loop.clock());
-        update(Diagnosis.of(facts, Patience.PATROL), now);
+        DiagnosisInput facts = DiagnosisInput.of(seen, answers, now, socket, loop.clock());
+        update(Diagnosis.of(facts, HangThresholds.PATROL), now);
         alert = !book.culprits().isEmpty()
                 || answers.stream().anyMatch(answer -> !answer.answered())
                 || seen.stream().anyMatch(CulpritWatch::suspicious);
@@ -260,35 +272,35 @@ public final class CulpritWatch {
     private Duration nextLook() {
         Duration regular = Jitter.stretch(alert ? ALERT_PERIOD : PERIOD, JITTER, random);
         return seen.stream()
-                .map(Sighting::info)
-                .filter(info -> info.role() == Role.CNI_PLUGIN || info.role() == Role.OCI_RUNTIME)
-                .map(info -> Patience.PATROL.command().minus(info.age()).plus(MOMENT))
+                .map(ObservedProcess::info)
+                .filter(info -> info.role() == ProcessRole.CNI_PLUGIN || info.role() == ProcessRole.OCI_RUNTIME)
+                .map(info -> HangThresholds.PATROL.command().minus(info.age()).plus(MOMENT))
                 .filter(Duration::isPositive)
                 .reduce(regular, (a, b) -> a.compareTo(b) < 0 ? a : b);
     }
 
-    private static boolean suspicious(Sighting process) {
+    private static boolean suspicious(ObservedProcess process) {
         ProcessInfo info = process.info();
         // A container may stop its own processes, and a busy disk keeps everybody waiting for a moment.
-        return info.state() == 'T' && (info.role() == Role.RUNTIME || info.role() == Role.SHIM)
+        return info.state() == 'T' && (info.role() == ProcessRole.RUNTIME || info.role() == ProcessRole.SHIM)
                 || !process.stuck().isEmpty()
-                || (info.role() == Role.CNI_PLUGIN || info.role() == Role.OCI_RUNTIME)
+                || (info.role() == ProcessRole.CNI_PLUGIN || info.role() == ProcessRole.OCI_RUNTIME)
                         && info.age().compareTo(UNUSUAL) > 0;
     }
 
     private static boolean isBlamed(Subject subject, List<Culprit> culprits) {
-        return culprits.stream().anyMatch(culprit -> Diagnosis.about(culprit).samePod(subject));
+        return culprits.stream().anyMatch(culprit -> culprit.subject().samePod(subject));
     }
 
-    private void update(List<Culprit> shown, Workload workload) {
+    private void update(List<Culprit> shown, ContainerIndex workload) {
         long now = loop.clock().nanoTime();
         Set<String> known = book.culprits().stream().map(Culprit::key).collect(Collectors.toSet());
         List<Culprit> still =
                 shown.stream().filter(culprit -> known.contains(culprit.key())).toList();
-        CulpritBook.Changes changes = book.look(shown, now);
+        CulpritRegistry.Changes changes = book.look(shown, now);
         if (!changes.missed().isEmpty()) {
             // What one of the others is still to blame for waits on.
-            List<Trouble> over = ledger.troubles(Patience.PATROL.call()).stream()
+            List<OverdueCall> over = ledger.troubles(HangThresholds.PATROL.call()).stream()
                     .filter(trouble -> !isBlamed(Subject.of(trouble.call(), workload), still))
                     .toList();
             excuses.excuse(over, now);

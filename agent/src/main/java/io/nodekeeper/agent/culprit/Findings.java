@@ -1,5 +1,9 @@
 package io.nodekeeper.agent.culprit;
 
+import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
+import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.cri.RuntimeStatus;
 import io.nodekeeper.cri.RuntimeVersion;
 import java.util.List;
@@ -17,8 +21,8 @@ public record Findings(
         String socket,
         Optional<RuntimeVersion> version,
         Optional<RuntimeStatus> status,
-        Workload workload,
-        List<Answer> answers,
+        ContainerIndex workload,
+        List<CallOutcome> answers,
         List<ProcessInfo> processes,
         String processError,
         List<Culprit> culprits) {}

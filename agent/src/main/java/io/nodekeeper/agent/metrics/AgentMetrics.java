@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.metrics;
 
-import io.nodekeeper.agent.LoopWatch;
-import io.nodekeeper.agent.ledger.OperationListener;
+import io.nodekeeper.agent.calls.OperationListener;
+import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.pleg.PlegMetrics;
 import io.nodekeeper.cri.ContainerState;
 import io.prometheus.metrics.core.metrics.Counter;
@@ -48,7 +48,7 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
     };
 
     private final PrometheusRegistry registry = new PrometheusRegistry();
-    private final Instruments make = new Instruments(registry);
+    private final MetricFactory make = new MetricFactory(registry);
 
     private final Histogram relists = make.histogram(
             "kubelet_pleg_relist_duration_seconds", "Time that a relist took, failed ones included.", RELISTS);
@@ -95,7 +95,7 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
      * @param loops the agent's own loops
      * @param processStart when the process started
      */
-    public AgentMetrics(LoopWatch loops, Instant processStart) {
+    public AgentMetrics(LoopMonitor loops, Instant processStart) {
         make.gauge("process_start_time_seconds", "When the process started, in seconds since 1970.")
                 .set(seconds(processStart));
         make.lateGauge(

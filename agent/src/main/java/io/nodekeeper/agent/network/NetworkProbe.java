@@ -1,6 +1,6 @@
 package io.nodekeeper.agent.network;
 
-import io.nodekeeper.agent.ConditionReport;
+import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.PodSandbox;

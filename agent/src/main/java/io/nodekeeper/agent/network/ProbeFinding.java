@@ -1,11 +1,11 @@
 package io.nodekeeper.agent.network;
 
-import io.nodekeeper.agent.ConditionReport;
+import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.client.Failures;
-import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.cri.RuntimeCallException.Code;
+import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.GoDuration;
 import java.time.Instant;

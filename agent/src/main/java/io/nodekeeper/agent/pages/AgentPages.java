@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pages;
 
+import io.nodekeeper.agent.health.HealthChecks;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.pages.Page;

@@ -32,7 +32,7 @@ final class ParallelInspector implements Inspector {
     private final Loop loop;
     private final PlegConfig config;
     private final PodRecords records;
-    private final PodCache cache;
+    private final PodStatusCache cache;
     private final Quarantine quarantine;
     private final Runnable turn;
     private final Map<String, Flight> flights = new HashMap<>();
@@ -48,7 +48,7 @@ final class ParallelInspector implements Inspector {
             Loop loop,
             PlegConfig config,
             PodRecords records,
-            PodCache cache,
+            PodStatusCache cache,
             Quarantine quarantine,
             Runnable turn) {
         this.runtime = runtime;

@@ -27,7 +27,7 @@ public final class Pleg {
     private final Loop loop;
     private final PlegConfig config;
     private final PlegMetrics metrics;
-    private final PodCache cache = new PodCache();
+    private final PodStatusCache cache = new PodStatusCache();
     private final PodRecords records = new PodRecords(cache, this::tell);
     private final Quarantine quarantine;
     private final PlegHealth health;
@@ -37,7 +37,7 @@ public final class Pleg {
     private final CompletableFuture<Void> firstRelist = new CompletableFuture<>();
     private Inventory inventory = Inventory.EMPTY;
     private @Nullable LastList lastList;
-    private @Nullable Listing listing;
+    private @Nullable PendingList listing;
     private Loop.@Nullable Timer timer;
     private @Nullable Long relistBegan;
     private long startedAt;
@@ -105,7 +105,7 @@ public final class Pleg {
     }
 
     /** What is known of each pod. */
-    public PodCache cache() {
+    public PodStatusCache cache() {
         return cache;
     }
 
@@ -172,7 +172,7 @@ public final class Pleg {
         relisting = true;
         hurry = false;
         singles.ifPresent(SinglePodLists::hold);
-        listing = Listing.start(runtime, Optional.empty(), config.callDeadline());
+        listing = PendingList.start(runtime, Optional.empty(), config.callDeadline());
         listing.inventory()
                 .thenCompose(listed -> take(listed, new LastList(began, time)))
                 .whenComplete((done, error) -> ended(began, error));

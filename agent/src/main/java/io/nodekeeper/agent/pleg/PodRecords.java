@@ -11,10 +11,10 @@ import java.util.function.Consumer;
 /** The records of all pods: takes what lists and inspections found, keeps the cache, and tells events. Confined to its loop. */
 final class PodRecords {
     private final Map<String, PodRecord> records = new LinkedHashMap<>();
-    private final PodCache cache;
+    private final PodStatusCache cache;
     private final Consumer<PodEvent> sink;
 
-    PodRecords(PodCache cache, Consumer<PodEvent> sink) {
+    PodRecords(PodStatusCache cache, Consumer<PodEvent> sink) {
         this.cache = cache;
         this.sink = sink;
     }
@@ -66,14 +66,14 @@ final class PodRecords {
     /** An inspection that began at {@code began}, when {@code listed} was current, succeeded. */
     void inspected(PodRecord record, ListedPod listed, PodStatus status, long began) {
         PodStatus before = cache.get(record.uid()).status();
-        cache.set(record.uid(), new PodCache.Entry(status.keepingAddressesOf(before), Optional.empty()), began);
+        cache.set(record.uid(), new PodStatusCache.Entry(status.keepingAddressesOf(before), Optional.empty()), began);
         record.tell(listed).forEach(sink);
     }
 
     /** It failed: the cache says so, and nothing is told before one succeeds. */
     void failed(PodRecord record, Throwable error, long began) {
         PodStatus before = cache.get(record.uid()).status();
-        cache.set(record.uid(), new PodCache.Entry(before, Optional.of(error)), began);
+        cache.set(record.uid(), new PodStatusCache.Entry(before, Optional.of(error)), began);
         record.failed();
     }
 }

@@ -32,7 +32,7 @@ final class SerialInspector implements Inspector {
     private final Clock clock;
     private final PlegConfig config;
     private final PodRecords records;
-    private final PodCache cache;
+    private final PodStatusCache cache;
     private final Runnable turn;
     private final Set<String> failedBefore = new LinkedHashSet<>();
     private CompletableFuture<?> call = new CompletableFuture<>();
@@ -44,7 +44,7 @@ final class SerialInspector implements Inspector {
             Clock clock,
             PlegConfig config,
             PodRecords records,
-            PodCache cache,
+            PodStatusCache cache,
             Runnable turn) {
         this.runtime = runtime;
         this.clock = clock;

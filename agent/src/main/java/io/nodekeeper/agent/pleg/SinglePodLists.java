@@ -27,7 +27,7 @@ final class SinglePodLists {
     private final ParallelInspector inspector;
     private final PlegMetrics metrics;
     private final Map<String, Long> requests = new LinkedHashMap<>();
-    private final Map<String, Listing> underWay = new HashMap<>();
+    private final Map<String, PendingList> underWay = new HashMap<>();
     private boolean held = true;
 
     SinglePodLists(
@@ -58,9 +58,9 @@ final class SinglePodLists {
     /** The list of all pods begins. */
     void hold() {
         held = true;
-        List<Listing> late = List.copyOf(underWay.values());
+        List<PendingList> late = List.copyOf(underWay.values());
         underWay.clear();
-        late.forEach(Listing::cancel);
+        late.forEach(PendingList::cancel);
     }
 
     /** The list of all pods that began at {@code began} succeeded. */
@@ -86,7 +86,7 @@ final class SinglePodLists {
 
     private void begin(String uid) {
         long began = clock.nanoTime();
-        Listing listing = Listing.start(runtime, Optional.of(uid), config.callDeadline());
+        PendingList listing = PendingList.start(runtime, Optional.of(uid), config.callDeadline());
         underWay.put(uid, listing);
         listing.inventory().whenComplete((inventory, error) -> {
             metrics.podRelistEnded(Duration.ofNanos(clock.nanoTime() - began));

@@ -1,9 +1,9 @@
 package io.nodekeeper.agent.runtime;
 
-import io.nodekeeper.agent.culprit.Culprit;
-import io.nodekeeper.agent.ledger.Ledger;
-import io.nodekeeper.agent.ledger.OpenCall;
-import io.nodekeeper.agent.ledger.Trouble;
+import io.nodekeeper.agent.calls.CallTracker;
+import io.nodekeeper.agent.calls.OpenCall;
+import io.nodekeeper.agent.calls.OverdueCall;
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.pleg.Inventory;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PodRef;
@@ -31,12 +31,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RuntimePage implements Supplier<JsonObject> {
     private final RuntimeWatch watch;
-    private final Ledger ledger;
+    private final CallTracker ledger;
     private final Pleg pleg;
     private final Clock clock;
 
     /** A page over these. */
-    public RuntimePage(RuntimeWatch watch, Ledger ledger, Pleg pleg, Clock clock) {
+    public RuntimePage(RuntimeWatch watch, CallTracker ledger, Pleg pleg, Clock clock) {
         this.watch = watch;
         this.ledger = ledger;
         this.pleg = pleg;
@@ -93,7 +93,7 @@ public final class RuntimePage implements Supplier<JsonObject> {
                 .build();
     }
 
-    private JsonObject trouble(Trouble trouble) {
+    private JsonObject trouble(OverdueCall trouble) {
         return subject(trouble.call())
                 .put("ageSeconds", age(trouble.since()))
                 .put("tries", trouble.tries())

@@ -1,12 +1,11 @@
 package io.nodekeeper.agent.runtime;
 
-import io.nodekeeper.agent.ConditionReport;
-import io.nodekeeper.agent.LoopWatch;
-import io.nodekeeper.agent.ReadyErrors;
-import io.nodekeeper.agent.RuntimeFacts;
-import io.nodekeeper.agent.RuntimeView;
-import io.nodekeeper.agent.culprit.Culprit;
 import io.nodekeeper.agent.culprit.CulpritWatch;
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.facts.ReadyErrors;
+import io.nodekeeper.agent.facts.RuntimeFacts;
+import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.network.NetworkProbe;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.cri.ContainerRuntime;
@@ -54,15 +53,15 @@ public final class RuntimeWatch implements RuntimeView {
     private final Optional<Duration> liveVersion;
     private final Optional<NetworkProbe> network;
     private final RandomGenerator random;
-    private final Question<RuntimeStatus> status;
-    private final Question<RuntimeVersion> version;
-    private final Question<List<Image>> images;
+    private final PolledCall<RuntimeStatus> status;
+    private final PolledCall<RuntimeVersion> version;
+    private final PolledCall<List<Image>> images;
     private final StartupSteps steps;
     private final PodCidr podCidr;
-    private final LoopWatch.Beat pulseBeat;
-    private final LoopWatch.Beat plegBeat;
+    private final LoopMonitor.Beat pulseBeat;
+    private final LoopMonitor.Beat plegBeat;
     private long plegSeen;
-    private final Optional<LoopWatch.Beat> culpritBeat;
+    private final Optional<LoopMonitor.Beat> culpritBeat;
     private long culpritsSeen;
     private final List<Periodic> loops = new ArrayList<>();
     private final long createdAt;
@@ -90,7 +89,7 @@ public final class RuntimeWatch implements RuntimeView {
             Optional<Duration> liveVersion) {}
 
     /** A watch that has not begun. */
-    public RuntimeWatch(Loop loop, Parts parts, LoopWatch watch, RandomGenerator random) {
+    public RuntimeWatch(Loop loop, Parts parts, LoopMonitor watch, RandomGenerator random) {
         this.loop = loop;
         this.random = random;
         runtime = parts.runtime();
@@ -100,12 +99,12 @@ public final class RuntimeWatch implements RuntimeView {
         liveVersion = parts.liveVersion();
         events = parts.events() ? Optional.of(new EventHints(runtime, loop, pleg::hint)) : Optional.empty();
         createdAt = loop.clock().nanoTime();
-        LoopWatch.Beat statusBeat = watch.loop("runtime", STATUS_PERIOD);
+        LoopMonitor.Beat statusBeat = watch.loop("runtime", STATUS_PERIOD);
         pulseBeat = watch.loop("runtime-pulse", PULSE);
         plegBeat = watch.loop("pleg", PULSE);
         plegSeen = pleg.lastBeat();
         culpritBeat = culprits.map(patrol -> watch.loop("culprits", STATUS_PERIOD));
-        status = new Question<>(
+        status = new PolledCall<>(
                 "runtime status",
                 runtime,
                 new RuntimeCall.GetStatus(),
@@ -114,7 +113,7 @@ public final class RuntimeWatch implements RuntimeView {
                 loop,
                 answer -> state = state.answered(answer, loop.clock().nanoTime()),
                 statusBeat::beat);
-        version = new Question<>(
+        version = new PolledCall<>(
                 "runtime version",
                 runtime,
                 new RuntimeCall.GetVersion(),
@@ -123,7 +122,7 @@ public final class RuntimeWatch implements RuntimeView {
                 loop,
                 answer -> {},
                 () -> {});
-        images = new Question<>(
+        images = new PolledCall<>(
                 "image list",
                 runtime,
                 new RuntimeCall.ListImages(),
@@ -243,7 +242,7 @@ public final class RuntimeWatch implements RuntimeView {
                 .filter(beat -> beat != culpritsSeen)
                 .ifPresent(beat -> {
                     culpritsSeen = beat;
-                    culpritBeat.ifPresent(LoopWatch.Beat::beat);
+                    culpritBeat.ifPresent(LoopMonitor.Beat::beat);
                 });
         Shown now = new Shown(errors().inOrder().isEmpty(), versionText(), conditions());
         if (shown.isPresent() && !shown.get().equals(now)) {

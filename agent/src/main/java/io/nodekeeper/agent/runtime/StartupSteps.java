@@ -31,7 +31,7 @@ final class StartupSteps {
     }
 
     /** A step that is done once the question was answered. */
-    StartupSteps add(Question<?> question) {
+    StartupSteps add(PolledCall<?> question) {
         return add(question.what(), question.known());
     }
 

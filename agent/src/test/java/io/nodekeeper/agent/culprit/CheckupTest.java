@@ -2,6 +2,11 @@ package io.nodekeeper.agent.culprit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.ProcessRef;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCallException;
@@ -19,13 +24,13 @@ class CheckupTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T18:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("doctor");
     private final FakeRuntime runtime = new FakeRuntime(loop);
-    private CompletableFuture<List<ProcessInfo>> scan = CompletableFuture.completedFuture(Zoo.healthy());
+    private CompletableFuture<List<ProcessInfo>> scan = CompletableFuture.completedFuture(ProcessFixtures.healthy());
 
     CheckupTest() {
-        runtime.sandbox(Zoo.WEB, "w1", true);
-        runtime.sandbox(Zoo.DB, "d1", true);
-        runtime.container(Zoo.WEB_APP, "w1", "app", ContainerState.RUNNING);
-        runtime.container(Zoo.DB_APP, "d1", "postgres", ContainerState.RUNNING);
+        runtime.sandbox(ProcessFixtures.WEB, "w1", true);
+        runtime.sandbox(ProcessFixtures.DB, "d1", true);
+        runtime.container(ProcessFixtures.WEB_APP, "w1", "app", ContainerState.RUNNING);
+        runtime.container(ProcessFixtures.DB_APP, "d1", "postgres", ContainerState.RUNNING);
     }
 
     @Test
@@ -33,13 +38,13 @@ class CheckupTest {
         Findings findings = examine(5);
 
         assertThat(findings.culprits()).isEmpty();
-        assertThat(findings.answers()).hasSize(10).allMatch(Answer::answered);
+        assertThat(findings.answers()).hasSize(10).allMatch(CallOutcome::answered);
         assertThat(findings.processes()).hasSize(5);
     }
 
     @Test
     void hungContainerIsNamedBesideTheOneThatAnswers() {
-        runtime.hang("ContainerStats:" + Zoo.WEB_APP);
+        runtime.hang("ContainerStats:" + ProcessFixtures.WEB_APP);
 
         Findings findings = examine(8);
 
@@ -49,17 +54,17 @@ class CheckupTest {
 
     @Test
     void answerThatComesTheSecondTimeIsSlowAndNoHang() {
-        runtime.hang("ContainerStats:" + Zoo.WEB_APP);
-        runtime.hang("PodSandboxStatus:" + Zoo.DB);
+        runtime.hang("ContainerStats:" + ProcessFixtures.WEB_APP);
+        runtime.hang("PodSandboxStatus:" + ProcessFixtures.DB);
         loop.schedule(Duration.ofSeconds(2), () -> {
-            runtime.heal("ContainerStats:" + Zoo.WEB_APP);
-            runtime.heal("PodSandboxStatus:" + Zoo.DB);
+            runtime.heal("ContainerStats:" + ProcessFixtures.WEB_APP);
+            runtime.heal("PodSandboxStatus:" + ProcessFixtures.DB);
         });
 
         Findings findings = examine(8);
 
         assertThat(findings.culprits()).isEmpty();
-        assertThat(findings.answers()).hasSize(10).allMatch(Answer::answered);
+        assertThat(findings.answers()).hasSize(10).allMatch(CallOutcome::answered);
         assertThat(runtime.calls("ContainerStats")).isEqualTo(3);
         assertThat(runtime.calls("PodSandboxStatus")).isEqualTo(3);
     }
@@ -67,7 +72,7 @@ class CheckupTest {
     @Test
     void frozenRuntimeIsNamedThoughItListsNothing() {
         runtime.hang("*");
-        scan = CompletableFuture.completedFuture(Zoo.healthyBut(Zoo.runtime('T')));
+        scan = CompletableFuture.completedFuture(ProcessFixtures.healthyBut(ProcessFixtures.runtime('T')));
 
         assertThat(examine(15).culprits().stream().map(Culprit::reason)).containsExactly("RuntimeFrozen");
     }
@@ -106,13 +111,13 @@ class CheckupTest {
     @Test
     void removedSandboxIsToldAndAFailureToo() {
         Remedies remedies = new Remedies(runtime, ref -> true, (pid, signal) -> {});
-        CompletableFuture<List<String>> removed = remedies.apply(new Remedy.RemoveSandbox(Zoo.WEB));
-        runtime.hang("RemovePodSandbox:" + Zoo.DB);
-        CompletableFuture<List<String>> stuck = remedies.apply(new Remedy.RemoveSandbox(Zoo.DB));
+        CompletableFuture<List<String>> removed = remedies.apply(new Remedy.RemoveSandbox(ProcessFixtures.WEB));
+        runtime.hang("RemovePodSandbox:" + ProcessFixtures.DB);
+        CompletableFuture<List<String>> stuck = remedies.apply(new Remedy.RemoveSandbox(ProcessFixtures.DB));
         time.advance(Duration.ofSeconds(31));
 
-        assertThat(removed.join()).containsExactly("removed sandbox " + Zoo.WEB);
-        assertThat(stuck.join().getFirst()).startsWith("could not remove sandbox " + Zoo.DB + ": RemovePodSandbox");
+        assertThat(removed.join()).containsExactly("removed sandbox " + ProcessFixtures.WEB);
+        assertThat(stuck.join().getFirst()).startsWith("could not remove sandbox " + ProcessFixtures.DB + ": RemovePodSandbox");
     }
 
     private Findings examine(int seconds) {

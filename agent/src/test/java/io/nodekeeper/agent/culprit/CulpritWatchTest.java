@@ -2,9 +2,11 @@ package io.nodekeeper.agent.culprit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.agent.ConditionReport;
-import io.nodekeeper.agent.ledger.Ledger;
-import io.nodekeeper.agent.ledger.OperationListener;
+import io.nodekeeper.agent.calls.CallTracker;
+import io.nodekeeper.agent.calls.OperationListener;
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCall;
@@ -24,13 +26,13 @@ class CulpritWatchTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T18:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("agent");
     private final FakeRuntime runtime = new FakeRuntime(loop);
-    private final Ledger ledger = new Ledger(runtime, loop, OperationListener.NONE);
+    private final CallTracker ledger = new CallTracker(runtime, loop, OperationListener.NONE);
     private final List<String> heard = new ArrayList<>();
-    private CompletableFuture<List<ProcessInfo>> scan = CompletableFuture.completedFuture(Zoo.healthy());
+    private CompletableFuture<List<ProcessInfo>> scan = CompletableFuture.completedFuture(ProcessFixtures.healthy());
     private final CulpritWatch watch = new CulpritWatch(
             ledger,
             ledger,
-            () -> Zoo.WORKLOAD,
+            () -> ProcessFixtures.WORKLOAD,
             (ids, deep) -> scan,
             "/run/c.sock",
             loop,
@@ -48,10 +50,10 @@ class CulpritWatchTest {
             });
 
     CulpritWatchTest() {
-        runtime.sandbox(Zoo.WEB, "w1", true);
-        runtime.sandbox(Zoo.DB, "d1", true);
-        runtime.container(Zoo.WEB_APP, "w1", "app", ContainerState.RUNNING);
-        runtime.container(Zoo.DB_APP, "d1", "postgres", ContainerState.RUNNING);
+        runtime.sandbox(ProcessFixtures.WEB, "w1", true);
+        runtime.sandbox(ProcessFixtures.DB, "d1", true);
+        runtime.container(ProcessFixtures.WEB_APP, "w1", "app", ContainerState.RUNNING);
+        runtime.container(ProcessFixtures.DB_APP, "d1", "postgres", ContainerState.RUNNING);
     }
 
     @Test
@@ -76,8 +78,8 @@ class CulpritWatchTest {
         watch.start();
         pass(60);
 
-        processes(Zoo.healthyBut(Zoo.shim(200, Zoo.WEB, 'T')));
-        runtime.hang("ContainerStats:" + Zoo.WEB_APP);
+        processes(ProcessFixtures.healthyBut(ProcessFixtures.shim(200, ProcessFixtures.WEB, 'T')));
+        runtime.hang("ContainerStats:" + ProcessFixtures.WEB_APP);
         pass(20);
         ConditionReport named = watch.condition();
         pass(100);
@@ -89,8 +91,8 @@ class CulpritWatchTest {
                         + " 2026-11-21T18:01:");
         assertThat(watch.condition()).isEqualTo(named);
 
-        processes(Zoo.healthy());
-        runtime.heal("ContainerStats:" + Zoo.WEB_APP);
+        processes(ProcessFixtures.healthy());
+        runtime.heal("ContainerStats:" + ProcessFixtures.WEB_APP);
         pass(20);
 
         assertThat(watch.condition().status()).isEqualTo("False");
@@ -102,12 +104,12 @@ class CulpritWatchTest {
     @Test
     void questionThatNobodyAsksAgainDoesNotOutliveItsCause() {
         watch.start();
-        processes(Zoo.healthyBut(Zoo.shim(200, Zoo.WEB, 'T')));
-        runtime.hang("StopPodSandbox:" + Zoo.WEB);
-        ledger.call(new RuntimeCall.StopSandbox(Zoo.WEB), Duration.ofSeconds(30))
+        processes(ProcessFixtures.healthyBut(ProcessFixtures.shim(200, ProcessFixtures.WEB, 'T')));
+        runtime.hang("StopPodSandbox:" + ProcessFixtures.WEB);
+        ledger.call(new RuntimeCall.StopSandbox(ProcessFixtures.WEB), Duration.ofSeconds(30))
                 .exceptionally(late -> null);
         pass(40);
-        processes(Zoo.healthy());
+        processes(ProcessFixtures.healthy());
         pass(120);
 
         assertThat(ledger.troubles(Duration.ZERO)).hasSize(1);
@@ -121,15 +123,15 @@ class CulpritWatchTest {
     void containerWhoseCallsHangIsNamedThoughNobodyElseAsks() {
         watch.start();
         pass(60);
-        runtime.hang("ContainerStats:" + Zoo.WEB_APP);
+        runtime.hang("ContainerStats:" + ProcessFixtures.WEB_APP);
         pass(20);
 
         assertThat(watch.culprits().stream().map(Culprit::reason)).containsExactly("ContainerCallHung");
-        assertThat(watch.culprits().getFirst().pod()).contains(Zoo.WEB_POD);
+        assertThat(watch.culprits().getFirst().pod()).contains(ProcessFixtures.WEB_POD);
 
         pass(600);
         assertThat(heard).hasSize(1);
-        runtime.heal("ContainerStats:" + Zoo.WEB_APP);
+        runtime.heal("ContainerStats:" + ProcessFixtures.WEB_APP);
         pass(25);
         assertThat(watch.culprits()).isEmpty();
         assertThat(heard).hasSize(2);
@@ -139,20 +141,20 @@ class CulpritWatchTest {
     void hungStatusOfOneContainerIsNamedFromTheLedger() {
         watch.start();
         pass(60);
-        runtime.hang("ContainerStatus:" + Zoo.WEB_APP);
-        ledger.call(new RuntimeCall.GetContainer(Zoo.WEB_APP), Duration.ofSeconds(10))
+        runtime.hang("ContainerStatus:" + ProcessFixtures.WEB_APP);
+        ledger.call(new RuntimeCall.GetContainer(ProcessFixtures.WEB_APP), Duration.ofSeconds(10))
                 .exceptionally(late -> null);
         pass(12);
 
         assertThat(watch.culprits().stream().map(Culprit::reason)).containsExactly("ContainerCallHung");
-        assertThat(watch.culprits().getFirst().containerId()).contains(Zoo.WEB_APP);
+        assertThat(watch.culprits().getFirst().containerId()).contains(ProcessFixtures.WEB_APP);
     }
 
     @Test
     void frozenRuntimeIsNamedOnceAndItsContainersAreLeftAlone() {
         watch.start();
         pass(60);
-        processes(Zoo.healthyBut(Zoo.runtime('T')));
+        processes(ProcessFixtures.healthyBut(ProcessFixtures.runtime('T')));
         runtime.hang("*");
         pass(20);
         assertThat(watch.condition().reason()).isEqualTo("RuntimeFrozen");
@@ -162,7 +164,7 @@ class CulpritWatchTest {
         assertThat(heard).hasSize(1);
         assertThat(runtime.calls("ContainerStats")).isEqualTo(asked);
 
-        processes(Zoo.healthy());
+        processes(ProcessFixtures.healthy());
         runtime.heal("*");
         pass(25);
         assertThat(watch.culprits()).isEmpty();
@@ -189,7 +191,7 @@ class CulpritWatchTest {
     @Test
     void failedLookClearsNobodyAndHungLooksDoNotPileUp() {
         watch.start();
-        processes(Zoo.healthyBut(Zoo.shim(200, Zoo.WEB, 'T')));
+        processes(ProcessFixtures.healthyBut(ProcessFixtures.shim(200, ProcessFixtures.WEB, 'T')));
         pass(20);
         scan = CompletableFuture.failedFuture(new IOException("2 earlier scans of /proc have not returned yet"));
         pass(60);
@@ -205,14 +207,14 @@ class CulpritWatchTest {
 
     @Test
     void culpritThatOneLookMissesIsHeld() {
-        ProcessInfo stopped = Zoo.shim(200, Zoo.WEB, 'T');
-        processes(Zoo.healthyBut(stopped));
+        ProcessInfo stopped = ProcessFixtures.shim(200, ProcessFixtures.WEB, 'T');
+        processes(ProcessFixtures.healthyBut(stopped));
         watch.start();
         pass(20);
         for (int i = 0; i < 20; i++) {
-            processes(Zoo.healthy());
+            processes(ProcessFixtures.healthy());
             pass(2);
-            processes(Zoo.healthyBut(stopped));
+            processes(ProcessFixtures.healthyBut(stopped));
             pass(10);
         }
 

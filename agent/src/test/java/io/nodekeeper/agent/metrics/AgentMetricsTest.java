@@ -2,7 +2,7 @@ package io.nodekeeper.agent.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.agent.LoopWatch;
+import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
@@ -17,7 +17,7 @@ class AgentMetricsTest {
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
     private final VirtualTime time = new VirtualTime(START);
-    private final LoopWatch loops = new LoopWatch(time.loop("agent").clock());
+    private final LoopMonitor loops = new LoopMonitor(time.loop("agent").clock());
     private final AgentMetrics metrics = new AgentMetrics(loops, START);
 
     @Test
@@ -140,7 +140,7 @@ class AgentMetricsTest {
 
     @Test
     void ageOfALoopGrowsByItself() {
-        LoopWatch.Beat pleg = loops.loop("pleg", Duration.ofSeconds(1));
+        LoopMonitor.Beat pleg = loops.loop("pleg", Duration.ofSeconds(1));
         time.advance(Duration.ofSeconds(2));
         pleg.beat();
         time.advance(Duration.ofSeconds(7));

@@ -2,14 +2,14 @@ package io.nodekeeper.agent.network;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.agent.ConditionReport;
-import io.nodekeeper.agent.LoopWatch;
+import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.PodSandbox;
 import io.nodekeeper.cri.RuntimeCall;
-import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.cri.RuntimeCallException.Code;
+import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.cri.SandboxConfig;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
@@ -33,7 +33,7 @@ class NetworkProbeTest {
     private final VirtualTime time = new VirtualTime(START);
     private final VirtualTime.VirtualLoop loop = time.loop("agent");
     private final FakeRuntime runtime = new FakeRuntime(loop);
-    private final AgentMetrics metrics = new AgentMetrics(new LoopWatch(loop.clock()), START);
+    private final AgentMetrics metrics = new AgentMetrics(new LoopMonitor(loop.clock()), START);
     private final List<ConditionReport> news = new ArrayList<>();
     private ConditionReport seen = ProbeFinding.PENDING;
     private final NetworkProbe probe = probe(7);

@@ -34,7 +34,7 @@ class StuckPodTest {
         PlegFixture fixture = node(PlegConfig.PARALLEL, 30, 1);
         fixture.advanceMillis(1500);
 
-        CompletableFuture<PodCache.Entry> answer = fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
+        CompletableFuture<PodStatusCache.Entry> answer = fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
         fixture.advanceMillis(500);
         assertThat(answer).isCompleted();
 
@@ -48,7 +48,7 @@ class StuckPodTest {
     void referenceWithOneStuckPodStaysHealthyButAllWaitTwoMinutes() {
         PlegFixture fixture = node(PlegConfig.REFERENCE, 30, 1);
         fixture.advanceMillis(120_500);
-        CompletableFuture<PodCache.Entry> answer = fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
+        CompletableFuture<PodStatusCache.Entry> answer = fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
         fixture.advanceSeconds(120);
         assertThat(answer).isNotDone();
         fixture.advanceMillis(500);
@@ -251,7 +251,7 @@ class StuckPodTest {
 
         assertThat(fixture.pleg.stuck()).isEmpty();
         assertThat(fixture.containerEvents()).as("nothing was ever told of it").isEmpty();
-        assertThat(fixture.pleg.cache().get("u0")).isEqualTo(new PodCache().get("u0"));
+        assertThat(fixture.pleg.cache().get("u0")).isEqualTo(new PodStatusCache().get("u0"));
     }
 
     @Test

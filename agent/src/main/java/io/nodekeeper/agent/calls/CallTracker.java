@@ -1,0 +1,101 @@
+package io.nodekeeper.agent.calls;
+
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.cri.ContainerEvent;
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.RuntimeCallException;
+import io.nodekeeper.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The book of all calls to the runtime: which are under way, and which questions do not get their answers. A question is a
+ * method together with what it is about; it is in trouble from the begin of its first late try until a try is answered,
+ * be it with an error, or until nobody has asked for some minutes. Confined to the loop of its runtime.
+ */
+public final class CallTracker implements ContainerRuntime {
+    /** Who still wants to know asks again within two minutes, the longest quarantine. Chosen: that and a deadline. */
+    private static final Duration MOOT = Duration.ofMinutes(3);
+
+    private final ContainerRuntime runtime;
+    private final Clock clock;
+    private final OperationListener listener;
+    private final Map<Object, OpenCall> open = new LinkedHashMap<>();
+    private final Map<RuntimeCall<?>, Late> timedOut = new LinkedHashMap<>();
+
+    /** A question that was given up, and when it was last. */
+    private record Late(OverdueCall trouble, long at) {}
+
+    /** A book over the calls to {@code runtime}. */
+    public CallTracker(ContainerRuntime runtime, Clock clock, OperationListener listener) {
+        this.runtime = runtime;
+        this.clock = clock;
+        this.listener = listener;
+    }
+
+    @Override
+    public <T> CompletableFuture<T> call(RuntimeCall<T> call, Duration deadline) {
+        Object entry = new Object();
+        long start = clock.nanoTime();
+        open.put(entry, new OpenCall(call, start, deadline));
+        CompletableFuture<T> answer = runtime.call(call, deadline);
+        answer.whenComplete((value, error) -> {
+            open.remove(entry);
+            listener.ended(call.method(), Duration.ofNanos(clock.nanoTime() - start), error != null);
+            settle(call, start, error);
+        });
+        return answer;
+    }
+
+    @Override
+    public CompletableFuture<Void> events(Consumer<ContainerEvent> consumer) {
+        return runtime.events(consumer);
+    }
+
+    /** The calls under way, oldest first. */
+    public List<OpenCall> open() {
+        return List.copyOf(open.values());
+    }
+
+    /** The questions that have waited for {@code patience} or longer, oldest first. */
+    public List<OverdueCall> troubles(Duration patience) {
+        long now = clock.nanoTime();
+        timedOut.values().removeIf(late -> now - late.at > MOOT.toNanos());
+        Map<RuntimeCall<?>, OverdueCall> all = new LinkedHashMap<>();
+        timedOut.forEach((call, late) -> all.put(call, late.trouble));
+        for (OpenCall late : open.values()) {
+            if (!all.containsKey(late.call())) {
+                all.put(late.call(), new OverdueCall(late.call(), late.startedAt(), 0));
+            }
+        }
+        List<OverdueCall> troubles = new ArrayList<>(all.values());
+        troubles.removeIf(trouble -> now - trouble.since() < patience.toNanos());
+        troubles.sort((a, b) -> Long.compare(a.since() - now, b.since() - now));
+        return troubles;
+    }
+
+    private void settle(RuntimeCall<?> call, long start, @Nullable Throwable error) {
+        Throwable cause = error == null ? null : Failures.cause(error);
+        if (cause instanceof CancellationException) {
+            // Whoever asked did not wait for the answer: nothing was learned.
+            return;
+        }
+        if (cause != null && RuntimeCallException.isTimeout(cause)) {
+            Late before = timedOut.get(call);
+            OverdueCall trouble = before == null
+                    ? new OverdueCall(call, start, 1)
+                    : new OverdueCall(call, before.trouble.since(), before.trouble.tries() + 1);
+            timedOut.put(call, new Late(trouble, clock.nanoTime()));
+        } else {
+            timedOut.remove(call);
+        }
+    }
+}

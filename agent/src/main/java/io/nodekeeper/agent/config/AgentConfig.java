@@ -1,0 +1,72 @@
+package io.nodekeeper.agent.config;
+
+import io.nodekeeper.agent.eviction.Threshold;
+import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.Taint;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * How an agent behaves; made by {@link AgentConfigBuilder}. Defaults are those of Kubernetes' {@code KubeletConfiguration}.
+ *
+ * @param nodeName the node's name, which is also its {@code kubernetes.io/hostname} label
+ * @param rootDir the directory whose file system counts as the node's ephemeral storage
+ * @param nodeIps none, one, or one of each family
+ * @param nodeLabels labels for a new Node besides the default ones
+ * @param providerId {@code spec.providerID} of a new Node; may be empty
+ * @param externalCloudProvider whether a cloud controller sets addresses and lifts the uninitialized taint
+ * @param nodeStatusUpdateFrequency between two looks at the status (10 s)
+ * @param nodeStatusReportFrequency between two reports of an unchanged status (5 min)
+ * @param nodeLeaseDurationSeconds how long a lease is good for; renewed each quarter (40 s)
+ * @param maxPods pods at most (110)
+ * @param podsPerCore pods for each core at most; 0 for no such limit
+ * @param registerNode whether the agent creates its Node
+ * @param registerWithTaints taints for a new Node
+ * @param enableControllerAttachDetach whether the control plane attaches volumes
+ * @param localStorageCapacityIsolation whether a node without known ephemeral storage is not ready
+ * @param kubeReserved resource → amount kept for the node's Kubernetes processes
+ * @param systemReserved resource → amount kept for the rest of the system
+ * @param thresholds eviction thresholds, hard and soft
+ * @param evictionPressureTransitionPeriod how long a pressure lasts after it was last seen (5 min)
+ * @param runtime how it deals with its container runtime
+ * @param serving where it serves its pages
+ * @param gates which feature gates are open
+ */
+public record AgentConfig(
+        String nodeName,
+        Path rootDir,
+        List<InetAddress> nodeIps,
+        Map<String, String> nodeLabels,
+        String providerId,
+        boolean externalCloudProvider,
+        Duration nodeStatusUpdateFrequency,
+        Duration nodeStatusReportFrequency,
+        int nodeLeaseDurationSeconds,
+        int maxPods,
+        int podsPerCore,
+        boolean registerNode,
+        List<Taint> registerWithTaints,
+        boolean enableControllerAttachDetach,
+        boolean localStorageCapacityIsolation,
+        Map<String, Quantity> kubeReserved,
+        Map<String, Quantity> systemReserved,
+        List<Threshold> thresholds,
+        Duration evictionPressureTransitionPeriod,
+        RuntimeConfig runtime,
+        ServingConfig serving,
+        AgentFeatures gates) {
+
+    /** The node name that a host name, or its override, stands for: trimmed and in lower case. */
+    public static String nodeName(String hostname) {
+        return hostname.strip().toLowerCase(Locale.ROOT);
+    }
+
+    /** How often the lease is renewed: four times within its duration, as Kubernetes does. */
+    public Duration leaseInterval() {
+        return Duration.ofSeconds(nodeLeaseDurationSeconds).dividedBy(4);
+    }
+}

@@ -1,0 +1,417 @@
+package io.nodekeeper.agent.config;
+
+import io.nodekeeper.agent.eviction.Threshold;
+import io.nodekeeper.agent.eviction.Thresholds;
+import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.Taint;
+import io.nodekeeper.time.GoDuration;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** Collects an {@link AgentConfig}: first the file ({@link ConfigFile}), then the flags, which win. Not thread-safe. */
+public final class AgentConfigBuilder {
+    private static final Pattern NODE_NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
+    /** The label keys below kubernetes.io that Kubernetes lets an agent set. */
+    private static final Set<String> ALLOWED_LABELS = Set.of(
+            "kubernetes.io/hostname",
+            "kubernetes.io/os",
+            "kubernetes.io/arch",
+            "beta.kubernetes.io/os",
+            "beta.kubernetes.io/arch",
+            "beta.kubernetes.io/instance-type",
+            "topology.kubernetes.io/zone",
+            "topology.kubernetes.io/region",
+            "failure-domain.beta.kubernetes.io/zone",
+            "failure-domain.beta.kubernetes.io/region");
+
+    /** The kubelet's. */
+    private static final int HEALTHZ_PORT = 10_248;
+
+    private final String nodeName;
+    private Path rootDir = Path.of("/var/lib/kubelet");
+    private List<InetAddress> nodeIps = List.of();
+    private Map<String, String> nodeLabels = Map.of();
+    private String providerId = "";
+    private boolean externalCloudProvider;
+    private Duration updateFrequency = Duration.ofSeconds(10);
+    private Duration reportFrequency = Duration.ofMinutes(5);
+    private long leaseDurationSeconds = 40;
+    private long maxPods = 110;
+    private long podsPerCore;
+    private boolean registerNode = true;
+    private List<Taint> registerWithTaints = List.of();
+    private boolean enableControllerAttachDetach = true;
+    private boolean localStorageCapacityIsolation = true;
+    private Map<String, String> kubeReserved = Map.of();
+    private Map<String, String> systemReserved = Map.of();
+    private Optional<Map<String, String>> evictionHard = Optional.empty();
+    private boolean mergeDefaultEvictionSettings;
+    private Map<String, String> evictionSoft = Map.of();
+    private Map<String, String> evictionSoftGracePeriod = Map.of();
+    private Duration evictionPressureTransitionPeriod = Duration.ofMinutes(5);
+    private Optional<String> runtimeEndpoint = Optional.empty();
+    private Duration runtimeRequestTimeout = Duration.ofMinutes(2);
+    private long nodeStatusMaxImages = 50;
+    private Duration networkProbeInterval = Duration.ZERO;
+    private String healthzBindAddress = "127.0.0.1";
+    private OptionalLong healthzPort = OptionalLong.empty();
+    private long kubeletPort = 10_250;
+    private final Map<String, Boolean> featureGates = new LinkedHashMap<>();
+
+    /** Every option has its default; {@code nodeName} is checked by {@link #build()}. */
+    public AgentConfigBuilder(String nodeName) {
+        this.nodeName = nodeName;
+    }
+
+    /** {@code --root-dir}. */
+    public AgentConfigBuilder rootDir(Path value) {
+        rootDir = value;
+        return this;
+    }
+
+    /** {@code --node-ip}. */
+    public AgentConfigBuilder nodeIps(List<InetAddress> value) {
+        nodeIps = List.copyOf(value);
+        return this;
+    }
+
+    /** {@code --node-labels}. */
+    public AgentConfigBuilder nodeLabels(Map<String, String> value) {
+        nodeLabels = new LinkedHashMap<>(value);
+        return this;
+    }
+
+    /** {@code --provider-id}. */
+    public AgentConfigBuilder providerId(String value) {
+        providerId = value;
+        return this;
+    }
+
+    /** {@code --cloud-provider=external}. */
+    public AgentConfigBuilder externalCloudProvider(boolean value) {
+        externalCloudProvider = value;
+        return this;
+    }
+
+    /** {@code nodeStatusUpdateFrequency}. */
+    public AgentConfigBuilder nodeStatusUpdateFrequency(Duration value) {
+        updateFrequency = value;
+        return this;
+    }
+
+    /** {@code nodeStatusReportFrequency}. */
+    public AgentConfigBuilder nodeStatusReportFrequency(Duration value) {
+        reportFrequency = value;
+        return this;
+    }
+
+    /** {@code nodeLeaseDurationSeconds}. */
+    public AgentConfigBuilder nodeLeaseDurationSeconds(long value) {
+        leaseDurationSeconds = value;
+        return this;
+    }
+
+    /** {@code maxPods}. */
+    public AgentConfigBuilder maxPods(long value) {
+        maxPods = value;
+        return this;
+    }
+
+    /** {@code podsPerCore}. */
+    public AgentConfigBuilder podsPerCore(long value) {
+        podsPerCore = value;
+        return this;
+    }
+
+    /** {@code registerNode}. */
+    public AgentConfigBuilder registerNode(boolean value) {
+        registerNode = value;
+        return this;
+    }
+
+    /** {@code registerWithTaints}. */
+    public AgentConfigBuilder registerWithTaints(List<Taint> value) {
+        registerWithTaints = List.copyOf(value);
+        return this;
+    }
+
+    /** {@code enableControllerAttachDetach}. */
+    public AgentConfigBuilder enableControllerAttachDetach(boolean value) {
+        enableControllerAttachDetach = value;
+        return this;
+    }
+
+    /** {@code localStorageCapacityIsolation}. */
+    public AgentConfigBuilder localStorageCapacityIsolation(boolean value) {
+        localStorageCapacityIsolation = value;
+        return this;
+    }
+
+    /** {@code kubeReserved}: resource → quantity. */
+    public AgentConfigBuilder kubeReserved(Map<String, String> value) {
+        kubeReserved = new LinkedHashMap<>(value);
+        return this;
+    }
+
+    /** {@code systemReserved}: resource → quantity. */
+    public AgentConfigBuilder systemReserved(Map<String, String> value) {
+        systemReserved = new LinkedHashMap<>(value);
+        return this;
+    }
+
+    /** {@code evictionHard}: signal → quantity or percentage. One entry drops all the defaults. */
+    public AgentConfigBuilder evictionHard(Map<String, String> value) {
+        evictionHard = Optional.of(new LinkedHashMap<>(value));
+        return this;
+    }
+
+    /** {@code mergeDefaultEvictionSettings}: keeps the defaults that {@code evictionHard} does not name. */
+    public AgentConfigBuilder mergeDefaultEvictionSettings(boolean value) {
+        mergeDefaultEvictionSettings = value;
+        return this;
+    }
+
+    /** {@code evictionSoft}: signal → quantity or percentage. */
+    public AgentConfigBuilder evictionSoft(Map<String, String> value) {
+        evictionSoft = new LinkedHashMap<>(value);
+        return this;
+    }
+
+    /** {@code evictionSoftGracePeriod}: signal → duration. */
+    public AgentConfigBuilder evictionSoftGracePeriod(Map<String, String> value) {
+        evictionSoftGracePeriod = new LinkedHashMap<>(value);
+        return this;
+    }
+
+    /** {@code evictionPressureTransitionPeriod}. */
+    public AgentConfigBuilder evictionPressureTransitionPeriod(Duration value) {
+        evictionPressureTransitionPeriod = value;
+        return this;
+    }
+
+    /** {@code containerRuntimeEndpoint}: {@code unix:///PATH} or {@code none}. */
+    public AgentConfigBuilder containerRuntimeEndpoint(String value) {
+        runtimeEndpoint = Optional.of(value);
+        return this;
+    }
+
+    /** {@code runtimeRequestTimeout}. */
+    public AgentConfigBuilder runtimeRequestTimeout(Duration value) {
+        runtimeRequestTimeout = value;
+        return this;
+    }
+
+    /** {@code nodeStatusMaxImages}; -1 for all. */
+    public AgentConfigBuilder nodeStatusMaxImages(long value) {
+        nodeStatusMaxImages = value;
+        return this;
+    }
+
+    /** {@code --network-probe-interval}; zero for no probes. */
+    public AgentConfigBuilder networkProbeInterval(Duration value) {
+        networkProbeInterval = value;
+        return this;
+    }
+
+    /** {@code healthzBindAddress}. */
+    public AgentConfigBuilder healthzBindAddress(String value) {
+        healthzBindAddress = value;
+        return this;
+    }
+
+    /** {@code port}: the port of the kubelet API that the Node's status names (10250). */
+    public AgentConfigBuilder kubeletPort(long value) {
+        kubeletPort = value;
+        return this;
+    }
+
+    /** {@code healthzPort}; 0 for no pages. */
+    public AgentConfigBuilder healthzPort(long value) {
+        healthzPort = OptionalLong.of(value);
+        return this;
+    }
+
+    /** {@code featureGates}: name → open or not; what was said before of others stays. */
+    public AgentConfigBuilder featureGates(Map<String, Boolean> value) {
+        featureGates.putAll(value);
+        return this;
+    }
+
+    /**
+     * The configuration.
+     *
+     * @throws ConfigException listing every fault
+     */
+    public AgentConfig build() {
+        List<String> faults = new ArrayList<>();
+        AgentConfig config = build(faults);
+        if (!faults.isEmpty()) {
+            throw new ConfigException(faults);
+        }
+        return config;
+    }
+
+    /** The configuration as far as it goes; what is wrong with it goes to {@code faults}. */
+    AgentConfig build(List<String> faults) {
+        if (!NODE_NAME.matcher(nodeName).matches()) {
+            faults.add("node name \"" + nodeName
+                    + "\" must consist of lower case letters, digits, '-' and '.', at most 253, and begin and end with"
+                    + " a letter or digit");
+        }
+        positive("nodeStatusUpdateFrequency", updateFrequency, faults);
+        positive("nodeStatusReportFrequency", reportFrequency, faults);
+        range("nodeLeaseDurationSeconds", leaseDurationSeconds, 1, faults);
+        range("maxPods", maxPods, 0, faults);
+        range("podsPerCore", podsPerCore, 0, faults);
+        if (evictionPressureTransitionPeriod.isNegative()) {
+            faults.add("evictionPressureTransitionPeriod must not be negative, got "
+                    + GoDuration.format(evictionPressureTransitionPeriod));
+        }
+        nodeIpFaults(faults);
+        nodeLabels.keySet().stream()
+                .filter(AgentConfigBuilder::reservedLabel)
+                .forEach(key -> faults.add("node label \"" + key
+                        + "\" is in the kubernetes.io or k8s.io namespace and not one that an agent may set"));
+        registerWithTaints.forEach(taint -> taintFaults(taint, faults));
+        List<Threshold> thresholds = Thresholds.read(
+                evictionHard.orElse(Map.of()),
+                evictionHard.filter(map -> !map.isEmpty()).isPresent(),
+                mergeDefaultEvictionSettings,
+                evictionSoft,
+                evictionSoftGracePeriod,
+                faults);
+        return new AgentConfig(
+                nodeName,
+                rootDir,
+                nodeIps,
+                nodeLabels,
+                providerId,
+                externalCloudProvider,
+                updateFrequency,
+                reportFrequency,
+                (int) leaseDurationSeconds,
+                (int) maxPods,
+                (int) podsPerCore,
+                registerNode,
+                registerWithTaints,
+                enableControllerAttachDetach,
+                localStorageCapacityIsolation,
+                quantities("kubeReserved", kubeReserved, faults),
+                quantities("systemReserved", systemReserved, faults),
+                thresholds,
+                evictionPressureTransitionPeriod,
+                runtime(faults),
+                serving(faults),
+                AgentFeatures.of(featureGates));
+    }
+
+    private RuntimeConfig runtime(List<String> faults) {
+        runtimeEndpoint
+                .filter(endpoint -> !RuntimeConfig.isEndpoint(endpoint))
+                .ifPresent(endpoint ->
+                        faults.add("containerRuntimeEndpoint must be unix:///PATH or none, got \"" + endpoint + "\""));
+        positive("runtimeRequestTimeout", runtimeRequestTimeout, faults);
+        range("nodeStatusMaxImages", nodeStatusMaxImages, -1, faults);
+        if (!networkProbeInterval.isZero() && networkProbeInterval.compareTo(RuntimeConfig.LEAST_PROBE_INTERVAL) < 0) {
+            faults.add("network-probe-interval must be 0, or " + GoDuration.format(RuntimeConfig.LEAST_PROBE_INTERVAL)
+                    + " or more, got " + GoDuration.format(networkProbeInterval));
+        }
+        return new RuntimeConfig(
+                runtimeEndpoint, runtimeRequestTimeout, (int) nodeStatusMaxImages, networkProbeInterval);
+    }
+
+    private ServingConfig serving(List<String> faults) {
+        if (kubeletPort < 1 || kubeletPort > 65_535) {
+            faults.add("port must be from 1 to 65535, got " + kubeletPort);
+        }
+        long port = healthzPort.orElse(HEALTHZ_PORT);
+        if (port < 0 || port > 65_535) {
+            faults.add("healthzPort must be from 0 to 65535, got " + port);
+        }
+        InetAddress address = InetAddress.getLoopbackAddress();
+        try {
+            address = InetAddress.ofLiteral(healthzBindAddress);
+        } catch (IllegalArgumentException e) {
+            faults.add("healthzBindAddress must be an IP address, got \"" + healthzBindAddress + "\"");
+        }
+        return new ServingConfig(address, (int) port, healthzPort.isEmpty(), (int) kubeletPort);
+    }
+
+    private void nodeIpFaults(List<String> faults) {
+        if (nodeIps.size() > 2) {
+            faults.add("node-ip takes one address or one of each family, got " + nodeIps.size());
+        } else if (nodeIps.size() == 2) {
+            if (nodeIps.get(0).getClass() == nodeIps.get(1).getClass()) {
+                faults.add("node-ip: two addresses must be one IPv4 and one IPv6, got " + texts());
+            }
+            if (nodeIps.stream().anyMatch(InetAddress::isAnyLocalAddress)) {
+                faults.add("node-ip: neither of two addresses may be unspecified, got " + texts());
+            }
+        }
+    }
+
+    private String texts() {
+        return String.join(
+                ",", nodeIps.stream().map(InetAddress::getHostAddress).toList());
+    }
+
+    private static void taintFaults(Taint taint, List<String> faults) {
+        if (taint.key().isEmpty()
+                || !Set.of(Taint.NO_SCHEDULE, Taint.PREFER_NO_SCHEDULE, Taint.NO_EXECUTE)
+                        .contains(taint.effect())) {
+            faults.add("registerWithTaints: a taint needs a key and one of the effects NoSchedule, PreferNoSchedule,"
+                    + " NoExecute; got " + taint.json());
+        }
+    }
+
+    private static boolean reservedLabel(String key) {
+        int slash = key.indexOf('/');
+        String namespace = slash < 0 ? "" : key.substring(0, slash);
+        boolean kubernetes = within(namespace, "kubernetes.io") || within(namespace, "k8s.io");
+        return kubernetes
+                && !ALLOWED_LABELS.contains(key)
+                && !within(namespace, "kubelet.kubernetes.io")
+                && !within(namespace, "node.kubernetes.io");
+    }
+
+    private static boolean within(String namespace, String domain) {
+        return namespace.equals(domain) || namespace.endsWith("." + domain);
+    }
+
+    private static Map<String, Quantity> quantities(String field, Map<String, String> texts, List<String> faults) {
+        Map<String, Quantity> quantities = new LinkedHashMap<>();
+        texts.forEach((resource, text) -> {
+            try {
+                Quantity quantity = Quantity.parse(text);
+                if (quantity.isNegative()) {
+                    faults.add(field + ": " + resource + " must not be negative, got " + text);
+                }
+                quantities.put(resource, quantity);
+            } catch (IllegalArgumentException e) {
+                faults.add(field + ": " + resource + ": " + e.getMessage());
+            }
+        });
+        return quantities;
+    }
+
+    private static void positive(String field, Duration value, List<String> faults) {
+        if (!value.isPositive()) {
+            faults.add(field + " must be greater than 0, got " + GoDuration.format(value));
+        }
+    }
+
+    private static void range(String field, long value, int least, List<String> faults) {
+        if (value < least || value > Integer.MAX_VALUE) {
+            faults.add(field + " must be from " + least + " to " + Integer.MAX_VALUE + ", got " + value);
+        }
+    }
+}

@@ -1,0 +1,266 @@
+package io.nodekeeper.agent.config;
+
+import io.nodekeeper.client.files.SmallFiles;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Taint;
+import io.nodekeeper.time.GoDuration;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+
+/**
+ * Reads a {@code KubeletConfiguration} in YAML. Fields of Kubernetes that mean nothing to this agent are accepted and
+ * named in the log; fields that Kubernetes does not know either are faults.
+ */
+public final class ConfigFile {
+    private static final Logger log = LoggerFactory.getLogger(ConfigFile.class);
+    /** Fields that Kubernetes has and whose subject this agent does not have: pods, images, its own server. */
+    private static final Set<String> WITHOUT_EFFECT =
+            Set.of(("address allowedUnsafeSysctls authentication authorization cgroupDriver cgroupRoot cgroupsPerQOS"
+                            + " clusterDNS clusterDomain configMapAndSecretChangeDetectionStrategy"
+                            + " containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers"
+                            + " containerLogMonitorInterval contentType cpuCFSQuota"
+                            + " cpuCFSQuotaPeriod cpuManagerPolicy cpuManagerPolicyOptions"
+                            + " cpuManagerReconcilePeriod crashLoopBackOff enableContentionProfiling"
+                            + " enableDebugFlagsHandler enableDebuggingHandlers enableProfilingHandler enableServer"
+                            + " enableSystemLogHandler enableSystemLogQuery enforceNodeAllocatable eventBurst"
+                            + " eventRecordQPS evictionMaxPodGracePeriod evictionMinimumReclaim failCgroupV1"
+                            + " failSwapOn fileCheckFrequency hairpinMode"
+                            + " httpCheckFrequency imageGCHighThresholdPercent"
+                            + " imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge"
+                            + " imageServiceEndpoint iptablesDropBit iptablesMasqueradeBit"
+                            + " kernelMemcgNotification kubeAPIBurst kubeAPIQPS kubeReservedCgroup"
+                            + " kubeletCgroups logging makeIPTablesUtilChains maxOpenFiles"
+                            + " maxParallelImagePulls memoryManagerPolicy memorySwap memoryThrottlingFactor"
+                            + " oomScoreAdj podCIDR podLogsDir podPidsLimit port"
+                            + " protectKernelDefaults qosReserved readOnlyPort registryBurst registryPullQPS"
+                            + " reservedMemory reservedSystemCPUs resolvConf rotateCertificates"
+                            + " runOnce seccompDefault serializeImagePulls"
+                            + " serverTLSBootstrap showHiddenMetricsForVersion shutdownGracePeriod"
+                            + " shutdownGracePeriodByPodPriority shutdownGracePeriodCriticalPods staticPodPath"
+                            + " staticPodURL staticPodURLHeader streamingConnectionIdleTimeout syncFrequency"
+                            + " systemCgroups systemReservedCgroup tlsCertFile tlsCipherSuites tlsMinVersion"
+                            + " tlsPrivateKeyFile topologyManagerPolicy topologyManagerPolicyOptions"
+                            + " topologyManagerScope tracing volumePluginDir volumeStatsAggPeriod")
+                    .split(" "));
+
+    private final Map<String, Object> fields;
+    private final List<String> faults = new ArrayList<>();
+
+    private ConfigFile(Map<String, Object> fields) {
+        this.fields = fields;
+    }
+
+    /**
+     * Reads {@code file} into {@code builder}; blocks on the disk.
+     *
+     * @throws ConfigException listing every fault, also those that are in {@code builder} already
+     */
+    public static void load(Path file, AgentConfigBuilder builder) {
+        String text;
+        try {
+            text = SmallFiles.text(file);
+        } catch (IOException e) {
+            throw new ConfigException(List.of("cannot read config file " + file + ": " + e));
+        }
+        parse(text, builder);
+    }
+
+    /**
+     * Reads YAML into {@code builder}.
+     *
+     * @throws ConfigException listing every fault, also those that are in {@code builder} already
+     */
+    public static void parse(String yaml, AgentConfigBuilder builder) {
+        Object root;
+        try {
+            root = new Load(LoadSettings.builder()
+                            .setAllowDuplicateKeys(false)
+                            .setLabel("config file")
+                            .build())
+                    .loadFromString(yaml);
+        } catch (YamlEngineException e) {
+            throw new ConfigException(List.of("config file is not YAML: "
+                    + String.valueOf(e.getMessage())
+                            .lines()
+                            .map(String::strip)
+                            .reduce("", (a, b) -> a + " " + b)
+                            .strip()));
+        }
+        if (!(root instanceof Map<?, ?> map)) {
+            throw new ConfigException(List.of("config file must hold an object of kind KubeletConfiguration"));
+        }
+        ConfigFile file = new ConfigFile(strings(map));
+        file.apply(builder);
+        builder.build(file.faults);
+        if (!file.faults.isEmpty()) {
+            throw new ConfigException(file.faults);
+        }
+    }
+
+    private void apply(AgentConfigBuilder builder) {
+        fixed("apiVersion", "kubelet.config.k8s.io/v1beta1");
+        fixed("kind", "KubeletConfiguration");
+        Optional<Duration> update = take("nodeStatusUpdateFrequency", "a duration like 10s", this::duration);
+        Optional<Duration> report = take("nodeStatusReportFrequency", "a duration like 5m", this::duration);
+        update.ifPresent(builder::nodeStatusUpdateFrequency);
+        // Kubernetes' own default: whoever sets only the update frequency reports as often.
+        report.or(() -> update).ifPresent(builder::nodeStatusReportFrequency);
+        whole("nodeLeaseDurationSeconds", builder::nodeLeaseDurationSeconds);
+        whole("maxPods", builder::maxPods);
+        whole("podsPerCore", builder::podsPerCore);
+        bool("registerNode", builder::registerNode);
+        bool("enableControllerAttachDetach", builder::enableControllerAttachDetach);
+        bool("localStorageCapacityIsolation", builder::localStorageCapacityIsolation);
+        bool("mergeDefaultEvictionSettings", builder::mergeDefaultEvictionSettings);
+        texts("kubeReserved", builder::kubeReserved);
+        texts("systemReserved", builder::systemReserved);
+        texts("evictionHard", builder::evictionHard);
+        texts("evictionSoft", builder::evictionSoft);
+        texts("evictionSoftGracePeriod", builder::evictionSoftGracePeriod);
+        take("evictionPressureTransitionPeriod", "a duration like 5m", this::duration)
+                .ifPresent(builder::evictionPressureTransitionPeriod);
+        take("registerWithTaints", "a list of taints with key, value, effect", ConfigFile::taints)
+                .ifPresent(builder::registerWithTaints);
+        take("containerRuntimeEndpoint", "a string", ConfigFile::text).ifPresent(builder::containerRuntimeEndpoint);
+        take("runtimeRequestTimeout", "a duration like 2m", this::duration).ifPresent(builder::runtimeRequestTimeout);
+        whole("nodeStatusMaxImages", builder::nodeStatusMaxImages);
+        whole("healthzPort", builder::healthzPort);
+        whole("port", builder::kubeletPort);
+        take("healthzBindAddress", "a string", ConfigFile::text).ifPresent(builder::healthzBindAddress);
+        take("featureGates", "a map of true and false", ConfigFile::gates).ifPresent(builder::featureGates);
+        take("providerID", "a string", ConfigFile::text).ifPresent(builder::providerId);
+        List<String> idle = fields.keySet().stream()
+                .filter(WITHOUT_EFFECT::contains)
+                .sorted()
+                .toList();
+        if (!idle.isEmpty()) {
+            log.info("config fields without effect here: {}", String.join(", ", idle));
+        }
+        fields.keySet().stream()
+                .filter(field -> !WITHOUT_EFFECT.contains(field))
+                .forEach(field -> faults.add("unknown field \"" + field + "\""));
+    }
+
+    private void fixed(String field, String expected) {
+        Object value = fields.remove(field);
+        if (!expected.equals(value)) {
+            faults.add(field + " must be " + expected + ", got " + value);
+        }
+    }
+
+    private void whole(String field, Consumer<Long> set) {
+        take(
+                        field,
+                        "a whole number",
+                        value -> value instanceof Integer || value instanceof Long
+                                ? Optional.of(((Number) value).longValue())
+                                : Optional.empty())
+                .ifPresent(set);
+    }
+
+    private void bool(String field, Consumer<Boolean> set) {
+        take(field, "true or false", value -> value instanceof Boolean bool ? Optional.of(bool) : Optional.empty())
+                .ifPresent(set);
+    }
+
+    private void texts(String field, Consumer<Map<String, String>> set) {
+        take(field, "a map of strings", ConfigFile::textMap).ifPresent(set);
+    }
+
+    private <T> Optional<T> take(String field, String expected, Function<Object, Optional<T>> read) {
+        Object value = fields.remove(field);
+        if (value == null) {
+            return Optional.empty();
+        }
+        Optional<T> result = read.apply(value);
+        if (result.isEmpty()) {
+            faults.add(field + " must be " + expected + ", got " + value);
+        }
+        return result;
+    }
+
+    private Optional<Duration> duration(Object value) {
+        try {
+            return value instanceof String text ? Optional.of(GoDuration.parse(text)) : Optional.empty();
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Optional<String> text(Object value) {
+        return value instanceof String text ? Optional.of(text) : Optional.empty();
+    }
+
+    private static Optional<Map<String, String>> textMap(Object value) {
+        if (!(value instanceof Map<?, ?> map)) {
+            return Optional.empty();
+        }
+        Map<String, String> texts = new LinkedHashMap<>();
+        for (var entry : map.entrySet()) {
+            if (!(entry.getKey() instanceof String key) || !(entry.getValue() instanceof String text)) {
+                return Optional.empty();
+            }
+            texts.put(key, text);
+        }
+        return Optional.of(texts);
+    }
+
+    /** All of Kubernetes' gates may stand in a file; those that are not ours are named in the log. */
+    private static Optional<Map<String, Boolean>> gates(Object value) {
+        if (!(value instanceof Map<?, ?> map)) {
+            return Optional.empty();
+        }
+        Map<String, Boolean> gates = new LinkedHashMap<>();
+        for (var entry : map.entrySet()) {
+            if (!(entry.getKey() instanceof String name) || !(entry.getValue() instanceof Boolean open)) {
+                return Optional.empty();
+            }
+            gates.put(name, open);
+        }
+        List<String> others = gates.keySet().stream()
+                .filter(name -> !AgentFeature.names().contains(name))
+                .sorted()
+                .toList();
+        if (!others.isEmpty()) {
+            log.info("feature gates without effect here: {}", String.join(", ", others));
+        }
+        return Optional.of(gates);
+    }
+
+    private static Optional<List<Taint>> taints(Object value) {
+        if (!(value instanceof List<?> list)) {
+            return Optional.empty();
+        }
+        List<Taint> taints = new ArrayList<>();
+        for (Object item : list) {
+            Optional<Map<String, String>> map = textMap(item);
+            if (map.isEmpty()
+                    || !Set.of("key", "value", "effect", "timeAdded")
+                            .containsAll(map.get().keySet())) {
+                return Optional.empty();
+            }
+            taints.add(new Taint(JsonObject.ofStrings(map.get())));
+        }
+        return Optional.of(taints);
+    }
+
+    private static Map<String, Object> strings(Map<?, ?> map) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        map.forEach((key, value) -> fields.put(String.valueOf(key), value));
+        return fields;
+    }
+}

@@ -1,0 +1,20 @@
+package io.nodekeeper.agent.config;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+
+/**
+ * Where an agent serves its pages.
+ *
+ * @param bindAddress where it listens (127.0.0.1)
+ * @param port its port (10248); 0 for no pages
+ * @param orElseAny whether any free port will do if this one is taken: so it is unless the port was asked for
+ * @param kubeletPort what the Node's status names as the port of the kubelet API (10250); the agent does not serve it
+ */
+public record ServingConfig(InetAddress bindAddress, int port, boolean orElseAny, int kubeletPort) {
+    /** The address; empty for no pages. */
+    public Optional<InetSocketAddress> address() {
+        return port == 0 ? Optional.empty() : Optional.of(new InetSocketAddress(bindAddress, port));
+    }
+}

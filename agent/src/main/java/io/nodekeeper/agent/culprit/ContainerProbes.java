@@ -1,0 +1,112 @@
+package io.nodekeeper.agent.culprit;
+
+import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
+import io.nodekeeper.cri.ContainerRuntime;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Asks the runtime the same question about each of its containers: one that hangs shows best beside others that answer.
+ * The question is the cheapest one that reaches down to the shim. Confined to its loop.
+ */
+final class ContainerProbes {
+    /** Ten times what a busy runtime needs. Chosen. */
+    private static final Duration DEADLINE = Duration.ofSeconds(5);
+    /** So that a node full of hung containers does not hold many calls in its runtime. Chosen. */
+    private static final int PARALLEL = 16;
+
+    private final ContainerRuntime runtime;
+    private final Loop loop;
+    private final Runnable onLate;
+    private final Map<String, CallOutcome> answers = new LinkedHashMap<>();
+    private final ArrayDeque<String> waiting = new ArrayDeque<>();
+    private Set<String> stillLate = Set.of();
+    private long validFrom;
+    private int asking;
+
+    /** {@code onLate} runs when a container that was answered for is so no longer. */
+    ContainerProbes(ContainerRuntime runtime, Loop loop, Runnable onLate) {
+        this.runtime = runtime;
+        this.loop = loop;
+        this.onLate = onLate;
+        this.validFrom = loop.clock().nanoTime();
+    }
+
+    /** Asks about these containers, unless an earlier round is still under way; what is known of others is forgotten. */
+    void ask(List<String> containers) {
+        if (asking > 0) {
+            return;
+        }
+        answers.keySet().retainAll(containers);
+        waiting.addAll(containers);
+        for (int i = 0; i < PARALLEL; i++) {
+            next();
+        }
+    }
+
+    /** Nobody is asked any more in this round. */
+    void stop() {
+        waiting.clear();
+    }
+
+    /** What they waited for is over, {@code still} excepted: only what they say from now on counts. */
+    void forgetLate(Set<String> still) {
+        answers.entrySet()
+                .removeIf(entry -> entry.getValue().kind() == CallOutcome.Kind.LATE && !still.contains(entry.getKey()));
+        stillLate = still;
+        validFrom = loop.clock().nanoTime();
+    }
+
+    /** What came of the newest question about each. */
+    List<CallOutcome> answers() {
+        return new ArrayList<>(answers.values());
+    }
+
+    private void next() {
+        String container = waiting.poll();
+        if (container == null) {
+            return;
+        }
+        asking++;
+        RuntimeCall<?> call = new RuntimeCall.GetContainerStats(container);
+        long start = loop.clock().nanoTime();
+        CompletableFuture<?> asked = runtime.call(call, DEADLINE);
+        asked.whenComplete((usage, error) -> {
+            asking--;
+            Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
+            CallOutcome answer = error == null ? CallOutcome.of(call, start, took) : CallOutcome.failed(call, start, took, error);
+            put(container, answer);
+            next();
+        });
+    }
+
+    private void put(String container, CallOutcome answer) {
+        if (answer.kind() == CallOutcome.Kind.LATE && answer.askedAt() - validFrom < 0 && !stillLate.contains(container)) {
+            return;
+        }
+        CallOutcome before = answers.get(container);
+        if (answer.kind() != CallOutcome.Kind.LATE) {
+            answers.put(container, answer);
+            return;
+        }
+        if (before != null && before.kind() == CallOutcome.Kind.LATE) {
+            // It has waited since the first try.
+            long waited = answer.askedAt() - before.askedAt() + answer.took().toNanos();
+            answers.put(
+                    container,
+                    new CallOutcome(
+                            answer.call(), before.askedAt(), Duration.ofNanos(waited), answer.kind(), answer.error()));
+        } else {
+            answers.put(container, answer);
+            onLate.run();
+        }
+    }
+}

@@ -1,4 +1,0 @@
-package io.nodekeeper.agent.culprit;
-
-/** How often a cgroup's processor quota was looked at, and how often it was used up; counts since the cgroup was made. */
-public record CpuPeriods(long periods, long throttled) {}

@@ -1,0 +1,71 @@
+package io.nodekeeper.agent.culprit;
+
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The culprits that are known, so that none flaps: one that a look does not show is held for a while, and one that goes on
+ * keeps the words it was named with first. Not thread-safe.
+ */
+final class CulpritRegistry {
+    /**
+     * How long something must be gone before it is cleared, over at least two looks. Chosen: longer than it takes to name it
+     * again, and than a call that waited for it takes to run out of time.
+     */
+    private static final Duration HOLD = Duration.ofSeconds(10);
+
+    private record Held(Culprit culprit, Optional<Long> goneSince) {}
+
+    /** What a look changed; {@code missed} are those that it was the first not to show. */
+    record Changes(List<Culprit> found, List<Culprit> cleared, List<Culprit> missed) {}
+
+    private final Map<String, Held> held = new LinkedHashMap<>();
+
+    /** Causes before effects. */
+    List<Culprit> culprits() {
+        return held.values().stream()
+                .map(Held::culprit)
+                .sorted((a, b) -> a.layer().compareTo(b.layer()))
+                .toList();
+    }
+
+    /**
+     * Takes what a look of {@code now} shows. While something is gone but held, calls that waited for it may still be under
+     * way: nothing new is taken that only calls tell of.
+     */
+    Changes look(List<Culprit> shown, long now) {
+        Map<String, Culprit> byKey = new LinkedHashMap<>();
+        shown.forEach(culprit -> byKey.putIfAbsent(culprit.key(), culprit));
+        List<Culprit> missed = new ArrayList<>();
+        List<Culprit> cleared = new ArrayList<>();
+        for (Map.Entry<String, Held> entry : List.copyOf(held.entrySet())) {
+            Held before = entry.getValue();
+            if (byKey.containsKey(entry.getKey())) {
+                Culprit again = byKey.get(entry.getKey()).as(before.culprit);
+                held.put(entry.getKey(), new Held(again, Optional.empty()));
+                continue;
+            }
+            if (before.goneSince.isEmpty()) {
+                missed.add(before.culprit);
+                held.put(entry.getKey(), new Held(before.culprit, Optional.of(now)));
+            } else if (now - before.goneSince.get() >= HOLD.toNanos()) {
+                held.remove(entry.getKey());
+                cleared.add(before.culprit);
+            }
+        }
+        boolean released = held.values().stream().anyMatch(gone -> gone.goneSince.isPresent());
+        List<Culprit> found = new ArrayList<>();
+        byKey.forEach((key, culprit) -> {
+            if (!held.containsKey(key) && !(released && culprit.toldByCalls())) {
+                held.put(key, new Held(culprit, Optional.empty()));
+                found.add(culprit);
+            }
+        });
+        return new Changes(found, cleared, missed);
+    }
+}

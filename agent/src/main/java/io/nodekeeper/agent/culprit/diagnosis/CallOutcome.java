@@ -1,0 +1,53 @@
+package io.nodekeeper.agent.culprit.diagnosis;
+
+import io.nodekeeper.agent.calls.OverdueCall;
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.RuntimeCallException;
+import java.time.Duration;
+
+/**
+ * What came of a question to the runtime. Immutable.
+ *
+ * @param askedAt when, by the monotonic clock in ns; for a late one, the begin of the first late try
+ * @param took until the answer; for a late one, what has passed
+ * @param error the runtime's own words if it refused or was not reached
+ */
+public record CallOutcome(RuntimeCall<?> call, long askedAt, Duration took, Kind kind, String error) {
+
+    /** How it ended. */
+    public enum Kind {
+        /** Answered. */
+        ANSWERED,
+        /** Answered with an error. */
+        REFUSED,
+        /** Not answered yet, or not within its deadline. */
+        LATE,
+        /** There was nobody to answer. */
+        UNREACHABLE
+    }
+
+    /** A call that was answered. */
+    public static CallOutcome of(RuntimeCall<?> call, long askedAt, Duration took) {
+        return new CallOutcome(call, askedAt, took, Kind.ANSWERED, "");
+    }
+
+    /** A call that failed. */
+    public static CallOutcome failed(RuntimeCall<?> call, long askedAt, Duration took, Throwable error) {
+        Throwable cause = Failures.cause(error);
+        boolean unreachable = cause instanceof RuntimeCallException refused
+                && refused.code() == RuntimeCallException.Code.UNAVAILABLE;
+        Kind kind = RuntimeCallException.isTimeout(cause) ? Kind.LATE : unreachable ? Kind.UNREACHABLE : Kind.REFUSED;
+        return new CallOutcome(call, askedAt, took, kind, Failures.text(error));
+    }
+
+    /** A question that the ledger knows to wait. */
+    public static CallOutcome of(OverdueCall trouble, long now) {
+        return new CallOutcome(trouble.call(), trouble.since(), Duration.ofNanos(now - trouble.since()), Kind.LATE, "");
+    }
+
+    /** Whether the runtime answered, with an error or not. */
+    public boolean answered() {
+        return kind == Kind.ANSWERED || kind == Kind.REFUSED;
+    }
+}

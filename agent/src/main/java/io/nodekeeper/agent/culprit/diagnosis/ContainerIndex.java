@@ -1,0 +1,70 @@
+package io.nodekeeper.agent.culprit.diagnosis;
+
+import io.nodekeeper.agent.culprit.scan.PodIdentity;
+import io.nodekeeper.cri.Container;
+import io.nodekeeper.cri.ContainerState;
+import io.nodekeeper.cri.PodSandbox;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** What the runtime runs, as its newest lists say. Immutable. */
+public final class ContainerIndex {
+    /** Nothing is known. */
+    public static final ContainerIndex NONE = of(List.of(), List.of());
+
+    private final Map<String, PodSandbox> sandboxes = new LinkedHashMap<>();
+    private final Map<String, Container> containers = new LinkedHashMap<>();
+
+    private ContainerIndex() {}
+
+    /** Of these lists. */
+    public static ContainerIndex of(Collection<PodSandbox> sandboxes, Collection<Container> containers) {
+        ContainerIndex workload = new ContainerIndex();
+        sandboxes.forEach(sandbox -> workload.sandboxes.put(sandbox.id(), sandbox));
+        containers.forEach(container -> workload.containers.put(container.id(), container));
+        return workload;
+    }
+
+    /** The ids of all sandboxes and containers. */
+    public Set<String> ids() {
+        Set<String> ids = new HashSet<>(sandboxes.keySet());
+        ids.addAll(containers.keySet());
+        return ids;
+    }
+
+    /** The ids of the containers that run. */
+    public List<String> running() {
+        return containers.values().stream()
+                .filter(container -> container.state() == ContainerState.RUNNING)
+                .map(Container::id)
+                .toList();
+    }
+
+    /** The container of that id. */
+    Optional<Container> container(String id) {
+        return Optional.ofNullable(containers.get(id));
+    }
+
+    /** The sandbox that an id stands for, be it the sandbox's own or that of a container in it. */
+    Optional<PodSandbox> sandbox(String id) {
+        return Optional.ofNullable(
+                sandboxes.get(container(id).map(Container::sandboxId).orElse(id)));
+    }
+
+    /** The pod that a sandbox's or container's id stands for. */
+    Optional<PodIdentity> pod(String id) {
+        return sandbox(id).map(sandbox -> new PodIdentity(sandbox.podUid(), sandbox.podName(), sandbox.podNamespace()));
+    }
+
+    /** The pod's newest sandbox. */
+    Optional<PodSandbox> sandboxOfPod(String uid) {
+        return sandboxes.values().stream()
+                .filter(sandbox -> sandbox.podUid().equals(uid))
+                .max((a, b) -> Integer.compare(a.attempt(), b.attempt()));
+    }
+}

@@ -1,0 +1,128 @@
+package io.nodekeeper.agent.culprit.diagnosis;
+
+import io.nodekeeper.agent.culprit.scan.PodIdentity;
+import io.nodekeeper.agent.culprit.scan.ProcessRef;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * One thing that hangs, with what shows it and what to do. Immutable.
+ *
+ * @param reason in CamelCase, for conditions and events
+ * @param summary one sentence that stays the same while the culprit does, without ages
+ * @param since when it began, or was first seen, by the wall clock; for people only
+ * @param method the call to the runtime that waits because of it, if one is known to
+ * @param evidence what was seen, for people
+ */
+public record Culprit(
+        Layer layer,
+        String reason,
+        String summary,
+        Instant since,
+        Optional<PodIdentity> pod,
+        Optional<String> sandboxId,
+        Optional<String> containerId,
+        Optional<ProcessRef> process,
+        Optional<String> method,
+        List<String> evidence,
+        Remedy remedy) {
+
+    private static final Set<String> TOLD_BY_CALLS = Set.of("RuntimeHung", "RuntimeCallHung", "ContainerCallHung");
+
+    static Culprit of(Layer layer, String reason, String summary, Instant since, Remedy remedy) {
+        return new Culprit(
+                layer,
+                reason,
+                summary,
+                since,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                List.of(),
+                remedy);
+    }
+
+    Culprit about(Subject subject) {
+        return new Culprit(
+                layer,
+                reason,
+                summary,
+                since,
+                subject.pod(),
+                subject.sandboxId(),
+                subject.containerId(),
+                process,
+                method,
+                evidence,
+                remedy);
+    }
+
+    Culprit by(ProcessRef ref) {
+        return new Culprit(
+                layer, reason, summary, since, pod, sandboxId, containerId, Optional.of(ref), method, evidence, remedy);
+    }
+
+    /** With the words and the begin of an earlier look, which must not change with each. */
+    public Culprit as(Culprit first) {
+        return new Culprit(
+                layer,
+                reason,
+                first.summary,
+                first.since,
+                pod,
+                sandboxId,
+                containerId,
+                process,
+                method,
+                evidence,
+                remedy);
+    }
+
+    Culprit delays(String call) {
+        return new Culprit(
+                layer,
+                reason,
+                summary,
+                since,
+                pod,
+                sandboxId,
+                containerId,
+                process,
+                method.or(() -> Optional.of(call)),
+                evidence,
+                remedy);
+    }
+
+    Culprit shownBy(List<String> more) {
+        List<String> all = new ArrayList<>(evidence);
+        all.addAll(more);
+        return new Culprit(
+                layer, reason, summary, since, pod, sandboxId, containerId, process, method, List.copyOf(all), remedy);
+    }
+
+    /** Whether nothing shows it but calls that are not answered. */
+    public boolean toldByCalls() {
+        return TOLD_BY_CALLS.contains(reason);
+    }
+
+    /** The pod, sandbox and container that it is about. */
+    public Subject subject() {
+        return new Subject(pod, sandboxId, containerId);
+    }
+
+    /** The same for as long as it is the same culprit. */
+    public String key() {
+        return reason + " "
+                + process.map(ProcessRef::identity)
+                        .or(() -> containerId)
+                        .or(() -> sandboxId)
+                        .or(() -> pod.map(PodIdentity::uid))
+                        .or(() -> method)
+                        .orElse("");
+    }
+}

@@ -1,0 +1,26 @@
+package io.nodekeeper.agent.culprit.diagnosis;
+
+import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.Stall;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A process together with what the looks before saw of it. Immutable.
+ *
+ * @param stopped how long it has been seen in state T; empty if it is not, or was seen so but once
+ * @param zombie the same for state Z
+ * @param stuck its threads in state D that have not run since an earlier look
+ * @param throttled the share of its cgroup's processor periods since the last look that were cut short, 0 to 1
+ */
+public record ObservedProcess(
+        ProcessInfo info,
+        Optional<Duration> stopped,
+        Optional<Duration> zombie,
+        List<Stuck> stuck,
+        Optional<Double> throttled) {
+
+    /** A thread that stands still: for how long, and over how many looks. */
+    record Stuck(Stall stall, Duration lasted, int looks) {}
+}

@@ -1,0 +1,81 @@
+package io.nodekeeper.agent.culprit.diagnosis;
+
+import io.nodekeeper.agent.culprit.scan.CpuPeriods;
+import io.nodekeeper.agent.culprit.scan.ProcessInfo;
+import io.nodekeeper.agent.culprit.scan.Stall;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What looks at the processes have seen so far: a state that lasts is told from one that comes and goes. What one look does
+ * not see is forgotten. Not thread-safe.
+ */
+public final class ProcessHistory {
+    /** Something seen of a process, since when and how often in a row. */
+    private record First(long at, int looks) {}
+
+    private Map<String, First> seen = new HashMap<>();
+    private Map<String, CpuPeriods> periods = new HashMap<>();
+    private Set<String> owned = new HashSet<>();
+
+    /** Adds a look of {@code now}, monotonic ns; returns the runtime's own processes with what is known of each. */
+    public List<ObservedProcess> look(List<ProcessInfo> processes, Set<String> ids, long now) {
+        Map<String, First> next = new HashMap<>();
+        Map<String, CpuPeriods> nextPeriods = new HashMap<>();
+        Set<String> nextOwned = new HashSet<>();
+        List<ObservedProcess> sightings = new ArrayList<>();
+        for (ProcessInfo info : processes) {
+            String process = info.ref().identity();
+            // What was under the runtime once stays its own when the runtime dies.
+            if (!info.own() && !owned.contains(process) && info.ids().stream().noneMatch(ids::contains)) {
+                continue;
+            }
+            nextOwned.add(process);
+            List<ObservedProcess.Stuck> stuck = new ArrayList<>();
+            for (Stall stall : info.stalls()) {
+                First first = first(process + " D " + stall.thread() + " " + stall.switches(), now, next);
+                if (first.looks > 1) {
+                    stuck.add(new ObservedProcess.Stuck(stall, Duration.ofNanos(now - first.at), first.looks));
+                }
+            }
+            Optional<CpuPeriods> before = Optional.ofNullable(periods.get(process));
+            info.cpu().ifPresent(cpu -> nextPeriods.put(process, cpu));
+            sightings.add(new ObservedProcess(
+                    info,
+                    lasting(info, 'T', now, next),
+                    lasting(info, 'Z', now, next),
+                    stuck,
+                    before.flatMap(old -> info.cpu().flatMap(cpu -> share(old, cpu)))));
+        }
+        seen = next;
+        periods = nextPeriods;
+        owned = nextOwned;
+        return sightings;
+    }
+
+    private Optional<Duration> lasting(ProcessInfo info, char state, long now, Map<String, First> next) {
+        if (info.state() != state) {
+            return Optional.empty();
+        }
+        First first = first(info.ref().identity() + " " + state, now, next);
+        return first.looks > 1 ? Optional.of(Duration.ofNanos(now - first.at)) : Optional.empty();
+    }
+
+    private First first(String what, long now, Map<String, First> next) {
+        First before = seen.get(what);
+        First first = before == null ? new First(now, 1) : new First(before.at, before.looks + 1);
+        next.put(what, first);
+        return first;
+    }
+
+    private static Optional<Double> share(CpuPeriods before, CpuPeriods now) {
+        long passed = now.periods() - before.periods();
+        return passed > 0 ? Optional.of((double) (now.throttled() - before.throttled()) / passed) : Optional.empty();
+    }
+}

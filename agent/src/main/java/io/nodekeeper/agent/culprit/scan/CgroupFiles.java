@@ -1,0 +1,46 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** What the cgroup of a process tells. Immutable. */
+record CgroupFiles(ProcFiles files) {
+
+    /** The ids of containers in its path, outermost first. */
+    List<String> ids(int pid) {
+        return files.read(files.process(pid).resolve("cgroup")).stream()
+                .flatMap(text -> CommandLines.cgroupIds(text).stream())
+                .toList();
+    }
+
+    /** How its processor quota is used, under version 1 or 2; empty without one. */
+    Optional<CpuPeriods> cpu(int pid) {
+        return files.read(files.process(pid).resolve("cgroup")).stream()
+                .flatMap(String::lines)
+                .map(line -> line.split(":", 3))
+                .filter(part -> part.length == 3 && !part[2].equals("/"))
+                .flatMap(part -> part[1].isEmpty()
+                        ? Stream.of("sys/fs/cgroup", "sys/fs/cgroup/unified").map(base -> base + part[2])
+                        : List.of(part[1].split(",")).contains("cpu")
+                                ? Stream.of("sys/fs/cgroup/" + part[1] + part[2], "sys/fs/cgroup/cpu" + part[2])
+                                : Stream.empty())
+                .flatMap(directory -> files.read(files.root().resolve(directory).resolve("cpu.stat")).stream())
+                .flatMap(text -> periods(text).stream())
+                .findFirst();
+    }
+
+    private static Optional<CpuPeriods> periods(String text) {
+        Map<String, Long> values = new HashMap<>();
+        text.lines()
+                .map(line -> line.split(" "))
+                .filter(words -> words.length == 2 && words[1].matches("\\d{1,18}"))
+                .forEach(words -> values.put(words[0], Long.parseLong(words[1])));
+        long periods = values.getOrDefault("nr_periods", 0L);
+        return periods > 0
+                ? Optional.of(new CpuPeriods(periods, values.getOrDefault("nr_throttled", 0L)))
+                : Optional.empty();
+    }
+}

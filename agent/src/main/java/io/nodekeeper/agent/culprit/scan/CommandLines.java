@@ -1,0 +1,130 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Reads from a command's arguments what it is for. Pure. */
+public final class CommandLines {
+    private static final Set<String> SHELLS = Set.of("sh", "bash", "dash", "ash", "env", "python", "python3", "perl");
+    /** What containerd-shim and CRI-O call a runtime for. */
+    private static final Set<String> VERBS = Set.of(
+            "create",
+            "start",
+            "exec",
+            "kill",
+            "delete",
+            "state",
+            "ps",
+            "events",
+            "update",
+            "pause",
+            "resume",
+            "run",
+            "checkpoint",
+            "restore");
+
+    private static final Pattern ID = Pattern.compile("[0-9a-f]{64}");
+    /** What is kept of a command line. Chosen. */
+    private static final int LONGEST = 300;
+
+    private CommandLines() {}
+
+    /** The arguments as one line, shortened. */
+    static String line(List<String> arguments) {
+        String line = String.join(" ", arguments);
+        return line.length() > LONGEST ? line.substring(0, LONGEST) + "…" : line;
+    }
+
+    /** The name of the program that a line runs: of the script, if it is one. */
+    public static String program(String line) {
+        String[] words = line.split(" ");
+        String first = file(words[0]);
+        return words.length > 1 && SHELLS.contains(first) && words[1].startsWith("/") ? file(words[1]) : first;
+    }
+
+    /** The value after an option, also one written {@code -name=value}. */
+    static Optional<String> option(List<String> arguments, String name) {
+        for (int i = 1; i < arguments.size(); i++) {
+            String argument =
+                    arguments.get(i).startsWith("--") ? arguments.get(i).substring(1) : arguments.get(i);
+            if (argument.equals(name) && i + 1 < arguments.size()) {
+                return Optional.of(arguments.get(i + 1));
+            }
+            if (argument.startsWith(name + "=")) {
+                return Optional.of(argument.substring(name.length() + 1));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The socket that a shim was told; empty for what is no shim. */
+    static Optional<String> shimSocket(List<String> arguments) {
+        return isShim(arguments) ? option(arguments, "-address") : Optional.empty();
+    }
+
+    /** The sandbox that a shim was started for; empty for what is no shim. */
+    static Optional<String> shimId(List<String> arguments) {
+        return isShim(arguments) ? option(arguments, "-id") : Optional.empty();
+    }
+
+    /** Whether it is a shim's short command and not the shim that stays. */
+    static boolean isShimCommand(List<String> arguments) {
+        return !arguments.isEmpty()
+                && (arguments.getLast().equals("start") || arguments.getLast().equals("delete"));
+    }
+
+    /** Whether it is called as containerd calls runc, by whatever name: about a container, with its whole id. */
+    static boolean isOciRuntime(List<String> arguments) {
+        return option(arguments, "-log").isPresent()
+                && option(arguments, "-root").isPresent()
+                && !verb(arguments).isEmpty()
+                && arguments.stream()
+                        .skip(1)
+                        .anyMatch(argument -> ID.matcher(argument).matches());
+    }
+
+    /** What an OCI runtime is asked to do. */
+    static String verb(List<String> arguments) {
+        return arguments.stream().skip(1).filter(VERBS::contains).findFirst().orElse("");
+    }
+
+    /** The directory of the container that an OCI runtime works on; its last name is the container's id. */
+    static Optional<String> bundle(List<String> arguments) {
+        return option(arguments, "-log")
+                .filter(log -> log.lastIndexOf('/') > 0)
+                .map(log -> log.substring(0, log.lastIndexOf('/')));
+    }
+
+    /** The ids that an OCI runtime's arguments name, the likeliest first. */
+    static List<String> ids(List<String> arguments) {
+        Optional<String> bundle = bundle(arguments).map(CommandLines::file);
+        return Stream.concat(
+                        arguments.stream()
+                                .filter(argument -> ID.matcher(argument).matches()),
+                        bundle.stream())
+                .distinct()
+                .toList();
+    }
+
+    /** The ids in a cgroup's path, outermost first. */
+    static List<String> cgroupIds(String path) {
+        Matcher matcher = ID.matcher(path);
+        Stream.Builder<String> ids = Stream.builder();
+        while (matcher.find()) {
+            ids.add(matcher.group());
+        }
+        return ids.build().distinct().toList();
+    }
+
+    private static boolean isShim(List<String> arguments) {
+        return !arguments.isEmpty() && file(arguments.getFirst()).contains("shim");
+    }
+
+    private static String file(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+}

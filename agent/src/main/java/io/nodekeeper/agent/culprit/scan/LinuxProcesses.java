@@ -1,0 +1,91 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.time.DeadlineExceededException;
+import io.nodekeeper.time.Workers;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The processes of a runtime on the Linux machine that this process runs on. A scan reads one line for each process of the
+ * machine, and more only of those that are the runtime's. Reading the memory of a stuck process can hang: then that scan
+ * is given up, the process is left alone from then on, and the next scan runs on another worker. Thread-safe.
+ */
+public final class LinuxProcesses implements ProcessTable {
+    /** A scan takes milliseconds. Chosen. */
+    private static final Duration DEADLINE = Duration.ofSeconds(2);
+    /** Hung scans beyond which no further worker is risked. Chosen. */
+    private static final int MOST_HUNG = 2;
+
+    private final ProcFiles files;
+    private final String socket;
+    private final Workers workers;
+    private final ConcurrentHashMap<Integer, ProcessScan.Program> programs = new ConcurrentHashMap<>();
+    private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger underWay = new AtomicInteger();
+    private volatile SocketOwners owners;
+
+    /**
+     * The processes of the runtime at {@code socket}.
+     *
+     * @param root {@code /}, except in tests
+     * @param socket as the runtime itself and its shims name it
+     */
+    public LinuxProcesses(Path root, Path socket, Workers workers) {
+        this.files = new ProcFiles(root);
+        this.socket = socket.toString();
+        this.workers = workers;
+        this.owners = new SocketOwners(files);
+    }
+
+    @Override
+    public CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep) {
+        ProcessScan scan = new ProcessScan(files, owners, programs, unreadable, socket, Set.copyOf(ids), deep);
+        if (underWay.get() >= MOST_HUNG) {
+            return CompletableFuture.failedFuture(
+                    new IOException(MOST_HUNG + " earlier scans of /proc have not returned yet"));
+        }
+        underWay.incrementAndGet();
+        CompletableFuture<List<ProcessInfo>> scanned = workers.call("a scan of /proc", DEADLINE, () -> {
+            try {
+                return scan.run();
+            } finally {
+                underWay.decrementAndGet();
+            }
+        });
+        scanned.whenComplete((processes, error) -> {
+            String hung = scan.reading();
+            if (error != null && Failures.cause(error) instanceof DeadlineExceededException) {
+                if (!hung.isEmpty()) {
+                    unreadable.add(hung);
+                }
+                // The hung scan may still use the old one.
+                owners = new SocketOwners(files);
+            }
+        });
+        return scanned;
+    }
+
+    /**
+     * Whether this very process, and not a later one with its pid, still lives and still runs the same command: a
+     * {@code runc init} becomes the container's own program. False too for one in state D that had arguments: to read them
+     * could hang, and no signal reaches it. Blocks shortly.
+     */
+    public boolean lives(ProcessRef process) {
+        return files.stat(process.pid())
+                .filter(stat -> stat.startTicks() == process.startTicks() && runs(stat, process.command()))
+                .isPresent();
+    }
+
+    private boolean runs(ProcFiles.Stat stat, String command) {
+        // The name in brackets stands for arguments that are none, or that a scan could not read.
+        return command.equals("[" + stat.name() + "]")
+                || stat.state() != 'D' && command.equals(CommandLines.line(files.arguments(stat.pid())));
+    }
+}

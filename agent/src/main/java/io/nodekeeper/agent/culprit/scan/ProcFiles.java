@@ -1,0 +1,157 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Reads files of {@code /proc}, whatever of it is there: processes end while one looks. Reading the memory of a stuck
+ * process (its arguments and environment) may block. Thread-safe.
+ *
+ * @param root {@code /}, or a copy of the files for tests
+ */
+record ProcFiles(Path root) {
+    /** The longest file that is read; an environment or a list of mounts may be as long. Chosen. */
+    private static final int LONGEST = 1 << 18;
+
+    /** A line of {@code stat}: what is known of every process and thread without asking further. */
+    record Stat(int pid, String name, char state, int parent, long startTicks) {}
+
+    /** The pids of all processes. */
+    List<Integer> pids() throws IOException {
+        return numbers(root.resolve("proc"));
+    }
+
+    /** The ids of a process's threads; empty if it has ended. */
+    List<Integer> threads(int pid) {
+        try {
+            return numbers(process(pid).resolve("task"));
+        } catch (IOException e) {
+            // It has ended.
+            return List.of();
+        }
+    }
+
+    /** A process's state. */
+    Optional<Stat> stat(int pid) {
+        return read(process(pid).resolve("stat")).flatMap(ProcFiles::parse);
+    }
+
+    /** A thread's state. */
+    Optional<Stat> stat(int pid, int thread) {
+        return read(thread(pid, thread).resolve("stat")).flatMap(ProcFiles::parse);
+    }
+
+    /** The arguments; none for threads of the kernel and processes that have ended. */
+    List<String> arguments(int pid) {
+        return read(process(pid).resolve("cmdline"))
+                .filter(text -> !text.isEmpty())
+                .map(text -> List.of(text.split("\0")))
+                .orElse(List.of());
+    }
+
+    /** The environment; empty if it has ended or is not for us. */
+    List<String> environment(int pid) {
+        return read(process(pid).resolve("environ"))
+                .map(text -> List.of(text.split("\0")))
+                .orElse(List.of());
+    }
+
+    /** Since the boot, in ticks of 1/100 s as {@code stat} counts. */
+    long uptimeTicks() throws IOException {
+        Path file = root.resolve("proc/uptime");
+        String text = read(file).orElseThrow(() -> new IOException("cannot read " + file));
+        return (long) (Double.parseDouble(text.split(" ")[0]) * 100);
+    }
+
+    /** A file of a process. */
+    Path process(int pid) {
+        return root.resolve("proc").resolve(Integer.toString(pid));
+    }
+
+    /** A file of a thread. */
+    Path thread(int pid, int thread) {
+        return process(pid).resolve("task").resolve(Integer.toString(thread));
+    }
+
+    /** Where a symbolic link leads, without going there. */
+    Optional<String> link(Path path) {
+        try {
+            return Optional.of(Files.readSymbolicLink(path).toString());
+        } catch (IOException | UnsupportedOperationException e) {
+            // Ended, or not for us.
+            return Optional.empty();
+        }
+    }
+
+    /** The numbered entries of a directory. */
+    static List<Integer> numbers(Path directory) throws IOException {
+        // Some hundred names each few seconds: a path and a stream for each would be waste.
+        String[] names = directory.toFile().list();
+        if (names == null) {
+            throw new IOException("cannot read " + directory);
+        }
+        List<Integer> numbers = new ArrayList<>(names.length);
+        for (String name : names) {
+            if (isNumber(name)) {
+                numbers.add(Integer.parseInt(name));
+            }
+        }
+        return numbers;
+    }
+
+    private static boolean isNumber(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            if (name.charAt(i) < '0' || name.charAt(i) > '9') {
+                return false;
+            }
+        }
+        return !name.isEmpty() && name.length() < 10;
+    }
+
+    /** A file's text; empty if it is gone or not for us. */
+    Optional<String> read(Path file) {
+        try (FileInputStream in = new FileInputStream(file.toFile())) {
+            byte[] buffer = new byte[1_024];
+            int length = 0;
+            for (int got = in.read(buffer); got > 0; got = in.read(buffer, length, buffer.length - length)) {
+                length += got;
+                if (length == buffer.length) {
+                    if (length >= LONGEST) {
+                        break;
+                    }
+                    buffer = Arrays.copyOf(buffer, length * 4);
+                }
+            }
+            return Optional.of(new String(buffer, 0, length, StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            // Ended, or not for us.
+            return Optional.empty();
+        }
+    }
+
+    /** The name is in parentheses and may itself hold blanks and parentheses. */
+    private static Optional<Stat> parse(String line) {
+        int open = line.indexOf('(');
+        int close = line.lastIndexOf(')');
+        if (open < 1 || close < open) {
+            return Optional.empty();
+        }
+        String[] rest = line.substring(Math.min(close + 2, line.length())).split(" ", 21);
+        if (rest.length < 20) {
+            return Optional.empty();
+        }
+        return Optional.of(new Stat(
+                Integer.parseInt(line.substring(0, open).strip()),
+                line.substring(open + 1, close),
+                rest[0].charAt(0),
+                Integer.parseInt(rest[1]),
+                Long.parseLong(rest[19])));
+    }
+}

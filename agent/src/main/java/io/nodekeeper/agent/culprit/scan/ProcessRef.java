@@ -1,0 +1,15 @@
+package io.nodekeeper.agent.culprit.scan;
+
+/**
+ * One process, told apart from a later one with the same pid. Immutable.
+ *
+ * @param startTicks when it was started, in clock ticks since the machine's boot
+ * @param command its arguments joined by blanks, shortened; may change when the process executes another program
+ */
+public record ProcessRef(int pid, long startTicks, String command) {
+
+    /** The same for as long as the process lives, and for no other process. */
+    public String identity() {
+        return pid + "@" + startTicks;
+    }
+}

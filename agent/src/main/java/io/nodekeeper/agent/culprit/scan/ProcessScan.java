@@ -1,0 +1,258 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import io.nodekeeper.api.Json;
+import io.nodekeeper.api.JsonException;
+import io.nodekeeper.api.JsonObject;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * One look at all processes. Who belongs to the runtime follows from the parents: the runtime listens on its socket, a shim
+ * names that socket or one of its sandboxes, and whatever is below them is theirs. Blocks; one scan is for one thread.
+ */
+final class ProcessScan {
+    /** What is read of a process once, as long as it runs the same program. */
+    record Program(long startTicks, String name, List<String> arguments, Map<String, String> cni) {}
+
+    private final ProcFiles files;
+    private final StallFiles stalls;
+    private final SocketOwners owners;
+    private final ConcurrentHashMap<Integer, Program> programs;
+    private final Set<String> unreadable;
+    private final String socket;
+    private final Set<String> ids;
+    private final boolean deep;
+    private final Map<Integer, ProcFiles.Stat> stats = new HashMap<>();
+    private final Map<Integer, ProcessRole> roles = new HashMap<>();
+    private volatile String reading = "";
+
+    ProcessScan(
+            ProcFiles files,
+            SocketOwners owners,
+            ConcurrentHashMap<Integer, Program> programs,
+            Set<String> unreadable,
+            String socket,
+            Set<String> ids,
+            boolean deep) {
+        this.files = files;
+        this.stalls = new StallFiles(files);
+        this.owners = owners;
+        this.programs = programs;
+        this.unreadable = unreadable;
+        this.socket = socket;
+        this.ids = ids;
+        this.deep = deep;
+    }
+
+    /** The process whose memory is being read, as {@link ProcessRef#identity}: if the scan hangs, it hangs there. */
+    String reading() {
+        return reading;
+    }
+
+    /** The runtime's processes. */
+    List<ProcessInfo> run() throws IOException {
+        long uptime = files.uptimeTicks();
+        List<ProcFiles.Stat> all = new ArrayList<>();
+        for (int pid : files.pids()) {
+            files.stat(pid).ifPresent(all::add);
+        }
+        all.forEach(stat -> stats.put(stat.pid(), stat));
+        programs.keySet().retainAll(stats.keySet());
+        Set<String> sockets = new HashSet<>(Set.of(socket));
+        for (ProcFiles.Stat stat : all) {
+            List<String> arguments = program(stat).arguments();
+            // Behind a relay the runtime itself has another socket, which its shims name.
+            CommandLines.shimId(arguments)
+                    .filter(ids::contains)
+                    .flatMap(id -> CommandLines.shimSocket(arguments))
+                    .ifPresent(sockets::add);
+        }
+        for (String path : sockets) {
+            owners.of(path, all).ifPresent(pid -> roles.put(pid, ProcessRole.RUNTIME));
+        }
+        for (ProcFiles.Stat stat : all) {
+            List<String> arguments = program(stat).arguments();
+            if (CommandLines.shimSocket(arguments).filter(sockets::contains).isPresent()
+                    || CommandLines.shimId(arguments).filter(ids::contains).isPresent()) {
+                roles.put(stat.pid(), CommandLines.isShimCommand(arguments) ? ProcessRole.OCI_RUNTIME : ProcessRole.SHIM);
+            }
+        }
+        List<ProcessInfo> found = new ArrayList<>();
+        for (ProcFiles.Stat stat : all) {
+            info(stat, uptime).ifPresent(found::add);
+        }
+        return found;
+    }
+
+    private Optional<ProcessInfo> info(ProcFiles.Stat stat, long uptime) {
+        Optional<ProcessRole> above = above(stat);
+        Program program = program(stat);
+        Optional<ProcessRole> role = Optional.ofNullable(roles.get(stat.pid())).or(() -> role(program, above));
+        if (role.isEmpty()) {
+            return Optional.empty();
+        }
+        boolean own = roles.containsKey(stat.pid()) || above.isPresent();
+        boolean threads = stat.state() == 'D' || stat.state() == 'Z' || role.get() == ProcessRole.RUNTIME || deep;
+        List<Stall> stuck = threads ? stalls.of(stat.pid()) : List.of();
+        String command = program.arguments().isEmpty() ? "[" + stat.name() + "]" : CommandLines.line(program.arguments());
+        return Optional.of(new ProcessInfo(
+                new ProcessRef(stat.pid(), stat.startTicks(), command),
+                stat.parent(),
+                stat.state(),
+                Duration.ofMillis(Math.max(0, uptime - stat.startTicks()) * 10),
+                role.get(),
+                own,
+                verb(role.get(), program),
+                ids(role.get(), stat, program, !stuck.isEmpty()),
+                pod(role.get(), program),
+                stuck,
+                role.get() == ProcessRole.RUNTIME ? new CgroupFiles(files).cpu(stat.pid()) : Optional.empty()));
+    }
+
+    /** What the nearest process above is that has a role; empty for what is not below the runtime or a shim. */
+    private Optional<ProcessRole> above(ProcFiles.Stat stat) {
+        ProcFiles.Stat at = stats.get(stat.parent());
+        for (int depth = 0; at != null && depth < 64; depth++) {
+            ProcessRole known = roles.get(at.pid());
+            if (known != null) {
+                return Optional.of(known);
+            }
+            at = stats.get(at.parent());
+        }
+        return Optional.empty();
+    }
+
+    private Optional<ProcessRole> role(Program program, Optional<ProcessRole> above) {
+        boolean oci = CommandLines.isOciRuntime(program.arguments());
+        if (above.isEmpty()) {
+            // Whoever started it is gone.
+            if (program.cni().containsKey("CNI_COMMAND")) {
+                return Optional.of(ProcessRole.CNI_PLUGIN);
+            }
+            return oci && CommandLines.ids(program.arguments()).stream().anyMatch(ids::contains)
+                    ? Optional.of(ProcessRole.OCI_RUNTIME)
+                    : Optional.empty();
+        }
+        if (oci) {
+            return Optional.of(ProcessRole.OCI_RUNTIME);
+        }
+        if (above.get() != ProcessRole.SHIM && program.cni().containsKey("CNI_COMMAND")) {
+            return Optional.of(ProcessRole.CNI_PLUGIN);
+        }
+        return Optional.of(above.get() == ProcessRole.SHIM ? ProcessRole.CONTAINER : ProcessRole.HELPER);
+    }
+
+    private static String verb(ProcessRole role, Program program) {
+        return switch (role) {
+            case CNI_PLUGIN -> program.cni().getOrDefault("CNI_COMMAND", "");
+            case OCI_RUNTIME ->
+                CommandLines.shimId(program.arguments()).isPresent()
+                        ? program.arguments().getLast()
+                        : CommandLines.verb(program.arguments());
+            default -> "";
+        };
+    }
+
+    private List<String> ids(ProcessRole role, ProcFiles.Stat stat, Program program, boolean stuck) {
+        return switch (role) {
+            case SHIM -> CommandLines.shimId(program.arguments()).stream().toList();
+            case CNI_PLUGIN ->
+                Optional.ofNullable(program.cni().get("CNI_CONTAINERID")).stream()
+                        .toList();
+            case OCI_RUNTIME ->
+                CommandLines.shimId(program.arguments()).isPresent()
+                        ? List.of(CommandLines.shimId(program.arguments()).get())
+                        : CommandLines.ids(program.arguments());
+            // Worth a look only at one that may become a culprit.
+            case CONTAINER, HELPER ->
+                stuck || stat.state() != 'S' && stat.state() != 'R'
+                        ? new CgroupFiles(files).ids(stat.pid())
+                        : List.of();
+            case RUNTIME -> List.of();
+        };
+    }
+
+    /** The pod as containerd tells CNI plugins, or as it notes it for a sandbox that no list shows yet. */
+    private Optional<PodIdentity> pod(ProcessRole role, Program program) {
+        if (role == ProcessRole.CNI_PLUGIN) {
+            Map<String, String> arguments =
+                    pairs(List.of(program.cni().getOrDefault("CNI_ARGS", "").split(";")));
+            return Optional.ofNullable(arguments.get("K8S_POD_NAME"))
+                    .map(name -> new PodIdentity(
+                            arguments.getOrDefault("K8S_POD_UID", ""),
+                            name,
+                            arguments.getOrDefault("K8S_POD_NAMESPACE", "")));
+        }
+        if (role != ProcessRole.OCI_RUNTIME
+                || CommandLines.ids(program.arguments()).stream().anyMatch(ids::contains)) {
+            return Optional.empty();
+        }
+        return CommandLines.bundle(program.arguments())
+                .flatMap(bundle ->
+                        files.read(files.root().resolve(bundle.substring(1)).resolve("config.json")))
+                .flatMap(ProcessScan::annotated);
+    }
+
+    private static Optional<PodIdentity> annotated(String config) {
+        try {
+            JsonObject annotations =
+                    Json.parseObject(config.getBytes(StandardCharsets.UTF_8)).object("annotations");
+            String name = annotations.text("io.kubernetes.cri.sandbox-name");
+            return name.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(new PodIdentity(
+                            annotations.text("io.kubernetes.cri.sandbox-uid"),
+                            name,
+                            annotations.text("io.kubernetes.cri.sandbox-namespace")));
+        } catch (JsonException e) {
+            // Being written.
+            return Optional.empty();
+        }
+    }
+
+    private Program program(ProcFiles.Stat stat) {
+        Program known = programs.get(stat.pid());
+        if (known != null && known.startTicks == stat.startTicks() && known.name.equals(stat.name())) {
+            return known;
+        }
+        String identity = new ProcessRef(stat.pid(), stat.startTicks(), "").identity();
+        // Threads of the kernel have no arguments; a process that hung a look before is left alone.
+        boolean closed = stat.parent() == 2 || stat.pid() == 2 || unreadable.contains(identity);
+        List<String> arguments = List.of();
+        Map<String, String> cni = Map.of();
+        if (!closed) {
+            reading = identity;
+            arguments = files.arguments(stat.pid());
+            cni = pairs(files.environment(stat.pid()).stream()
+                    .filter(variable -> variable.startsWith("CNI_"))
+                    .toList());
+            reading = "";
+        }
+        Program program = new Program(stat.startTicks(), stat.name(), arguments, cni);
+        // An ended process has no arguments any more, one that is just starting none yet.
+        if (!arguments.isEmpty() || stat.parent() == 2) {
+            programs.put(stat.pid(), program);
+        }
+        return known != null && known.startTicks == stat.startTicks() && arguments.isEmpty() ? known : program;
+    }
+
+    private static Map<String, String> pairs(List<String> variables) {
+        Map<String, String> pairs = new HashMap<>();
+        for (String variable : variables) {
+            int equals = variable.indexOf('=');
+            if (equals > 0) {
+                pairs.put(variable.substring(0, equals), variable.substring(equals + 1));
+            }
+        }
+        return Map.copyOf(pairs);
+    }
+}

@@ -1,0 +1,100 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Who listens on a unix socket: the kernel tells the socket's inode by its path, and the process by the inode. Finding the
+ * process means looking at all open files of all processes, so it is done only when the process that was found is gone. Not thread-safe.
+ */
+final class SocketOwners {
+    /** Looks that pass before a search without result is done again: about a minute. Chosen. */
+    private static final int PAUSE = 12;
+
+    private record Owner(int pid, long startTicks) {}
+
+    private final ProcFiles files;
+    private final Map<String, Owner> owners = new HashMap<>();
+    private final Map<String, Integer> pauses = new HashMap<>();
+
+    SocketOwners(ProcFiles files) {
+        this.files = files;
+    }
+
+    /** The pid of the process that listens on {@code socket}; empty if there is none, or it is not for us to see. */
+    Optional<Integer> of(String socket, List<ProcFiles.Stat> processes) {
+        Owner known = owners.get(socket);
+        if (known != null
+                && processes.stream()
+                        .anyMatch(stat -> stat.pid() == known.pid && stat.startTicks() == known.startTicks)) {
+            return Optional.of(known.pid);
+        }
+        Optional<String> inode = inode(socket);
+        if (inode.isEmpty()) {
+            owners.remove(socket);
+            pauses.remove(socket);
+            return Optional.empty();
+        }
+        int pause = pauses.getOrDefault(inode.get(), 0);
+        if (pause > 0) {
+            pauses.put(inode.get(), pause - 1);
+            return Optional.empty();
+        }
+        Optional<ProcFiles.Stat> found = processes.stream()
+                // With socket activation init holds it too, but does not answer.
+                .filter(stat -> stat.pid() != 1 && holds(stat.pid(), "socket:[" + inode.get() + "]"))
+                .findFirst();
+        owners.remove(socket);
+        pauses.clear();
+        if (found.isEmpty()) {
+            pauses.put(inode.get(), PAUSE);
+        }
+        found.ifPresent(stat -> owners.put(socket, new Owner(stat.pid(), stat.startTicks())));
+        return found.map(ProcFiles.Stat::pid);
+    }
+
+    /** Columns: Num RefCount Protocol Flags Type St Inode Path; the flag 00010000 is for one that listens. */
+    private Optional<String> inode(String socket) {
+        String name = "/" + Path.of(socket).getFileName();
+        return files.read(files.root().resolve("proc/net/unix"))
+                .flatMap(text -> text.lines()
+                        .filter(line -> line.endsWith(name))
+                        .map(line -> line.strip().split("\\s+", 8))
+                        .filter(column ->
+                                column.length == 8 && column[3].equals("00010000") && sameFile(column[7], socket))
+                        .map(column -> column[6])
+                        .findFirst());
+    }
+
+    /** {@code /var/run} is often a link to {@code /run}. */
+    private static boolean sameFile(String listed, String socket) {
+        try {
+            return listed.equals(socket)
+                    || Path.of(listed).toRealPath().equals(Path.of(socket).toRealPath());
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private boolean holds(int pid, String link) {
+        try (DirectoryStream<Path> open =
+                Files.newDirectoryStream(files.process(pid).resolve("fd"))) {
+            for (Path file : open) {
+                if (files.link(file).filter(link::equals).isPresent()) {
+                    return true;
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // It has ended, or is not for us.
+            return false;
+        }
+        return false;
+    }
+}

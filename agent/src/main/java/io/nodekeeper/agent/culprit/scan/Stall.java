@@ -1,0 +1,60 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A thread in uninterruptible sleep (state D). Immutable.
+ *
+ * @param switches how often it was taken off a processor: while this stands still, the thread does
+ * @param waitsIn the kernel's function, empty if it does not tell
+ * @param stack the kernel's functions, innermost first; empty where only the superuser may look
+ * @param file the file that its system call is about, where it can be told
+ * @param mounts the file systems on devices or servers that the process is seen to use; that of {@code file} first
+ */
+public record Stall(
+        int thread, long switches, String waitsIn, List<String> stack, Optional<String> file, List<Mount> mounts) {
+
+    /** A mounted file system: where, from what, of which type. */
+    public record Mount(String point, String source, String type) {}
+
+    /** Whether the thread waits for a file system, and not for something else in the kernel. */
+    public boolean onDisk() {
+        String where = waitsIn + " " + String.join(" ", stack);
+        return file.isPresent()
+                || DISK_WORDS.stream().anyMatch(where::contains)
+                || !mounts.isEmpty() && waitsIn.isEmpty();
+    }
+
+    /** Whether it looks like a file system that was frozen (fsfreeze), for a snapshot say. */
+    public boolean onFrozen() {
+        String where = waitsIn + " " + String.join(" ", stack);
+        return FROZEN_WORDS.stream().anyMatch(where::contains);
+    }
+
+    /** Parts of names of kernel functions that wait for writers of a file system to be let in. */
+    private static final List<String> FROZEN_WORDS =
+            List.of("percpu_rwsem_wait", "sb_start", "mnt_want_write", "freeze");
+
+    /** Parts of names of kernel functions in which threads wait for a disk or a file server. */
+    private static final List<String> DISK_WORDS = List.of(
+            "percpu_rwsem_wait",
+            "sb_start",
+            "mnt_want_write",
+            "io_schedule",
+            "folio_wait",
+            "wait_on_page",
+            "jbd2",
+            "ext4",
+            "xfs",
+            "btrfs",
+            "nfs",
+            "rpc_wait",
+            "fuse",
+            "blk_",
+            "writeback",
+            "iomap",
+            "dm_",
+            "ceph",
+            "cifs");
+}

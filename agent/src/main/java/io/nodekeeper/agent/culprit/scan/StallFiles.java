@@ -1,0 +1,173 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import io.nodekeeper.agent.culprit.scan.Stall.Mount;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * What the kernel tells of threads in uninterruptible sleep. Touches no file system but {@code /proc}: paths are compared
+ * as text, for following them might hang as the thread does. Immutable.
+ */
+record StallFiles(ProcFiles files) {
+    /** Threads that are told of one process; one is enough to name it. Chosen. */
+    private static final int THREADS = 4;
+    /** Open files that are looked at. Chosen. */
+    private static final int OPEN = 64;
+
+    /** A line of {@code mountinfo}. */
+    private record MountLine(String device, String root, Mount mount) {}
+
+    /** The threads of a process that are in state D, at most a few. */
+    List<Stall> of(int pid) {
+        return files.threads(pid).stream()
+                .filter(thread -> files.stat(pid, thread)
+                        .filter(stat -> stat.state() == 'D')
+                        .isPresent())
+                .limit(THREADS)
+                .map(thread -> stall(pid, thread))
+                .toList();
+    }
+
+    private Stall stall(int pid, int thread) {
+        Path directory = files.thread(pid, thread);
+        Optional<String> file = file(pid, directory);
+        return new Stall(
+                thread,
+                switches(directory),
+                text(directory.resolve("wchan"))
+                        .filter(name -> !name.equals("0"))
+                        .orElse(""),
+                files.read(directory.resolve("stack"))
+                        .map(text -> text.lines()
+                                .map(StallFiles::function)
+                                .filter(name -> !name.isEmpty())
+                                .limit(8)
+                                .toList())
+                        .orElse(List.of()),
+                file,
+                mounts(pid, file));
+    }
+
+    private long switches(Path thread) {
+        return files.read(thread.resolve("status")).stream()
+                .flatMap(String::lines)
+                .filter(line -> line.contains("voluntary_ctxt_switches:"))
+                .mapToLong(line ->
+                        Long.parseLong(line.substring(line.indexOf(':') + 1).strip()))
+                .sum();
+    }
+
+    /** The file that a system call was given as its first argument: its number, then its arguments in hexadecimal. */
+    private Optional<String> file(int pid, Path thread) {
+        return text(thread.resolve("syscall"))
+                .map(text -> text.split(" "))
+                .filter(words -> words.length > 2 && words[1].matches("0x[0-9a-f]{1,5}"))
+                .flatMap(words -> files.link(files.process(pid)
+                        .resolve("fd")
+                        .resolve(Integer.toString(Integer.parseInt(words[1].substring(2), 16)))))
+                .filter(path -> path.startsWith("/"));
+    }
+
+    /** The mounts below the process's open files, that of {@code first} first, or else its only volume. */
+    private List<Mount> mounts(int pid, Optional<String> first) {
+        List<MountLine> own = lines(files.process(pid).resolve("mountinfo"));
+        List<MountLine> host = lines(files.root().resolve("proc/self/mountinfo"));
+        Set<String> paths = new LinkedHashSet<>();
+        first.ifPresent(paths::add);
+        files.link(files.process(pid).resolve("cwd")).ifPresent(paths::add);
+        for (int fd : open(pid)) {
+            files.link(files.process(pid).resolve("fd").resolve(Integer.toString(fd)))
+                    .filter(path -> path.startsWith("/"))
+                    .ifPresent(paths::add);
+        }
+        Set<Mount> mounts = new LinkedHashSet<>();
+        for (String path : paths) {
+            own.stream()
+                    .filter(line -> below(path, line.mount.point()))
+                    .max(Comparator.comparingInt(line -> line.mount.point().length()))
+                    .filter(line -> onDevice(line.mount) && !line.mount.point().equals("/"))
+                    .ifPresent(line -> mounts.add(onHost(line, host)));
+        }
+        return mounts.isEmpty() ? onlyVolume(own, host) : List.copyOf(mounts);
+    }
+
+    /** A call that names a file by its path does not tell which; but a container may have only one volume. */
+    private static List<Mount> onlyVolume(List<MountLine> own, List<MountLine> host) {
+        Set<String> devices = new LinkedHashSet<>();
+        host.stream().filter(line -> line.mount.point().equals("/")).forEach(line -> devices.add(line.device));
+        if (host.stream()
+                .map(line -> line.mount.point())
+                .toList()
+                .equals(own.stream().map(line -> line.mount.point()).toList())) {
+            return List.of();
+        }
+        List<Mount> volumes = own.stream()
+                .filter(line -> onDevice(line.mount) && !devices.contains(line.device))
+                .map(line -> onHost(line, host))
+                .distinct()
+                .toList();
+        return volumes.size() == 1 ? volumes : List.of();
+    }
+
+    private List<Integer> open(int pid) {
+        try {
+            return ProcFiles.numbers(files.process(pid).resolve("fd")).stream()
+                    .filter(fd -> fd > 2)
+                    .limit(OPEN)
+                    .toList();
+        } catch (IOException e) {
+            // It has ended, or is not for us.
+            return List.of();
+        }
+    }
+
+    /** The same file system as the host mounts it whole: inside a container it has another place. */
+    private static Mount onHost(MountLine inside, List<MountLine> host) {
+        return host.stream()
+                .filter(line -> line.device.equals(inside.device) && line.root.equals("/"))
+                .map(MountLine::mount)
+                .findFirst()
+                .orElse(inside.mount);
+    }
+
+    private static boolean onDevice(Mount mount) {
+        return mount.source().startsWith("/dev/")
+                || Stream.of("nfs", "cifs", "ceph", "fuse").anyMatch(mount.type()::startsWith);
+    }
+
+    private static boolean below(String path, String point) {
+        return point.equals("/") || path.equals(point) || path.startsWith(point + "/");
+    }
+
+    /** {@code ID PARENT DEVICE ROOT POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS}. */
+    private List<MountLine> lines(Path file) {
+        List<MountLine> lines = new ArrayList<>();
+        files.read(file).stream().flatMap(String::lines).forEach(line -> {
+            String[] halves = line.split(" - ", 2);
+            String[] left = halves[0].split(" ");
+            String[] right = halves.length == 2 ? halves[1].split(" ") : new String[0];
+            if (left.length > 4 && right.length > 1) {
+                lines.add(new MountLine(left[2], left[3], new Mount(left[4], right[1], right[0])));
+            }
+        });
+        return lines;
+    }
+
+    /** {@code [<0>] name+0x1/0x2}. */
+    private static String function(String line) {
+        String name = line.substring(line.indexOf(']') + 1).strip();
+        int plus = name.indexOf('+');
+        return plus < 0 ? name : name.substring(0, plus);
+    }
+
+    private Optional<String> text(Path file) {
+        return files.read(file).map(String::strip).filter(text -> !text.isEmpty());
+    }
+}

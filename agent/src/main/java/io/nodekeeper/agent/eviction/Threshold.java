@@ -1,0 +1,52 @@
+package io.nodekeeper.agent.eviction;
+
+import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.api.Quantity;
+import java.time.Duration;
+
+/**
+ * A limit below which a signal raises its condition.
+ *
+ * @param signal what is watched
+ * @param limit how much must be left
+ * @param grace how long a soft threshold is met before pods are evicted; zero for a hard one
+ */
+public record Threshold(EvictionSignal signal, Limit limit, Duration grace) {
+
+    /** How much must be left. */
+    public sealed interface Limit {
+        /** The amount, where there are {@code capacity} in all. */
+        long of(long capacity);
+    }
+
+    /** A fixed amount. */
+    public record Amount(Quantity quantity) implements Limit {
+        @Override
+        public long of(long capacity) {
+            return quantity.toLong();
+        }
+    }
+
+    /**
+     * A share of the capacity, in single precision as Kubernetes has it: 10 % of 107374182400 are 10737418400, which the
+     * scheduler of a mixed fleet must see the same on every node.
+     *
+     * @param fraction 0 to 1
+     */
+    public record Share(float fraction) implements Limit {
+        @Override
+        public long of(long capacity) {
+            return (long) (capacity * (double) fraction);
+        }
+    }
+
+    /** Whether it is a hard threshold, which also reserves what it protects. */
+    public boolean hard() {
+        return grace.isZero();
+    }
+
+    /** Whether {@code level} is below the limit; exactly at the limit is fine. */
+    boolean metBy(Level level) {
+        return level.available() < limit.of(level.capacity());
+    }
+}

@@ -1,0 +1,120 @@
+package io.nodekeeper.agent.eviction;
+
+import io.nodekeeper.api.Quantity;
+import io.nodekeeper.time.GoDuration;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Reads eviction thresholds, with Kubernetes' defaults and words for what is wrong. Stateless. */
+public final class Thresholds {
+    /** Kubernetes 1.32's hard thresholds on Linux. There is none for pid.available. */
+    static final Map<String, String> DEFAULTS = defaults();
+
+    private Thresholds() {}
+
+    /**
+     * Reads the thresholds of a configuration.
+     *
+     * @param hard {@code evictionHard}; one entry drops every other default unless {@code mergeDefaults}
+     * @param hardSet whether {@code evictionHard} was set at all
+     * @param faults gets what is wrong
+     */
+    public static List<Threshold> read(
+            Map<String, String> hard,
+            boolean hardSet,
+            boolean mergeDefaults,
+            Map<String, String> soft,
+            Map<String, String> softGrace,
+            List<String> faults) {
+        Map<String, String> all = new LinkedHashMap<>(hardSet && !mergeDefaults ? Map.of() : DEFAULTS);
+        all.putAll(hard);
+        List<Threshold> thresholds = new ArrayList<>();
+        all.forEach((signal, value) -> one(signal, value, Duration.ZERO, faults).ifPresent(thresholds::add));
+        soft.forEach((signal, value) -> {
+            Duration grace = grace(signal, softGrace, faults);
+            one(signal, value, grace, faults).ifPresent(thresholds::add);
+        });
+        return thresholds;
+    }
+
+    private static Duration grace(String signal, Map<String, String> graces, List<String> faults) {
+        String text = graces.get(signal);
+        if (text == null) {
+            faults.add("grace period must be specified for the soft eviction threshold " + signal);
+            return Duration.ofNanos(1);
+        }
+        try {
+            Duration grace = GoDuration.parse(text);
+            if (grace.isPositive()) {
+                return grace;
+            }
+        } catch (IllegalArgumentException e) {
+            // The same words serve for what is no duration and for what is none that can be waited for.
+        }
+        faults.add("invalid eviction grace period specified: " + text + ", must be a positive value");
+        return Duration.ofNanos(1);
+    }
+
+    private static Optional<Threshold> one(String name, String value, Duration grace, List<String> faults) {
+        Optional<EvictionSignal> signal = EvictionSignal.named(name);
+        if (signal.isEmpty()) {
+            faults.add("unsupported eviction signal " + name);
+            return Optional.empty();
+        }
+        // Kubernetes' way to disable a threshold.
+        if (value.equals("0%") || value.equals("100%")) {
+            return Optional.empty();
+        }
+        return (value.endsWith("%") ? share(name, value, faults) : amount(name, value, faults))
+                .map(limit -> new Threshold(signal.get(), limit, grace));
+    }
+
+    private static Optional<Threshold.Limit> share(String name, String value, List<String> faults) {
+        float percent;
+        try {
+            percent = Float.parseFloat(value.substring(0, value.length() - 1));
+        } catch (NumberFormatException e) {
+            faults.add("eviction threshold " + name + " must be a percentage like 10%: " + value);
+            return Optional.empty();
+        }
+        float fraction = percent / 100f;
+        if (Float.isNaN(fraction) || fraction < 0) {
+            faults.add("eviction percentage threshold " + name + " must be >= 0%: " + value);
+            return Optional.empty();
+        }
+        if (fraction > 1) {
+            faults.add("eviction percentage threshold " + name + " must be <= 100%: " + value);
+            return Optional.empty();
+        }
+        return Optional.of(new Threshold.Share(fraction));
+    }
+
+    private static Optional<Threshold.Limit> amount(String name, String value, List<String> faults) {
+        Quantity quantity;
+        try {
+            quantity = Quantity.parse(value);
+        } catch (IllegalArgumentException e) {
+            faults.add("eviction threshold " + name + ": " + e.getMessage());
+            return Optional.empty();
+        }
+        if (quantity.isZero() || quantity.isNegative()) {
+            faults.add("eviction threshold " + name + " must be positive: " + quantity);
+            return Optional.empty();
+        }
+        return Optional.of(new Threshold.Amount(quantity));
+    }
+
+    private static Map<String, String> defaults() {
+        Map<String, String> map = new LinkedHashMap<>();
+        map.put("memory.available", "100Mi");
+        map.put("nodefs.available", "10%");
+        map.put("nodefs.inodesFree", "5%");
+        map.put("imagefs.available", "15%");
+        map.put("imagefs.inodesFree", "5%");
+        return map;
+    }
+}

@@ -1,0 +1,33 @@
+package io.nodekeeper.agent.facts;
+
+import java.util.Optional;
+
+/**
+ * What is known of one thing about the host. Immutable.
+ *
+ * @param value what the last successful reading said; empty if there was none yet
+ * @param observedAt when that was, by the monotonic clock in ns; meaningless if there was none
+ * @param error why the newest reading failed; empty if it did not
+ */
+public record Fact<T>(Optional<T> value, long observedAt, String error) {
+
+    /** Nothing is known yet. */
+    public static <T> Fact<T> unknown() {
+        return new Fact<>(Optional.empty(), 0, "not read yet");
+    }
+
+    /** What was read at {@code nowNanos}. */
+    public static <T> Fact<T> of(T value, long nowNanos) {
+        return new Fact<>(Optional.of(value), nowNanos, "");
+    }
+
+    /** The same knowledge, but the newest reading failed. */
+    public Fact<T> failed(String why) {
+        return new Fact<>(value, observedAt, why);
+    }
+
+    /** The value, if the newest reading was successful. */
+    public Optional<T> current() {
+        return error.isEmpty() ? value : Optional.empty();
+    }
+}

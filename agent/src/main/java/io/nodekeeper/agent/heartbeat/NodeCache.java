@@ -1,0 +1,69 @@
+package io.nodekeeper.agent.heartbeat;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Reflector;
+import io.nodekeeper.client.Selection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+
+/**
+ * Nodes as a watch shows them: one, for an agent of its own, or all, for many agents that share it. Confined to its
+ * client's loop.
+ */
+public final class NodeCache implements NodeSource {
+    private final Map<String, Node> nodes = new HashMap<>();
+    private final Map<String, Consumer<Node>> listeners = new HashMap<>();
+    private final Reflector reflector;
+
+    /** A cache at rest; {@code selection} is of nodes. */
+    public NodeCache(KubeClient client, Selection selection, RandomGenerator random) {
+        reflector = new Reflector(client, selection, random, new Reflector.Handler() {
+            @Override
+            public void onReplace(List<JsonObject> objects) {
+                nodes.clear();
+                objects.forEach(this::onChange);
+            }
+
+            @Override
+            public void onChange(JsonObject object) {
+                Node node = new Node(object);
+                nodes.put(node.name(), node);
+                Consumer<Node> listener = listeners.get(node.name());
+                if (listener != null) {
+                    listener.accept(node);
+                }
+            }
+
+            @Override
+            public void onDelete(JsonObject object) {
+                nodes.remove(new Node(object).name());
+            }
+        });
+    }
+
+    /** Begins to watch. */
+    public void start() {
+        reflector.start();
+    }
+
+    /** Watches no more; what was seen stays. */
+    public void stop() {
+        reflector.stop();
+    }
+
+    @Override
+    public void listen(String name, Consumer<Node> listener) {
+        listeners.put(name, listener);
+    }
+
+    @Override
+    public Optional<Node> node(String name) {
+        return Optional.ofNullable(nodes.get(name));
+    }
+}

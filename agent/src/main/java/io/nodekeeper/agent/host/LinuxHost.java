@@ -1,0 +1,172 @@
+package io.nodekeeper.agent.host;
+
+import io.nodekeeper.agent.facts.Filesystem;
+import io.nodekeeper.agent.facts.HostAddresses;
+import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.facts.MachineInfo;
+import io.nodekeeper.time.Workers;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The Linux machine that the process runs on. Readings that may block run on workers, each at most once at a time, so that
+ * one hung disk holds one thread and no more. Thread-safe.
+ */
+public final class LinuxHost implements Host {
+    /** As cAdvisor guards statfs. */
+    private static final Duration DEADLINE = Duration.ofSeconds(2);
+    /** A resolver's own first timeout. Chosen. */
+    private static final Duration RESOLVE_DEADLINE = Duration.ofSeconds(5);
+
+    private final LinuxFiles files;
+    private final Path rootDir;
+    private final Workers workers;
+    private final Set<String> underWay = ConcurrentHashMap.newKeySet();
+
+    /**
+     * A host whose kernel files are below {@code root}.
+     *
+     * @param root {@code /}, except in tests
+     * @param rootDir the agent's root directory; if it is not there yet, the nearest directory above it counts
+     */
+    public LinuxHost(Path root, Path rootDir, Workers workers) {
+        this.files = new LinuxFiles(root);
+        this.rootDir = rootDir.toAbsolutePath();
+        this.workers = workers;
+    }
+
+    /** The machine's own host name; blocks on the disk. Empty if the kernel does not tell. */
+    public static String hostname() {
+        return new LinuxFiles(Path.of("/")).first("proc/sys/kernel/hostname", "etc/hostname");
+    }
+
+    /** How long ago the machine booted; blocks. Zero if the kernel does not tell. */
+    public static Duration uptime() {
+        String seconds = new LinuxFiles(Path.of("/")).first("proc/uptime").split(" ", 2)[0];
+        return seconds.isEmpty() ? Duration.ZERO : Duration.ofMillis((long) (Double.parseDouble(seconds) * 1000));
+    }
+
+    /** Which cgroups the machine has: 2 if the unified hierarchy is all there is, else 1; blocks. */
+    public static int cgroupVersion() {
+        return Files.exists(Path.of("/sys/fs/cgroup/cgroup.controllers")) ? 2 : 1;
+    }
+
+    @Override
+    public CompletableFuture<MachineInfo> machine() {
+        return read("machine info", DEADLINE, () -> {
+            String machineId = files.first("etc/machine-id", "var/lib/dbus/machine-id");
+            String uuid = files.first(
+                    "sys/class/dmi/id/product_uuid", "proc/device-tree/system-id", "proc/device-tree/vm,uuid");
+            return new MachineInfo(
+                    files.cores(),
+                    files.memory("MemTotal"),
+                    files.memory("SwapTotal"),
+                    files.hugePages(),
+                    machineId,
+                    uuid.isEmpty() ? machineId : uuid,
+                    files.first("proc/sys/kernel/random/boot_id"),
+                    files.first("proc/sys/kernel/osrelease"),
+                    files.osImage(),
+                    architecture(System.getProperty("os.arch", "")));
+        });
+    }
+
+    @Override
+    public CompletableFuture<Filesystem> rootFilesystem() {
+        return read("statvfs of " + rootDir, DEADLINE, () -> Statvfs.of(existing(rootDir)));
+    }
+
+    @Override
+    public CompletableFuture<Long> workingSet() {
+        return read("memory of the root cgroup", DEADLINE, files::workingSet);
+    }
+
+    @Override
+    public CompletableFuture<Level> pids() {
+        return read("process ids", DEADLINE, files::pids);
+    }
+
+    @Override
+    public CompletableFuture<HostAddresses> addresses(String nodeName) {
+        return read("addresses of " + nodeName, RESOLVE_DEADLINE, () -> {
+            List<InetAddress> interfaces = new ArrayList<>();
+            for (NetworkInterface network : NetworkInterface.networkInterfaces().toList()) {
+                interfaces.addAll(network.inetAddresses().map(LinuxHost::plain).toList());
+            }
+            return new HostAddresses(resolve(nodeName), interfaces, defaultRoute());
+        });
+    }
+
+    /** Go's name for a Java {@code os.arch}. */
+    static String architecture(String java) {
+        return switch (java.toLowerCase(Locale.ROOT)) {
+            case "x86_64", "amd64" -> "amd64";
+            case "aarch64", "arm64" -> "arm64";
+            case "x86", "i386", "i686" -> "386";
+            default -> java;
+        };
+    }
+
+    private <T> CompletableFuture<T> read(String what, Duration deadline, Callable<T> call) {
+        return workers.call(what, deadline, () -> {
+            if (!underWay.add(what)) {
+                throw new IOException("an earlier reading of " + what + " has not returned yet");
+            }
+            try {
+                return call.call();
+            } finally {
+                underWay.remove(what);
+            }
+        });
+    }
+
+    private List<InetAddress> defaultRoute() throws SocketException {
+        Optional<String> name = files.defaultRouteInterface();
+        if (name.isEmpty()) {
+            return List.of();
+        }
+        return Optional.ofNullable(NetworkInterface.getByName(name.get()))
+                .map(network -> network.inetAddresses().map(LinuxHost::plain).toList())
+                .orElse(List.of());
+    }
+
+    private static List<InetAddress> resolve(String name) {
+        try {
+            return List.of(InetAddress.getAllByName(name));
+        } catch (UnknownHostException e) {
+            // Ordinary: the default route's address is used then.
+            return List.of();
+        }
+    }
+
+    /** The address without the interface's scope, which has no meaning elsewhere. */
+    private static InetAddress plain(InetAddress address) {
+        try {
+            return InetAddress.getByAddress(address.getAddress());
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("an address has 4 or 16 bytes, got " + address, e);
+        }
+    }
+
+    private static Path existing(Path path) {
+        Path candidate = path;
+        while (!Files.exists(candidate) && candidate.getParent() != null) {
+            candidate = candidate.getParent();
+        }
+        return candidate;
+    }
+}

@@ -1,7 +1,0 @@
-package io.nodekeeper.agent.ledger;
-
-import io.nodekeeper.cri.RuntimeCall;
-import java.time.Duration;
-
-/** A call that has not been answered. {@code startedAt} is by the monotonic clock in ns. Immutable. */
-public record OpenCall(RuntimeCall<?> call, long startedAt, Duration deadline) {}

@@ -1,0 +1,139 @@
+package io.nodekeeper.agent.pleg;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The last known status of every pod, and for each pod the moment as of which it is true. That moment moves on with every
+ * list that shows the pod unchanged, and with every inspection; so who waits for fresh data of one pod never waits for
+ * another. A pod that a list did not show is known not to exist as of that list. Times are by the monotonic clock in ns.
+ * Confined to its loop.
+ */
+public final class PodStatusCache {
+    private final Map<String, Slot> slots = new HashMap<>();
+    private final Map<String, List<Waiter>> waiters = new HashMap<>();
+    private @Nullable Long listedAt;
+
+    /**
+     * The result of an inspection. Immutable.
+     *
+     * @param status the last that is known, also if this inspection failed
+     * @param error why it failed
+     */
+    public record Entry(PodStatus status, Optional<Throwable> error) {}
+
+    private static final class Slot {
+        private Entry entry;
+        private @Nullable Long freshAt;
+
+        private Slot(Entry entry, @Nullable Long freshAt) {
+            this.entry = entry;
+            this.freshAt = freshAt;
+        }
+    }
+
+    private record Waiter(long minTime, CompletableFuture<Entry> answer) {}
+
+    PodStatusCache() {}
+
+    /** What is known now; an empty status if nothing is. */
+    public Entry get(String uid) {
+        Slot slot = slots.get(uid);
+        return slot == null ? new Entry(PodStatus.empty(uid), Optional.empty()) : slot.entry;
+    }
+
+    /**
+     * What is known once that is newer than {@code minTime}; may be the error of a failed inspection, never fails itself.
+     * It has no deadline of its own; cancel it to stop waiting.
+     */
+    public CompletableFuture<Entry> getNewerThan(String uid, long minTime) {
+        Long fresh = fresh(uid);
+        if (fresh != null && fresh - minTime > 0) {
+            return CompletableFuture.completedFuture(get(uid));
+        }
+        Waiter waiter = new Waiter(minTime, new CompletableFuture<>());
+        waiters.computeIfAbsent(uid, key -> new ArrayList<>()).add(waiter);
+        waiter.answer.whenComplete((entry, cancelled) -> forget(uid, waiter));
+        return waiter.answer;
+    }
+
+    /** The moment as of which {@link #get} is true; empty before anything is known. */
+    public OptionalLong freshAt(String uid) {
+        Long fresh = fresh(uid);
+        return fresh == null ? OptionalLong.empty() : OptionalLong.of(fresh);
+    }
+
+    /** A list shows a pod for the first time: what the list before knew, that it has no status, no longer goes on. */
+    void appeared(String uid) {
+        slots.putIfAbsent(uid, new Slot(get(uid), listedAt));
+    }
+
+    void set(String uid, Entry entry, long observedAt) {
+        Slot slot = slots.computeIfAbsent(uid, key -> new Slot(entry, null));
+        slot.entry = entry;
+        refresh(uid, slot, observedAt);
+    }
+
+    /** A look at {@code observedAt} showed the pod unchanged. */
+    void observed(String uid, long observedAt) {
+        Slot slot = slots.get(uid);
+        if (slot != null) {
+            refresh(uid, slot, observedAt);
+        }
+    }
+
+    void remove(String uid) {
+        slots.remove(uid);
+    }
+
+    /** A list that began at {@code time} is dealt with: pods that are not there do not exist as of then. */
+    void listed(long time) {
+        listedAt = time;
+        if (!waiters.isEmpty()) {
+            List.copyOf(waiters.keySet()).stream()
+                    .filter(uid -> !slots.containsKey(uid))
+                    .forEach(uid -> wake(uid, time));
+        }
+    }
+
+    private @Nullable Long fresh(String uid) {
+        Slot slot = slots.get(uid);
+        return slot == null ? listedAt : slot.freshAt;
+    }
+
+    private void refresh(String uid, Slot slot, long time) {
+        if (slot.freshAt == null || time - slot.freshAt > 0) {
+            slot.freshAt = time;
+        }
+        wake(uid, time);
+    }
+
+    private void wake(String uid, long time) {
+        List<Waiter> waiting = waiters.get(uid);
+        if (waiting != null) {
+            Entry entry = get(uid);
+            // A copy: whoever is woken may wait again at once.
+            for (Waiter waiter : List.copyOf(waiting)) {
+                if (time - waiter.minTime >= 0) {
+                    waiter.answer.complete(entry);
+                }
+            }
+        }
+    }
+
+    private void forget(String uid, Waiter waiter) {
+        List<Waiter> waiting = waiters.get(uid);
+        if (waiting != null) {
+            waiting.remove(waiter);
+            if (waiting.isEmpty()) {
+                waiters.remove(uid);
+            }
+        }
+    }
+}

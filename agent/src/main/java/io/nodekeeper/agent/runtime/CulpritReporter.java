@@ -1,0 +1,53 @@
+package io.nodekeeper.agent.runtime;
+
+import io.nodekeeper.agent.culprit.CulpritListener;
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.metrics.AgentMetrics;
+import io.nodekeeper.agent.metrics.CulpritKey;
+import io.nodekeeper.agent.status.NodeEvent;
+import io.nodekeeper.client.EventRecorder;
+import io.nodekeeper.client.ObjectRef;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Tells of culprits: as events on the node and on the pod that suffers, and as a metric. Confined to its loop. */
+public final class CulpritReporter implements CulpritListener {
+    private final String nodeName;
+    private final EventRecorder events;
+    private final AgentMetrics metrics;
+    private final Map<CulpritKey, Integer> counts = new HashMap<>();
+
+    /** News of the culprits on that node. */
+    public CulpritReporter(String nodeName, EventRecorder events, AgentMetrics metrics) {
+        this.nodeName = nodeName;
+        this.events = events;
+        this.metrics = metrics;
+    }
+
+    @Override
+    public void found(Culprit culprit) {
+        String message = culprit.summary() + "; remedy: " + culprit.remedy().text();
+        new NodeEvent(EventRecorder.WARNING, culprit.reason(), message).record(events, nodeName);
+        culprit.pod()
+                .filter(pod -> !pod.name().isEmpty())
+                .ifPresent(pod -> events.record(
+                        new ObjectRef("v1", "Pod", pod.namespace(), pod.name(), pod.uid()),
+                        EventRecorder.WARNING,
+                        culprit.reason(),
+                        message));
+        count(culprit, 1);
+    }
+
+    @Override
+    public void cleared(Culprit culprit) {
+        new NodeEvent(EventRecorder.NORMAL, culprit.reason() + "Cleared", "no longer: " + culprit.summary())
+                .record(events, nodeName);
+        count(culprit, -1);
+    }
+
+    private void count(Culprit culprit, int change) {
+        counts.merge(new CulpritKey(culprit.layer().text(), culprit.reason()), change, Integer::sum);
+        counts.values().removeIf(count -> count <= 0);
+        metrics.culprits(counts);
+    }
+}

@@ -1,0 +1,50 @@
+package io.nodekeeper.agent.runtime;
+
+import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.facts.ReadyErrors;
+import io.nodekeeper.agent.facts.RuntimeFacts;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** There is no container runtime, and so nothing to say about it. Stateless. */
+public final class NoRuntime implements RuntimeView {
+    @Override
+    public RuntimeFacts facts() {
+        return RuntimeFacts.NONE;
+    }
+
+    @Override
+    public ReadyErrors errors() {
+        return ReadyErrors.NONE;
+    }
+
+    @Override
+    public boolean starting() {
+        return false;
+    }
+
+    @Override
+    public CompletableFuture<Void> known() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public CompletableFuture<Void> beforeReport() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public List<ConditionReport> conditions() {
+        return List.of();
+    }
+
+    @Override
+    public void podCidr(String cidr) {
+        // Nobody wants to know.
+    }
+
+    @Override
+    public void onNews(Runnable listener) {
+        // There will be none.
+    }
+}

@@ -1,0 +1,50 @@
+package io.nodekeeper.agent.status;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.Quantity;
+import java.util.Optional;
+
+/** Rules for resource names and for the maps from resource to quantity, as {@code status.capacity}. Stateless. */
+public final class ResourceList {
+    private ResourceList() {}
+
+    /** The quantity of {@code resource}; empty if there is none, or something unreadable. */
+    public static Optional<Quantity> get(JsonObject resources, String resource) {
+        return resources.get(resource).flatMap(Quantity::from);
+    }
+
+    /** {@code resources} with that quantity; an equal one that is written otherwise stays as it is. */
+    public static JsonObject with(JsonObject resources, String resource, Quantity quantity) {
+        return get(resources, resource).filter(quantity::equals).isPresent()
+                ? resources
+                : resources.with(resource, new JsonString(quantity.toString()));
+    }
+
+    /** Whether two maps say the same of {@code resource}. */
+    public static boolean same(JsonObject a, JsonObject b, String resource) {
+        return get(a, resource).equals(get(b, resource));
+    }
+
+    public static boolean hugePages(String resource) {
+        return resource.startsWith("hugepages-");
+    }
+
+    /** The resource of a huge page size in bytes, as {@code hugepages-2Mi}. */
+    static String hugePages(long pageBytes) {
+        return "hugepages-" + Quantity.ofBytes(pageBytes);
+    }
+
+    /** Whether it is an extended resource: one that device plugins or administrators define. */
+    public static boolean extended(String resource) {
+        int slash = resource.indexOf('/');
+        if (slash <= 0 || resource.startsWith("requests.")) {
+            return false;
+        }
+        String domain = resource.substring(0, slash);
+        return !domain.equals("kubernetes.io")
+                && !domain.endsWith(".kubernetes.io")
+                && ("requests." + resource)
+                        .matches("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
+    }
+}

@@ -1,0 +1,332 @@
+package io.nodekeeper.agent.culprit.scan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.culprit.Signals;
+import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.Workers;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The patrol, over a made-up {@code /proc} and over the real one. */
+class LinuxProcessesTest {
+    private static final String SOCKET = "/run/x/containerd.sock";
+    private static final String ID = "ab".repeat(32);
+    private static final String NEW = "cd".repeat(32);
+
+    @TempDir
+    Path root;
+
+    private final ThreadLoop loop = new ThreadLoop("test");
+    private final Workers workers = new Workers("scan", 2, loop);
+
+    @BeforeEach
+    void machine() throws IOException {
+        file("proc/uptime", "1000.00 900.00\n");
+        file(
+                "proc/net/unix",
+                "Num       RefCount Protocol Flags    Type St Inode Path\n"
+                        + "0000: 00000003 00000000 00000000 0001 03 41 " + SOCKET + "\n"
+                        + "0000: 00000002 00000000 00010000 0001 01 42 " + SOCKET + "\n");
+        process(1, 0, 'S', 1, "init");
+        process(50, 1, 'S', 1, "sshd");
+        process(100, 1, 'S', 500, "/usr/bin/containerd");
+        Files.createDirectories(root.resolve("proc/100/fd"));
+        Files.createSymbolicLink(root.resolve("proc/100/fd/9"), Path.of("socket:[42]"));
+        process(
+                200,
+                1,
+                'S',
+                1_000,
+                "/usr/bin/containerd-shim-runc-v2",
+                "-namespace",
+                "k8s.io",
+                "-id",
+                ID,
+                "-address",
+                SOCKET);
+        process(201, 200, 'S', 1_100, "nginx", "-g", "daemon off;");
+        process(
+                900,
+                1,
+                'S',
+                1_000,
+                "/usr/bin/containerd-shim-runc-v2",
+                "-id",
+                "ff".repeat(32),
+                "-address",
+                "/other.sock");
+        process(901, 900, 'T', 1_000, "stranger");
+    }
+
+    @AfterEach
+    void close() {
+        workers.close();
+        loop.close();
+    }
+
+    @Test
+    void onlyTheRuntimesOwnProcessesAreSeen() throws Exception {
+        List<ProcessInfo> seen = scan(false);
+
+        assertThat(seen.stream().map(info -> info.ref().pid() + " " + info.role()))
+                .containsExactlyInAnyOrder("100 RUNTIME", "200 SHIM", "201 CONTAINER");
+        ProcessInfo shim = of(seen, 200);
+        assertThat(shim.ids()).containsExactly(ID);
+        assertThat(shim.age()).isEqualTo(Duration.ofSeconds(990));
+        assertThat(of(seen, 201).ref().command()).isEqualTo("nginx -g daemon off;");
+    }
+
+    @Test
+    void shimsOfKnownSandboxesLeadToTheRuntimeBehindARelay() throws Exception {
+        LinuxProcesses relay = new LinuxProcesses(root, Path.of("/run/x/relay.sock"), workers);
+
+        assertThat(relay.scan(Set.of(ID), false).get(5, TimeUnit.SECONDS).stream()
+                        .map(info -> info.ref().pid() + " " + info.role()))
+                .containsExactlyInAnyOrder("100 RUNTIME", "200 SHIM", "201 CONTAINER");
+    }
+
+    @Test
+    void networkPluginTellsItsPodEvenAsAnOrphan() throws Exception {
+        process(300, 100, 'S', 99_000, "/usr/bin/python3", "/opt/cni/bin/gate");
+        process(310, 1, 'S', 99_000, "/opt/cni/bin/bridge");
+        for (int pid : List.of(300, 310)) {
+            file(
+                    "proc/" + pid + "/environ",
+                    "PATH=/bin\0CNI_COMMAND=ADD\0CNI_CONTAINERID=" + NEW + "\0CNI_ARGS=IgnoreUnknown=1;"
+                            + "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web;K8S_POD_UID=w1\0");
+        }
+
+        List<ProcessInfo> seen = scan(false);
+
+        ProcessInfo plugin = of(seen, 300);
+        assertThat(plugin.role()).isEqualTo(ProcessRole.CNI_PLUGIN);
+        assertThat(plugin.verb()).isEqualTo("ADD");
+        assertThat(plugin.ids()).containsExactly(NEW);
+        assertThat(plugin.pod()).contains(new PodIdentity("w1", "web", "shop"));
+        assertThat(plugin.own()).isTrue();
+        assertThat(of(seen, 310).own()).isFalse();
+    }
+
+    @Test
+    void ociRuntimeIsKnownByItsArgumentsAndFindsItsPodInTheBundle() throws Exception {
+        String bundle = "/run/x/task/k8s.io/" + NEW;
+        file(bundle.substring(1) + "/config.json", """
+                {"annotations":{"io.kubernetes.cri.sandbox-name":"web","io.kubernetes.cri.sandbox-namespace":"shop",
+                 "io.kubernetes.cri.sandbox-uid":"w1"}}""");
+        process(
+                400,
+                200,
+                'S',
+                99_000,
+                "/bin/bash",
+                "/x/runc-gate",
+                "--root",
+                "/run/containerd/runc/k8s.io",
+                "--log",
+                bundle + "/log.json",
+                "--log-format",
+                "json",
+                "create",
+                "--bundle",
+                bundle,
+                NEW);
+
+        ProcessInfo runc = of(scan(false), 400);
+
+        assertThat(runc.role()).isEqualTo(ProcessRole.OCI_RUNTIME);
+        assertThat(runc.verb()).isEqualTo("create");
+        assertThat(runc.ids()).containsExactly(NEW);
+        assertThat(runc.pod()).contains(new PodIdentity("w1", "web", "shop"));
+        assertThat(CommandLines.program(runc.ref().command())).isEqualTo("runc-gate");
+    }
+
+    @Test
+    void programOfAContainerWithSimilarFlagsIsNoOciRuntime() throws Exception {
+        process(202, 201, 'S', 1_100, "myapp", "run", "--log=info", "--root=/data");
+        process(203, 201, 'S', 1_100, "runc", "-root", "/run/runc", "-log", "/x/log.json", "delete", NEW);
+        process(204, 201, 'S', 1_100, "myapp", "run", "--root=/data", NEW);
+
+        List<ProcessInfo> seen = scan(false);
+
+        assertThat(of(seen, 202).role()).isEqualTo(ProcessRole.CONTAINER);
+        assertThat(of(seen, 203).role()).isEqualTo(ProcessRole.OCI_RUNTIME);
+        assertThat(of(seen, 204).role()).isEqualTo(ProcessRole.CONTAINER);
+    }
+
+    @Test
+    void processThatRunsAnotherProgramIsNotTheSameAnyMore() throws Exception {
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers);
+        process(202, 200, 'S', 1_100, "runc", "init");
+        ProcessRef init = of(scan(false), 202).ref();
+        assertThat(processes.lives(init)).isTrue();
+
+        process(202, 200, 'S', 1_100, "nginx", "-g", "daemon off;");
+
+        assertThat(processes.lives(init)).isFalse();
+        assertThat(processes.lives(of(scan(false), 202).ref())).isTrue();
+    }
+
+    @Test
+    void memoryOfAStuckProcessIsNotReadToTellWhetherItIsTheSame() throws Exception {
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers);
+        process(202, 200, 'S', 1_100, "writer", "/data");
+        ProcessRef writer = of(scan(false), 202).ref();
+        process(202, 200, 'D', 1_100, "writer", "/data");
+
+        assertThat(processes.lives(writer)).isFalse();
+        assertThat(processes.lives(new ProcessRef(202, 1_100, "[writer (x) ]"))).isTrue();
+    }
+
+    @Test
+    void unkillableThreadTellsWhereItWaitsForWhichFileSystem() throws Exception {
+        process(201, 200, 'D', 1_100, "writer");
+        file("proc/201/task/205/stat", stat(205, "writer", 'D', 200, 1_100));
+        file("proc/201/task/205/wchan", "percpu_rwsem_wait");
+        file("proc/201/task/205/stack", "[<0>] percpu_rwsem_wait+0x1/0x2\n[<0>] vfs_write+0x3/0x4\n");
+        file("proc/201/task/205/syscall", "1 0x3 0x7f 0x10 0x0 0x0 0x0 0x7ffe 0x7fdf\n");
+        file("proc/201/task/205/status", "Name: writer\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t2\n");
+        file("proc/201/cgroup", "1:memory:/kubepods/pod1/" + NEW + "\n");
+        file("proc/201/mountinfo", "1 0 0:5 / / rw - overlay overlay rw\n2 1 7:0 / /data rw - ext4 /dev/loop0 rw\n");
+        file("proc/self/mountinfo", "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n9 1 7:0 / /mnt/vol rw - ext4 /dev/loop0 rw\n");
+        Files.createDirectories(root.resolve("proc/201/fd"));
+        Files.createSymbolicLink(root.resolve("proc/201/fd/3"), Path.of("/data/file"));
+
+        ProcessInfo stuck = of(scan(false), 201);
+
+        assertThat(stuck.ids()).containsExactly(NEW);
+        assertThat(stuck.stalls())
+                .containsExactly(new Stall(
+                        205,
+                        9,
+                        "percpu_rwsem_wait",
+                        List.of("percpu_rwsem_wait", "vfs_write"),
+                        Optional.of("/data/file"),
+                        List.of(new Stall.Mount("/mnt/vol", "/dev/loop0", "ext4"))));
+        assertThat(stuck.stalls().getFirst().onFrozen()).isTrue();
+    }
+
+    @Test
+    void onlyVolumeOfAContainerIsNamedWhereTheCallTellsNoFile() throws Exception {
+        process(201, 200, 'D', 1_100, "writer");
+        file("proc/201/task/201/stat", stat(201, "writer", 'D', 200, 1_100));
+        file("proc/201/task/201/wchan", "percpu_rwsem_wait");
+        file(
+                "proc/201/mountinfo",
+                "1 0 0:5 / / rw - overlay overlay rw\n3 1 8:1 /etc/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n"
+                        + "2 1 7:0 /sub /data rw - ext4 /dev/loop0 rw\n");
+        file("proc/self/mountinfo", "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n9 1 7:0 / /mnt/vol rw - ext4 /dev/loop0 rw\n");
+
+        assertThat(of(scan(false), 201).stalls().getFirst().mounts())
+                .containsExactly(new Stall.Mount("/mnt/vol", "/dev/loop0", "ext4"));
+    }
+
+    @Test
+    void quotaOfTheRuntimesCgroupIsRead() throws Exception {
+        file("proc/100/cgroup", "4:cpu,cpuacct:/system/containerd\n0::/\n");
+        file("sys/fs/cgroup/cpu,cpuacct/system/containerd/cpu.stat", "nr_periods 50\nnr_throttled 45\n");
+
+        assertThat(of(scan(false), 100).cpu()).contains(new CpuPeriods(50, 45));
+    }
+
+    @Test
+    void runtimeIsFoundAgainAfterItsRestart() throws Exception {
+        LinuxProcesses processes = new LinuxProcesses(root, Path.of(SOCKET), workers);
+        assertThat(of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), 100)
+                        .role())
+                .isEqualTo(ProcessRole.RUNTIME);
+
+        Files.delete(root.resolve("proc/100/fd/9"));
+        Files.delete(root.resolve("proc/100/stat"));
+        process(150, 1, 'S', 90_000, "/usr/bin/containerd");
+        Files.createDirectories(root.resolve("proc/150/fd"));
+        Files.createSymbolicLink(root.resolve("proc/150/fd/9"), Path.of("socket:[42]"));
+
+        assertThat(of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), 150)
+                        .role())
+                .isEqualTo(ProcessRole.RUNTIME);
+    }
+
+    @Test
+    void stoppedChildIsSeenInTheRealProcAndGoesOnWhenToldTo() throws Exception {
+        Path socket = Files.createTempDirectory("nk").resolve("c.sock");
+        Process sleep = new ProcessBuilder("sleep", "60").start();
+        try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            // Whoever listens is the runtime, and what it started is its own: this very process and its child.
+            server.bind(UnixDomainSocketAddress.of(socket));
+            LinuxProcesses processes = new LinuxProcesses(Path.of("/"), socket, workers);
+            int pid = (int) sleep.pid();
+            ProcessRef ref = of(processes.scan(Set.of(), true).get(5, TimeUnit.SECONDS), pid)
+                    .ref();
+            assertThat(ref.command()).isEqualTo("sleep 60");
+
+            new ProcessBuilder("kill", "-STOP", "" + pid).start().waitFor();
+            // The kernel stops a process when it next schedules it, so the first looks may come too early.
+            char state = 'S';
+            for (int look = 0; look < 1_000 && state != 'T'; look++) {
+                state = of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), pid)
+                        .state();
+            }
+            assertThat(state).isEqualTo('T');
+
+            assertThat(processes.lives(ref)).isTrue();
+            assertThat(processes.lives(new ProcessRef(pid, ref.startTicks() + 1, ref.command())))
+                    .isFalse();
+            Signals.send(pid, Signals.CONT);
+            for (int look = 0; look < 1_000 && state == 'T'; look++) {
+                state = of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), pid)
+                        .state();
+            }
+            assertThat(state).isNotEqualTo('T');
+            Signals.send(pid, Signals.KILL);
+            assertThat(sleep.waitFor(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(processes.lives(ref)).isFalse();
+        } finally {
+            sleep.destroyForcibly();
+            Files.deleteIfExists(socket);
+        }
+    }
+
+    private List<ProcessInfo> scan(boolean deep) throws Exception {
+        return new LinuxProcesses(root, Path.of(SOCKET), workers)
+                .scan(Set.of(), deep)
+                .get(5, TimeUnit.SECONDS);
+    }
+
+    private static ProcessInfo of(List<ProcessInfo> processes, int pid) {
+        return processes.stream()
+                .filter(info -> info.ref().pid() == pid)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("pid " + pid + " is not among " + processes));
+    }
+
+    private void process(int pid, int parent, char state, long start, String... arguments) throws IOException {
+        String name = Path.of(arguments[0]).getFileName().toString();
+        file("proc/" + pid + "/stat", stat(pid, name + " (x) ", state, parent, start));
+        file("proc/" + pid + "/cmdline", String.join("\0", arguments) + "\0");
+    }
+
+    private static String stat(int pid, String name, char state, int parent, long start) {
+        return pid + " (" + name + ") " + state + " " + parent + " 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 " + start
+                + " 0 0\n";
+    }
+
+    private void file(String path, String text) throws IOException {
+        Path file = root.resolve(path);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text);
+    }
+}

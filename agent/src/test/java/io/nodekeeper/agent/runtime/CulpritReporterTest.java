@@ -1,0 +1,79 @@
+package io.nodekeeper.agent.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.diagnosis.Layer;
+import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import io.nodekeeper.agent.culprit.scan.PodIdentity;
+import io.nodekeeper.agent.culprit.scan.ProcessRef;
+import io.nodekeeper.agent.health.LoopMonitor;
+import io.nodekeeper.agent.metrics.AgentMetrics;
+import io.nodekeeper.time.VirtualTime;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class CulpritReporterTest {
+    private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+    private static final ProcessRef PLUGIN = new ProcessRef(4711, 99, "/opt/cni/bin/bridge");
+
+    private final AgentMetrics metrics =
+            new AgentMetrics(new LoopMonitor(new VirtualTime(START).loop("agent").clock()), START);
+    private final List<String> events = new ArrayList<>();
+    private final CulpritReporter news = new CulpritReporter(
+            "n1",
+            (about, type, reason, message) -> events.add(about.kind() + " " + about.namespace() + "/" + about.name()
+                    + " " + type + " " + reason + ": " + message),
+            metrics);
+
+    private static Culprit plugin(Optional<PodIdentity> pod) {
+        return new Culprit(
+                Layer.CNI_PLUGIN,
+                "CNIPluginHung",
+                "the CNI plugin bridge (pid 4711) hangs",
+                START,
+                pod,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(PLUGIN),
+                Optional.empty(),
+                List.of(),
+                new Remedy.KillProcesses(List.of(PLUGIN)));
+    }
+
+    private List<String> gauge() {
+        return new String(metrics.scrape(), StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.startsWith("nodekeeper_agent_runtime_culprits{"))
+                .toList();
+    }
+
+    @Test
+    void aCulpritIsToldOnTheNodeAndOnThePodThatSuffers() {
+        news.found(plugin(Optional.of(new PodIdentity("u1", "web", "shop"))));
+
+        String message = "the CNI plugin bridge (pid 4711) hangs; remedy: kill -KILL 4711";
+        assertThat(events)
+                .containsExactly(
+                        "Node /n1 Warning CNIPluginHung: " + message, "Pod shop/web Warning CNIPluginHung: " + message);
+        assertThat(gauge())
+                .containsExactly(
+                        "nodekeeper_agent_runtime_culprits{layer=\"CNI plugin\",reason=\"CNIPluginHung\"} 1.0");
+    }
+
+    @Test
+    void itsEndIsToldOnTheNodeAndLeavesTheMetric() {
+        Culprit culprit = plugin(Optional.empty());
+        news.found(culprit);
+
+        news.cleared(culprit);
+
+        assertThat(events.getLast())
+                .isEqualTo("Node /n1 Normal CNIPluginHungCleared: no longer: the CNI plugin bridge (pid 4711) hangs");
+        assertThat(gauge()).isEmpty();
+    }
+}
