@@ -43,10 +43,12 @@ final class Disturbances {
         }
     }
 
-    /** Something was wrong for no time at all, which needs a recovery nevertheless. */
+    /** Something was wrong for no time at all, which needs a recovery nevertheless. A disturbance under way goes on. */
     void moment(long now) {
-        begin(now);
-        end(now);
+        if (since == NEVER) {
+            begin(now);
+            end(now);
+        }
     }
 
     /** Whether something is wrong, or recovery is not over. */
