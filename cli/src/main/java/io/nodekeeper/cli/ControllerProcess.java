@@ -86,13 +86,16 @@ final class ControllerProcess {
 
     private Election election(LeaderElectionConfig lock, Transport way) {
         KubeClient own = new KubeClient(way, electionLoop, lock.callTimeout());
-        return new Election(
+        Election candidate = new Election(
                 lock,
                 Election.identity(LinuxHost.hostname(), random),
                 own,
                 new ApiEventRecorder(own, "kube-controller-manager", "", random),
                 random,
                 metrics);
+        candidate.whenWritten((sentAt, acknowledgedAt) ->
+                controller.ifPresent(working -> working.leaseWritten(sentAt, acknowledgedAt, lock.retryPeriod())));
+        return candidate;
     }
 
     private Transport transport(HttpTransport http) {

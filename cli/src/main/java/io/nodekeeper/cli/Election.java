@@ -24,6 +24,13 @@ final class Election implements LeaderElector.Callbacks {
     private final CompletableFuture<Void> won = new CompletableFuture<>();
     private final CompletableFuture<String> lost = new CompletableFuture<>();
     private volatile String leader = "";
+    private volatile Written written = (sentAt, acknowledgedAt) -> {};
+
+    /** Is told of the writes of the lease. */
+    interface Written {
+        /** See {@link LeaderElector.Callbacks#wrote}; called on the election's loop. */
+        void wrote(long sentAt, long acknowledgedAt);
+    }
 
     /** A candidate at rest; the parameters are {@link LeaderElector}'s. */
     Election(
@@ -51,6 +58,11 @@ final class Election implements LeaderElector.Callbacks {
         String hex = HexFormat.of().formatHex(bytes);
         return hostname + "_" + hex.substring(0, 8) + "-" + hex.substring(8, 12) + "-" + hex.substring(12, 16) + "-"
                 + hex.substring(16, 20) + "-" + hex.substring(20);
+    }
+
+    /** {@code listener} is told of each write of the lease from now on. */
+    void whenWritten(Written listener) {
+        written = listener;
     }
 
     /** Begins to try. */
@@ -111,6 +123,11 @@ final class Election implements LeaderElector.Callbacks {
             lost.complete("leaderelection lost: the lease " + lock() + " was taken over or not renewed for "
                     + GoDuration.format(config.renewDeadline()));
         }
+    }
+
+    @Override
+    public void wrote(long sentAt, long acknowledgedAt) {
+        written.wrote(sentAt, acknowledgedAt);
     }
 
     @Override

@@ -34,6 +34,14 @@ public final class LeaderElector {
         /** Another candidate was seen to be the leader, or this one has become it. */
         default void newLeader(String identity) {}
 
+        /**
+         * The lease was written by this candidate.
+         *
+         * @param sentAt when the write was sent, nanoseconds by the loop's monotonic clock
+         * @param acknowledgedAt when the answer was there, by the same clock
+         */
+        default void wrote(long sentAt, long acknowledgedAt) {}
+
         /** The leader could not renew from memory and had to read the lease first; for a count of those. */
         default void slowPath() {}
     }
@@ -193,7 +201,9 @@ public final class LeaderElector {
         unsure = true;
         return call.get().thenAccept(stored -> {
             unsure = false;
-            lock.wrote(stored, sent, nanos());
+            long now = nanos();
+            lock.wrote(stored, sent, now);
+            callbacks.wrote(sent, now);
         });
     }
 

@@ -209,6 +209,18 @@ public final class Controller {
         });
     }
 
+    /**
+     * This process wrote a lease that is no node's, such as the lock of its leadership. That is a proof of sight where the
+     * canary is refused. Thread-safe.
+     *
+     * @param sentAt when the write was sent, nanoseconds by the loop's monotonic clock
+     * @param acknowledgedAt when its success was known, by the same clock
+     * @param period the usual time from one such write to the next
+     */
+    public void leaseWritten(long sentAt, long acknowledgedAt, Duration period) {
+        loop.execute(() -> polls.wrote(sentAt - origin, acknowledgedAt - origin, period.toNanos()));
+    }
+
     /** What this controller can be asked while it works. */
     public ControllerView view() {
         return new LoopView(

@@ -19,8 +19,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Lists the leases while the controller is blind, one page and one list at a time, so that verdicts do not wait for the watch
  * for ever. A list proves that all is seen that was stored before it began, if writes are known to come to an end: it shows a
- * canary that was acknowledged in time, or that at least half of the nodes have renewed their leases of late. Where lists are
- * refused, the canary and a sample of the leases are read one by one. Confined to the loop.
+ * canary that was acknowledged in time, or that at least half of the nodes have renewed their leases of late; or this process
+ * wrote another lease in time before the list. Where lists are refused, the canary and a sample of the leases are read one by
+ * one. Confined to the loop.
  */
 final class LeasePolls {
     private static final Logger log = LoggerFactory.getLogger(LeasePolls.class);
@@ -36,6 +37,7 @@ final class LeasePolls {
     private final Canary canary;
     private final Heartbeats heartbeats;
     private final RandomGenerator random;
+    private final OwnWrites writes;
     private final Judge.Now now;
     /** What waits for a proof looks again. */
     private final Runnable looked;
@@ -63,6 +65,7 @@ final class LeasePolls {
         this.canary = canary;
         this.heartbeats = heartbeats;
         this.random = random;
+        this.writes = new OwnWrites(config.canaryTolerance().toNanos());
         this.now = now;
         this.period = config.canaryTolerance().toNanos() * 2 / 3;
         this.recent = config.nodeMonitorGracePeriod().dividedBy(2).toNanos();
@@ -87,6 +90,16 @@ final class LeasePolls {
                         }
                     });
         }
+    }
+
+    /** This process wrote another lease; see {@link OwnWrites#acknowledged}. */
+    void wrote(long sentAt, long acknowledgedAt, long usual) {
+        writes.acknowledged(sentAt, acknowledgedAt, usual);
+    }
+
+    /** How many writes of this process to other leases are remembered. */
+    int size() {
+        return writes.size();
     }
 
     void stop() {
@@ -115,13 +128,18 @@ final class LeasePolls {
         List<String> names = heartbeats.sample(random, SAMPLE);
         names.add(Canary.NAME);
         return CompletableFuture.allOf(names.stream()
-                .map(name -> client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name)
+                        .map(name -> client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name)
                         .thenAccept(lease -> leases.add(new Lease(lease)))
                         .exceptionally(error -> {
                             log.debug("lease {}: {}", name, Failures.text(error));
                             return null;
                         }))
-                .toArray(CompletableFuture[]::new));
+                        .toArray(CompletableFuture[]::new))
+                .thenRun(() -> {
+                    if (leases.isEmpty()) {
+                        throw new IllegalStateException("none of " + names.size() + " leases could be read");
+                    }
+                });
     }
 
     private void read(List<Lease> leases, long startedAt) {
@@ -136,9 +154,13 @@ final class LeasePolls {
                 others.add(lease);
             }
         }
+        long interval = interval(leases.size());
         if (renewing) {
-            guard.renewalsRead(startedAt, interval(leases.size()), now.nanos());
+            guard.renewalsRead(startedAt, interval, now.nanos());
         }
+        // What nodes do tells more of the nodes' writes than another lease does, so these come second.
+        long usual = Math.max(interval, writes.period());
+        writes.takeUntil(startedAt).forEach(sentAt -> guard.otherWrite(sentAt, usual, now.nanos()));
         // What the watch has told of meanwhile is newer.
         others.forEach(lease -> heartbeats.saw(lease, Heartbeats.Source.LATE, now.nanos()));
         canary.settle();

@@ -67,7 +67,9 @@ final class ObserverGuard {
         /** A canary whose write was acknowledged in time was read live, with the leases. */
         LIST("list", "a list of the leases showed a canary that had been written in time"),
         /** Leases were read live, and at least half of the nodes had renewed theirs. */
-        RENEWALS("renewals", "a list of the leases showed that at least half of the nodes renew theirs");
+        RENEWALS("renewals", "a list of the leases showed that at least half of the nodes renew theirs"),
+        /** Leases were read live, and another lease had been written by this process in time. */
+        WRITES("writes", "leases were listed after this process had written another lease in time");
 
         private final String label;
         private final String meaning;
@@ -102,6 +104,11 @@ final class ObserverGuard {
                 "renewals",
                 "nodes are judged by live reads, later than usual, as lists of the leases show that at least half of the"
                         + " nodes renew theirs"),
+        /** On lists of the leases and on other writes of this process. */
+        WRITES(
+                "writes",
+                "nodes are judged by live reads, later than usual, as this process writes other leases and these writes"
+                        + " come to an end"),
         /** On nothing. */
         NONE("none", "no node is judged, and their clocks stand still");
 
@@ -269,6 +276,7 @@ final class ObserverGuard {
             case WATCH -> Judgement.LATE;
             case LIST -> Judgement.LIST;
             case RENEWALS -> Judgement.RENEWALS;
+            case WRITES -> Judgement.WRITES;
         };
     }
 
@@ -342,17 +350,32 @@ final class ObserverGuard {
      * @param interval the time between two such readings
      */
     void renewalsRead(long startedAt, long interval, long now) {
+        proveBeside(startedAt, Means.RENEWALS, interval, now);
+    }
+
+    /**
+     * Leases were read after this process had sent a write to another lease at {@code sentAt}, which was acknowledged within
+     * the tolerance.
+     *
+     * @param interval the longer one of the times between two such writes and between two such readings
+     */
+    void otherWrite(long sentAt, long interval, long now) {
+        proveBeside(sentAt, Means.WRITES, interval, now);
+    }
+
+    private void proveBeside(long at, Means by, long interval, long now) {
         // A canary that hangs says that writes do, whatever was stored before.
         if (!on || !begun || now - answeredAt > tolerance) {
             return;
         }
-        if (means != Means.RENEWALS && startedAt - provenAt <= tolerance) {
+        boolean byCanary = means == Means.WATCH || means == Means.LIST;
+        if (byCanary && at - provenAt <= tolerance) {
             // There is a better proof.
             return;
         }
         long next = reachOf(interval);
-        long gap = startedAt - provenAt;
-        prove(startedAt, Means.RENEWALS, gap > 2 * next ? gap : Math.max(0, gap - reach), next);
+        long gap = at - provenAt;
+        prove(at, by, gap > 2 * next ? gap : Math.max(0, gap - reach), next);
     }
 
     private long reachOf(long interval) {

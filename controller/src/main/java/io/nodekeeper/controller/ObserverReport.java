@@ -18,6 +18,8 @@ final class ObserverReport {
     private final ControllerMetrics metrics;
     private ObserverGuard.Judgement judgement = ObserverGuard.Judgement.FULL;
     private long toldAt = Long.MIN_VALUE / 2;
+    /** Whether {@link #judgement} is still to be told. */
+    private boolean untold;
 
     ObserverReport(Explanations explanations, NodeEvents events, ControllerMetrics metrics) {
         this.explanations = explanations;
@@ -49,16 +51,15 @@ final class ObserverReport {
         metrics.canaryAge(guard.canaryAge(now) / 1e9);
         blindFor(guard.takeBlindTime());
         ObserverGuard.Judgement next = guard.judgement(now);
-        if (next == judgement) {
-            return;
+        if (next != judgement) {
+            // That no node is judged any more, or that all is well again, is told by the change of sight.
+            untold = next != ObserverGuard.Judgement.FULL
+                    && (next != ObserverGuard.Judgement.NONE || judgement != ObserverGuard.Judgement.FULL);
+            judgement = next;
+            tellJudgement();
         }
-        ObserverGuard.Judgement before = judgement;
-        judgement = next;
-        tellJudgement();
-        // That no node is judged any more, or that all is well again, is told by the change of sight.
-        boolean told = next == ObserverGuard.Judgement.FULL
-                || next == ObserverGuard.Judgement.NONE && before == ObserverGuard.Judgement.FULL;
-        if (!told && now - toldAt >= QUIET.toNanos()) {
+        if (untold && now - toldAt >= QUIET.toNanos()) {
+            untold = false;
             toldAt = now;
             String text = "judgement is degraded: " + next.meaning();
             log.warn("{}", text);

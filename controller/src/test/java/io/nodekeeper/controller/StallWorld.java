@@ -41,6 +41,9 @@ final class StallWorld implements Transport {
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
     private static final String NODES = "/api/v1/nodes";
 
+    /** Of the lock of a leadership (Kubernetes' default). */
+    private static final Duration RETRY_PERIOD = Duration.ofSeconds(2);
+
     /** What stalls. */
     enum Stall {
         API_SERVER,
@@ -107,6 +110,7 @@ final class StallWorld implements Transport {
     final Map<String, Integer> calls = new TreeMap<>();
 
     private final VirtualTime.VirtualLoop world = time.loop("world");
+    private final VirtualTime.VirtualLoop election = time.loop("election");
     private final long grace;
     private final Map<String, Machine> machines = new LinkedHashMap<>();
     private final List<Watch> watches = new ArrayList<>();
@@ -173,12 +177,14 @@ final class StallWorld implements Transport {
             stall = kind;
             if (kind == Stall.CONTROLLER) {
                 loop.freeze();
+                election.freeze();
             }
         });
         world.schedule(Duration.ofMillis(at + length - now()), () -> {
             stall = null;
             if (kind == Stall.CONTROLLER) {
                 loop.thaw();
+                election.thaw();
             }
             release(heldByServer);
             release(heldByStore);
@@ -194,6 +200,15 @@ final class StallWorld implements Transport {
 
     void start() {
         controller.start();
+    }
+
+    /** The controller's process renews the lock of its leadership from now on, as by Kubernetes' defaults. */
+    void lead() {
+        long sentAt = election.nanoTime();
+        serve(true, () -> election.execute(() -> {
+            controller.leaseWritten(sentAt, election.nanoTime(), RETRY_PERIOD);
+            election.schedule(RETRY_PERIOD, this::lead);
+        }));
     }
 
     /** Lets time pass until then. */

@@ -62,6 +62,9 @@ final class SimController extends SimProcess {
     private final CanaryRefusal refusal = new CanaryRefusal();
     private final Witness witness;
     private Optional<SimTransport> transport = Optional.empty();
+    /** The controller of the present life, once it works. */
+    private Optional<Controller> working = Optional.empty();
+
     private int lives;
 
     /** {@code tap} is put before the network. */
@@ -89,6 +92,7 @@ final class SimController extends SimProcess {
     @Override
     void boot(VirtualTime.VirtualLoop loop) {
         lives++;
+        working = Optional.empty();
         RandomGenerator random = Randoms.seeded(seeds.nextLong());
         SimTransport connected =
                 network.connect(cable(), User.authenticated("system:kube-controller-manager", List.of()));
@@ -112,7 +116,7 @@ final class SimController extends SimProcess {
         VirtualTime.VirtualLoop electionLoop = thread(name() + "-election");
         LeaderElectionConfig lock = LeaderElectionConfig.defaults();
         KubeClient own = new KubeClient(way, electionLoop, lock.callTimeout());
-        Candidate candidate = new Candidate();
+        Candidate candidate = new Candidate(lock.retryPeriod());
         LeaderElector elector = new LeaderElector(
                 lock,
                 identity,
@@ -127,25 +131,36 @@ final class SimController extends SimProcess {
 
     private void work(VirtualTime.VirtualLoop loop, Transport way, RandomGenerator random) {
         KubeClient client = new KubeClient(way, loop, LIST_TIMEOUT);
-        new Controller(
-                        setup.config(),
-                        new ControllerPorts(
-                                client,
-                                loop,
-                                component -> new ApiEventRecorder(client, component, "", random),
-                                random,
-                                new ControllerMetrics(),
-                                History.NONE))
-                .start();
+        Controller controller = new Controller(
+                setup.config(),
+                new ControllerPorts(
+                        client,
+                        loop,
+                        component -> new ApiEventRecorder(client, component, "", random),
+                        random,
+                        new ControllerMetrics(),
+                        History.NONE));
+        working = Optional.of(controller);
+        controller.start();
         witness.began(this);
     }
 
     private final class Candidate implements LeaderElector.Callbacks {
+        private final Duration period;
         private Runnable started = () -> {};
+
+        private Candidate(Duration period) {
+            this.period = period;
+        }
 
         @Override
         public void started() {
             started.run();
+        }
+
+        @Override
+        public void wrote(long sentAt, long acknowledgedAt) {
+            working.ifPresent(controller -> controller.leaseWritten(sentAt, acknowledgedAt, period));
         }
 
         @Override
