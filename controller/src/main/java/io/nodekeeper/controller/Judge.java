@@ -212,7 +212,7 @@ final class Judge {
                 // Deleted, perhaps recreated: the watch is about to tell. If it does not, there is another look later.
                 return CompletableFuture.completedStage(new Next.Again(RETRY.cap()));
             }
-            facts.before(health);
+            facts.before(health, guard.whenNodeTime(heartbeats.deadline(health)), heartbeats.grace(health));
             if (!leaseNow.isEmpty()) {
                 heartbeats.saw(new Lease(leaseNow), Heartbeats.Source.LIVE, now.nanos());
             }
@@ -233,7 +233,7 @@ final class Judge {
                     tell(
                             "spared",
                             () -> court.spared(
-                                    health, facts.json(health, heartbeats, guard, loop.clock(), now.nanos())));
+                                    health, facts.json(health, guard, loop.clock(), now.nanos())));
                     yield CompletableFuture.completedStage(new Next.Closed());
                 }
                 case Verdict.AlreadyUnknown() -> {
@@ -288,7 +288,7 @@ final class Judge {
             tell(
                     "silenced",
                     () -> court.silenced(
-                            health, wasReady, late, facts.json(health, heartbeats, guard, loop.clock(), now.nanos())));
+                            health, wasReady, late, facts.json(health, guard, loop.clock(), now.nanos())));
         }
 
         /** Somebody else's failure to take news must not keep a verdict back. */

@@ -51,8 +51,12 @@ final class VerdictFacts {
         provenAt = now;
     }
 
-    /** What was known before anything was read live. */
-    void before(NodeHealth health) {
+    /** What was known before anything was read live, which may move the deadline; {@code missed} is monotonic. */
+    void before(NodeHealth health, long missed, long allowed) {
+        if (sentAt == 0) {
+            deadline = missed;
+            grace = allowed;
+        }
         signal = health.signal.toString();
         sentByNode = health.signal == NodeHealth.Signal.LEASE ? renewTime(health) : health.readyHeartbeat;
         lagMicros = health.signal == NodeHealth.Signal.LEASE ? health.lagMicros : -1;
@@ -88,7 +92,7 @@ final class VerdictFacts {
         sentAt = now;
     }
 
-    /** The deadline that was missed, monotonic; only after {@link #sent}. */
+    /** The deadline that was missed, monotonic; only after {@link #before}. */
     long deadline() {
         return deadline;
     }
@@ -112,11 +116,7 @@ final class VerdictFacts {
     }
 
     /** All of it. */
-    JsonObject json(NodeHealth health, Heartbeats heartbeats, ObserverGuard guard, Clock clock, long now) {
-        if (sentAt == 0) {
-            deadline = guard.whenNodeTime(heartbeats.deadline(health));
-            grace = heartbeats.grace(health);
-        }
+    JsonObject json(NodeHealth health, ObserverGuard guard, Clock clock, long now) {
         Instant wallTime = clock.wallTime();
         Evidence evidence = new Evidence()
                 .signal(signal)

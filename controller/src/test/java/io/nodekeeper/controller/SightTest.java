@@ -318,6 +318,7 @@ class SightTest {
     }
 
     @Test
+    @Tag("many")
     void tenThousandSilentNodesAreAllMarked() {
         for (int i = 0; i < 10_000; i++) {
             cluster.addNode("n" + i, K, ready("True", B));
