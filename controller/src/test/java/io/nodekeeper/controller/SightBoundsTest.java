@@ -109,6 +109,8 @@ class SightBoundsTest {
         assertThat(guard.lost()).isEqualTo(s(3) + 1);
         assertThat(guard.whenNodeTime(s(10))).isEqualTo(s(13) + 1);
         assertThat(guard.nodeTime(s(7))).isEqualTo(s(4) - 1);
+        assertThat(guard.proves(s(3) - 1)).isTrue();
+        assertThat(guard.proves(s(3))).isFalse();
     }
 
     @Test
@@ -275,6 +277,25 @@ class SightBoundsTest {
     }
 
     @Test
+    void acknowledgedCanaryIsAnAnswer() {
+        begin();
+        guard.acknowledged(s(2), s(2));
+        guard.renewalsRead(s(5), s(2), s(5));
+
+        assertThat(guard.means()).isEqualTo(RENEWALS);
+    }
+
+    @Test
+    void renewalsOfTheToleranceAfterACanaryDoNotCount() {
+        begin();
+        guard.seen(s(1), true, WATCH, s(1));
+        guard.answered(s(4));
+        guard.renewalsRead(s(4), s(2), s(4));
+
+        assertThat(guard.means()).isEqualTo(WATCH);
+    }
+
+    @Test
     void betterProofWithinTheToleranceKeepsRenewalsFromCounting() {
         begin();
         guard.answered(s(3));
@@ -359,6 +380,53 @@ class SightBoundsTest {
     }
 
     @Test
+    void acknowledgementOfTheCanaryThatWasSeenSaysNothingOfTheWatch() {
+        begin();
+        guard.seen(s(1), true, WATCH, s(1));
+        guard.acknowledged(s(1), s(1));
+        ticks(1, 5);
+
+        assertThat(guard.takeBlindTime()).isEqualTo(Map.of(STORE, s(2), API_SERVER, s(2)));
+    }
+
+    @Test
+    void acknowledgementSaysSomethingForLessThanTwoPeriodsAndAHalf() {
+        begin();
+        ticks(1, 1);
+        guard.acknowledged(s(1), s(3) / 2);
+        ticks(2, 4);
+
+        assertThat(guard.takeBlindTime()).isEqualTo(Map.of(ObserverGuard.Hop.WATCH, s(3), API_SERVER, s(1)));
+    }
+
+    @Test
+    void canaryAsOldAsTheNewestOneChangesNothing() {
+        begin();
+        guard.alive(s(2) / 5);
+        ticks(1, 3);
+        guard.seen(0, true, WATCH, s(3));
+        ticks(4, 4);
+
+        assertThat(guard.takeBlindTime()).isEqualTo(Map.of(STORE, s(2), API_SERVER, s(2)));
+    }
+
+    @Test
+    void secondTickOfAMomentNamesNothing() {
+        begin();
+        ticks(1, 5);
+        guard.alive(s(5));
+
+        assertThat(guard.tick(s(5))).isEmpty();
+    }
+
+    @Test
+    void meansAreNamedAsInMetricsAndInWords() {
+        assertThat(LIST.label()).isEqualTo("list");
+        assertThat(RENEWALS.meaning())
+                .isEqualTo("a list of the leases showed that at least half of the nodes renew theirs");
+    }
+
+    @Test
     void hopIsRenamedOnceWhenAnotherOneExplainsTheBlindness() {
         begin();
         ticks(1, 4);
@@ -386,13 +454,13 @@ class SightBoundsTest {
     @Test
     void tickThatIsHalfAPeriodLateIsNoPause() {
         begin();
-        guard.alive(s(3) / 2);
+        guard.alive(s(2) / 5);
         guard.tick(s(3) / 2);
         guard.tick(s(3));
         guard.tick(s(9) / 2);
 
         // Nothing is booked before a canary is a period and a half old.
-        assertThat(guard.takeBlindTime()).isEqualTo(Map.of(STORE, s(3), API_SERVER, s(3) / 2));
+        assertThat(guard.takeBlindTime()).isEqualTo(Map.of(API_SERVER, s(9) / 2));
     }
 
     @Test
