@@ -17,8 +17,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The file {@code acknowledged} of a store: up to which revision changes were made durable before they were acknowledged. It
  * is apart from RocksDB's files, so that one of these cannot be lost unnoticed together with it. A group advances the mark
- * after the group was synced and before it is acknowledged; the mark itself is not synced. So it outlives {@code kill -9}
- * exactly, and after a power cut it may be older than the store but never newer.
+ * after the group was synced and before it is acknowledged; the mark itself is synced with the first group of each log only. So
+ * it outlives {@code kill -9} exactly. After a power cut it may be older than the store but never newer, and it is not older
+ * than the first group of the newest log: the loss of that whole log is always noticed.
  *
  * <p>Two slots of one sector each are written in turns, so that a torn write leaves the other one. A third sector holds the
  * process that has the store open. The file also is the lock against a second process. Not thread-safe.
@@ -41,6 +42,8 @@ final class Mark implements AutoCloseable {
     private final RandomAccessFile content;
     private long sequence;
     private boolean failing;
+    /** The revision that a power cut cannot take from the mark. */
+    private long synced;
 
     private Mark(Path file, RandomAccessFile content) {
         this.file = file;
@@ -157,9 +160,26 @@ final class Mark implements AutoCloseable {
             write(HOLDER, 1, ProcessHandle.current().pid());
             advance(revision);
             content.getFD().sync();
+            synced = revision;
         } catch (IOException e) {
             throw new StoreException("cannot write " + file + ": " + e.getMessage(), e);
         }
+    }
+
+    /** As {@link #advance}, and outlives a power cut. */
+    void advanceAndSync(long revision) {
+        advance(revision);
+        try {
+            content.getFD().sync();
+            synced = revision;
+        } catch (IOException e) {
+            log.warn("cannot sync {}: {}", file, e.getMessage());
+        }
+    }
+
+    /** The revision that the mark has at the least after a power cut. */
+    long synced() {
+        return synced;
     }
 
     /**

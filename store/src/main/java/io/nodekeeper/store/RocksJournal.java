@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -40,6 +43,10 @@ public final class RocksJournal implements Journal {
     /** More changes than the logs of two write buffers can hold, at 60 bytes each at the least. */
     static final long JUMP = 2_000_000;
 
+    /** A store holds Secrets. */
+    static final FileAttribute<Set<PosixFilePermission>> OWNER =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
     /** The files of a store change every few minutes: several changes in a row while it is read are unlikely. */
     private static final int READ_ATTEMPTS = 5;
 
@@ -71,6 +78,8 @@ public final class RocksJournal implements Journal {
     private Optional<Contents> fresh;
     /** The group that failed last: RocksDB takes no more then until it is opened again. */
     private Optional<Attempt> failed = Optional.empty();
+    /** Bytes of the changes in memory that RocksDB has not yet made a table of; fewer than before once a new log begins. */
+    private long active = Long.MAX_VALUE;
     /** Rows that are in the database but not needed: the next group removes them. */
     private final List<byte[]> unwanted = new ArrayList<>();
     /** Rows that a failed group removed nevertheless. Bounded by the window, which will forget them again. */
@@ -136,7 +145,7 @@ public final class RocksJournal implements Journal {
             Path directory, Database database, ValueTransformer transformer, Optional<Mark> held, StoredValues values) {
         Mark mark = held.orElse(null);
         try {
-            Files.createDirectories(directory);
+            Files.createDirectories(directory, OWNER);
             mark = held.orElseGet(() -> Mark.create(directory));
             Options options = database.options(WALRecoveryMode.PointInTimeRecovery);
             RocksDB db = RocksDB.open(options.setCreateIfMissing(true), directory.toString());
@@ -348,11 +357,28 @@ public final class RocksJournal implements Journal {
             written(attempt.get());
             unwanted.clear();
             deleted.forEach(row -> gone.remove(ByteBuffer.wrap(row)));
-            mark.advance(last);
+            acknowledge(last, batch.getDataSize());
         } catch (RocksDBException e) {
             failed = attempt.or(() -> failed);
             throw cannot("write", directory, e);
         }
+    }
+
+    /** Advances the mark; durably with the first group of each log, so that the loss of that log is noticed. */
+    private void acknowledge(long last, long bytes) throws RocksDBException {
+        long before = active;
+        active = db.getLongProperty("rocksdb.cur-size-active-mem-table");
+        // A large group may take more memory in a new log than all groups of the log before.
+        if (active < before || bytes > options.writeBufferSize() / 4) {
+            mark.advanceAndSync(last);
+        } else {
+            mark.advance(last);
+        }
+    }
+
+    /** The revision that the mark has at the least after a power cut. */
+    long marked() {
+        return mark.synced();
     }
 
     private void written(Attempt attempt) {
@@ -367,6 +393,7 @@ public final class RocksJournal implements Journal {
         values.detach();
         db.close();
         db = RocksDB.open(options, directory.toString());
+        active = Long.MAX_VALUE;
         values.attach(db);
         byte[] stored = db.get(Rows.SUM);
         if (Arrays.equals(stored, attempt.sum.encode(attempt.revision))) {

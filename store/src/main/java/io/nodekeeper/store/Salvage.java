@@ -141,7 +141,7 @@ record Salvage(List<Entry> entries, long revision, long rows, List<String> unrea
     /** Links, as nothing is written; with a {@code CURRENT} that names the newest list of files. */
     private static void link(Path directory, Path scratch) throws IOException {
         delete(scratch);
-        Files.createDirectory(scratch);
+        Files.createDirectory(scratch, RocksJournal.OWNER);
         Optional<String> manifest = Optional.empty();
         try (Stream<Path> files = Files.list(directory)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
