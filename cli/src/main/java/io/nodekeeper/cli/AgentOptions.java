@@ -1,10 +1,17 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.config.ConfigFile;
 import io.nodekeeper.agent.config.AgentFeature;
 import io.nodekeeper.agent.config.RuntimeConfig;
+import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.Taint;
 import io.nodekeeper.time.GoDuration;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -168,11 +175,73 @@ final class AgentOptions implements Checked {
                 && Names.labelValueFault(Optional.ofNullable(taint.group(2)).orElse("")).isEmpty();
     }
 
-    /** Hands over what is about the runtime, the pages and the gates; what was not given stays as it is. */
+    /**
+     * The configuration: the file if there is one, then the flags, which take precedence.
+     *
+     * @throws io.nodekeeper.agent.config.ConfigException listing every fault
+     */
+    AgentConfig config(String name) {
+        AgentConfigBuilder builder = new AgentConfigBuilder(name);
+        config.ifPresent(file -> ConfigFile.load(file, builder));
+        configure(builder);
+        return builder.build();
+    }
+
+    /** Sets every option whose flag was given. */
     void configure(AgentConfigBuilder builder) {
+        heartbeat.configure(builder);
         runtimeEndpoint.ifPresent(builder::containerRuntimeEndpoint);
         healthzPort.ifPresent(builder::healthzPort);
         healthzBindAddress.ifPresent(builder::healthzBindAddress);
-        builder.networkProbeInterval(networkProbeInterval).featureGates(gates.switches());
+        nodeIp.ifPresent(ip -> builder.nodeIps(addresses(ip)));
+        if (!labels.isEmpty()) {
+            builder.nodeLabels(labels);
+        }
+        if (!taints.isEmpty()) {
+            builder.registerWithTaints(taints.stream().map(AgentOptions::taint).toList());
+        }
+        builder.networkProbeInterval(networkProbeInterval)
+                .featureGates(gates.switches())
+                .registerNode(registerNode)
+                .rootDir(existing(rootDir));
+    }
+
+    /** The directory, or the nearest one above it that is there: the file system is what counts. */
+    private static Path existing(Path directory) {
+        Path path = directory.toAbsolutePath();
+        while (path != null && !Files.isDirectory(path)) {
+            path = path.getParent();
+        }
+        return path == null ? Path.of("/") : path;
+    }
+
+    private static List<InetAddress> addresses(String text) {
+        return List.of(text.split(",")).stream()
+                .map(String::strip)
+                .map(address -> {
+                    if (!Issuer.isAddress(address)) {
+                        throw new IllegalArgumentException(
+                                "--node-ip is \"" + text + "\"; expected an IP address, or two separated by a comma");
+                    }
+                    try {
+                        return InetAddress.getByName(address);
+                    } catch (UnknownHostException e) {
+                        throw new IllegalArgumentException(
+                                "--node-ip has \"" + address + "\", which is no IP address", e);
+                    }
+                })
+                .toList();
+    }
+
+    /** A taint as flags write it: {@code key=value:Effect} or {@code key:Effect}. */
+    private static Taint taint(String text) {
+        int colon = text.lastIndexOf(':');
+        int equals = text.indexOf('=');
+        boolean valued = equals >= 0 && equals < colon;
+        return new Taint(JsonObject.builder()
+                .put("key", text.substring(0, valued ? equals : colon))
+                .putUnlessEmpty("value", valued ? text.substring(equals + 1, colon) : "")
+                .put("effect", text.substring(colon + 1))
+                .build());
     }
 }

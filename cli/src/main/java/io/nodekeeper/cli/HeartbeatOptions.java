@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.agent.config.AgentConfigBuilder;
 import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Option;
@@ -24,5 +25,11 @@ final class HeartbeatOptions implements Checked {
         leaseDurationSeconds.ifPresent(
                 seconds -> faults.within("--node-lease-duration-seconds", seconds, 1, Integer.MAX_VALUE));
         statusUpdateFrequency.ifPresent(period -> faults.positive("--node-status-update-frequency", period));
+    }
+
+    /** Sets each period whose flag was given. */
+    void configure(AgentConfigBuilder builder) {
+        leaseDurationSeconds.ifPresent(builder::nodeLeaseDurationSeconds);
+        statusUpdateFrequency.ifPresent(builder::nodeStatusUpdateFrequency);
     }
 }

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -86,6 +87,38 @@ class AgentFlagsTest {
         assertThat(config.runtime().networkProbeInterval()).isEqualTo(Duration.ofMinutes(1));
         assertThat(config.gates().on())
                 .containsExactlyInAnyOrder(AgentFeature.RUNTIME_SNAPSHOTS, AgentFeature.EVENTED_PLEG);
+    }
+
+    @Test
+    void everyFlagReachesTheConfiguration() {
+        AgentConfig config = configured(
+                "",
+                "--node-lease-duration-seconds=20",
+                "--node-status-update-frequency=5s",
+                "--container-runtime-endpoint=unix:///run/a.sock",
+                "--network-probe-interval=30s",
+                "--healthz-port=7001",
+                "--healthz-bind-address=127.0.0.2",
+                "--feature-gates=RuntimeCulprits=false",
+                "--node-ip=10.0.0.1,fd00::1",
+                "--node-labels=rack=r1",
+                "--register-with-taints=team=a:NoSchedule,slow:NoExecute",
+                "--register-node=false",
+                "--root-dir=" + directory.resolve("missing"));
+
+        assertThat(config.nodeLeaseDurationSeconds()).isEqualTo(20);
+        assertThat(config.nodeStatusUpdateFrequency()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(config.runtime().endpoint()).contains("unix:///run/a.sock");
+        assertThat(config.runtime().networkProbeInterval()).isEqualTo(Duration.ofSeconds(30));
+        assertThat(config.serving().address()).hasToString("Optional[/127.0.0.2:7001]");
+        assertThat(config.gates().has(AgentFeature.RUNTIME_CULPRITS)).isFalse();
+        assertThat(config.nodeIps()).hasSize(2).last().hasToString("/fd00:0:0:0:0:0:0:1");
+        assertThat(config.nodeLabels()).containsOnly(Map.entry("rack", "r1"));
+        assertThat(config.registerWithTaints())
+                .extracting(taint -> taint.key() + "=" + taint.value() + ":" + taint.effect())
+                .containsExactly("team=a:NoSchedule", "slow=:NoExecute");
+        assertThat(config.registerNode()).isFalse();
+        assertThat(config.rootDir()).isEqualTo(directory);
     }
 
     @Test

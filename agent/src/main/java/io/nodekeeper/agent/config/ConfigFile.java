@@ -5,6 +5,9 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.time.GoDuration;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.snakeyaml.engine.v2.api.Load;
@@ -29,33 +33,7 @@ public final class ConfigFile {
     private static final Logger log = LoggerFactory.getLogger(ConfigFile.class);
     /** Fields that Kubernetes has and whose subject this agent does not have: pods, images, its own server. */
     private static final Set<String> WITHOUT_EFFECT =
-            Set.of(("address allowedUnsafeSysctls authentication authorization cgroupDriver cgroupRoot cgroupsPerQOS"
-                            + " clusterDNS clusterDomain configMapAndSecretChangeDetectionStrategy"
-                            + " containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers"
-                            + " containerLogMonitorInterval contentType cpuCFSQuota"
-                            + " cpuCFSQuotaPeriod cpuManagerPolicy cpuManagerPolicyOptions"
-                            + " cpuManagerReconcilePeriod crashLoopBackOff enableContentionProfiling"
-                            + " enableDebugFlagsHandler enableDebuggingHandlers enableProfilingHandler enableServer"
-                            + " enableSystemLogHandler enableSystemLogQuery enforceNodeAllocatable eventBurst"
-                            + " eventRecordQPS evictionMaxPodGracePeriod evictionMinimumReclaim failCgroupV1"
-                            + " failSwapOn fileCheckFrequency hairpinMode"
-                            + " httpCheckFrequency imageGCHighThresholdPercent"
-                            + " imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge"
-                            + " imageServiceEndpoint iptablesDropBit iptablesMasqueradeBit"
-                            + " kernelMemcgNotification kubeAPIBurst kubeAPIQPS kubeReservedCgroup"
-                            + " kubeletCgroups logging makeIPTablesUtilChains maxOpenFiles"
-                            + " maxParallelImagePulls memoryManagerPolicy memorySwap memoryThrottlingFactor"
-                            + " oomScoreAdj podCIDR podLogsDir podPidsLimit port"
-                            + " protectKernelDefaults qosReserved readOnlyPort registryBurst registryPullQPS"
-                            + " reservedMemory reservedSystemCPUs resolvConf rotateCertificates"
-                            + " runOnce seccompDefault serializeImagePulls"
-                            + " serverTLSBootstrap showHiddenMetricsForVersion shutdownGracePeriod"
-                            + " shutdownGracePeriodByPodPriority shutdownGracePeriodCriticalPods staticPodPath"
-                            + " staticPodURL staticPodURLHeader streamingConnectionIdleTimeout syncFrequency"
-                            + " systemCgroups systemReservedCgroup tlsCertFile tlsCipherSuites tlsMinVersion"
-                            + " tlsPrivateKeyFile topologyManagerPolicy topologyManagerPolicyOptions"
-                            + " topologyManagerScope tracing volumePluginDir volumeStatsAggPeriod")
-                    .split(" "));
+            resource("kubelet-fields-without-effect.txt");
 
     private final Map<String, Object> fields;
     private final List<String> faults = new ArrayList<>();
@@ -256,6 +234,18 @@ public final class ConfigFile {
             taints.add(new Taint(JsonObject.ofStrings(map.get())));
         }
         return Optional.of(taints);
+    }
+
+    /** The lines of a resource beside this class. */
+    private static Set<String> resource(String name) {
+        try (InputStream in = ConfigFile.class.getResourceAsStream(name)) {
+            if (in == null) {
+                throw new IllegalStateException("resource " + name + " is missing beside " + ConfigFile.class);
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().collect(Collectors.toUnmodifiableSet());
+        } catch (IOException e) {
+            throw new UncheckedIOException("reading resource " + name, e);
+        }
     }
 
     private static Map<String, Object> strings(Map<?, ?> map) {

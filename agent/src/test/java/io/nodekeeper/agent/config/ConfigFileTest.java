@@ -1,8 +1,14 @@
 package io.nodekeeper.agent.config;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
+import java.util.stream.Collectors;
+import java.nio.charset.StandardCharsets;
+import java.io.InputStream;
+import java.io.IOException;
 import io.nodekeeper.api.Quantity;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -144,5 +150,22 @@ class ConfigFileTest {
                         .build()
                         .nodeLabels())
                 .hasSize(3);
+    }
+
+    @Test
+    void fieldsWithoutEffectAreAccepted() throws IOException {
+        List<String> fields;
+        try (InputStream in = ConfigFile.class.getResourceAsStream("kubelet-fields-without-effect.txt")) {
+            fields = new String(requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList();
+        }
+        assertThat(fields).hasSize(96).doesNotHaveDuplicates().contains("clusterDNS", "volumePluginDir");
+        String yaml = fields.stream().map(field -> field + ": 1\n").collect(Collectors.joining());
+        AgentConfigBuilder builder = new AgentConfigBuilder("n1");
+
+        ConfigFile.parse("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n" + yaml, builder);
+
+        assertThat(builder.build().maxPods()).isEqualTo(110);
     }
 }

@@ -1,4 +1,4 @@
-package io.nodekeeper.cli;
+package io.nodekeeper.agent.runtime;
 
 import io.nodekeeper.agent.calls.CallTracker;
 import io.nodekeeper.agent.config.AgentConfig;
@@ -11,9 +11,6 @@ import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.network.NetworkProbe;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PlegConfig;
-import io.nodekeeper.agent.runtime.CulpritReporter;
-import io.nodekeeper.agent.runtime.RuntimePage;
-import io.nodekeeper.agent.runtime.RuntimeWatch;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.cri.GrpcRuntime;
@@ -23,9 +20,12 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 
-/** The wiring of all that watches a node's container runtime. */
-final class NodeRuntime {
-    /** One look at the processes, and one that hangs. Chosen. */
+/**
+ * Creates all parts that watch one container runtime, from the gRPC connection to the debug page. Owns the connection and
+ * its threads.
+ */
+public final class RuntimeAssembly {
+    /** One scan of the processes runs at a time; the second thread serves while a hung scan blocks the first. */
     private static final int WORKERS = 2;
 
     private final GrpcRuntime connection;
@@ -33,7 +33,8 @@ final class NodeRuntime {
     private final RuntimeWatch watch;
     private final RuntimePage page;
 
-    NodeRuntime(
+    /** Parts that are not started yet; {@code loop} runs all of them. */
+    public RuntimeAssembly(
             Path socket,
             AgentConfig config,
             Loop loop,
@@ -86,17 +87,18 @@ final class NodeRuntime {
         page = new RuntimePage(watch, ledger, pleg, loop.clock());
     }
 
-    /** What the status asks. */
-    RuntimeWatch watch() {
+    /** What the status reads; to be started by the caller. */
+    public RuntimeWatch watch() {
         return watch;
     }
 
-    /** The page for people; to be called on the loop. */
-    JsonObject page() {
+    /** The content of {@code /debug/runtime}; to be called on the loop. */
+    public JsonObject page() {
         return page.get();
     }
 
-    void stop() {
+    /** Stops all parts and closes the connection. */
+    public void stop() {
         watch.stop();
         connection.close();
         workers.close();

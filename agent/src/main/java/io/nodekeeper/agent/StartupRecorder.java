@@ -1,12 +1,11 @@
-package io.nodekeeper.cli;
+package io.nodekeeper.agent;
 
-import io.nodekeeper.agent.StartListener;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.metrics.StartupTracker;
 import io.nodekeeper.time.Clock;
 
-/** Measures how an agent's start goes. */
-record StartupMarks(AgentMetrics metrics, StartupTracker tracker, Clock clock) implements StartListener {
+/** Records in metrics how long each part of an agent's start takes. Confined to the agent's loop. */
+record StartupRecorder(AgentMetrics metrics, StartupTracker tracker, Clock clock) implements StartListener {
     @Override
     public void attempted() {
         metrics.startup(tracker.attempted(clock.nanoTime()));

@@ -1,0 +1,170 @@
+package io.nodekeeper.agent;
+
+import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.health.LoopMonitor;
+import io.nodekeeper.agent.heartbeat.NodeCache;
+import io.nodekeeper.agent.host.LinuxHost;
+import io.nodekeeper.agent.metrics.AgentMetrics;
+import io.nodekeeper.agent.metrics.StartupTracker;
+import io.nodekeeper.agent.pages.AgentPages;
+import io.nodekeeper.agent.runtime.NoRuntime;
+import io.nodekeeper.agent.runtime.RuntimeAssembly;
+import io.nodekeeper.agent.runtime.RuntimeView;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.client.ApiEventRecorder;
+import io.nodekeeper.client.EventRecorder;
+import io.nodekeeper.client.HttpTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Selection;
+import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.Version;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.Workers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The agent of the machine that this process runs on: creates all parts from a configuration, starts them and stops them.
+ * It owns its threads, its connections to the API server and its connection to the container runtime. One process has one.
+ * {@link #start} and {@link #stop} are called once each, from any thread.
+ */
+public final class NodeAgent {
+    /** Reported as {@code kubeletVersion}: the Kubernetes release whose behaviour this agent follows, and its own. */
+    static final String VERSION = "v1.32.0+nodekeeper-" + Version.current();
+
+    private static final Logger log = LoggerFactory.getLogger(NodeAgent.class);
+    /** Where containerd listens by default. */
+    private static final Path CONTAINERD = Path.of("/run/containerd/containerd.sock");
+    /**
+     * The deadline of calls that are not heartbeats: one period of status updates, so that a lost call is repeated well
+     * within a node's grace period (40 to 50 s). client-go's usual 30 s leaves no room for that.
+     */
+    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
+    /** The host has five kinds of facts; each may block one thread, and one thread is left. */
+    private static final int WORKERS = 6;
+
+    private final AgentConfig config;
+    private final ThreadLoop loop = new ThreadLoop("agent");
+    private final Workers workers = new Workers("facts", WORKERS, loop);
+    private final LoopMonitor loops = new LoopMonitor(loop.clock());
+    private final AgentMetrics metrics;
+    private final HttpTransport transport;
+    private final NodeCache nodes;
+    private final Optional<RuntimeAssembly> runtime;
+    private final Agent agent;
+    private Optional<ThreadLoop> pagesTimer = Optional.empty();
+
+    /** An agent that is not started yet; reads files below {@code /proc}, makes no calls. */
+    public NodeAgent(ServerAccess access, AgentConfig config) {
+        this.config = config;
+        RandomGenerator random = Randoms.secure();
+        transport = new HttpTransport(access);
+        KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
+        Duration heartbeat = Duration.ofSeconds(config.nodeLeaseDurationSeconds());
+        KubeClient heartbeats = client.withTimeout(
+                heartbeat.compareTo(config.nodeStatusUpdateFrequency()) < 0
+                        ? heartbeat
+                        : config.nodeStatusUpdateFrequency());
+        nodes = new NodeCache(client, Selection.named(ResourceType.NODES, config.nodeName()), random);
+        EventRecorder events = new ApiEventRecorder(client, "kubelet", config.nodeName(), random);
+        AgentPorts ports = new AgentPorts(
+                client,
+                heartbeats,
+                loop,
+                nodes,
+                events,
+                random,
+                VERSION,
+                () -> log.warn("Heartbeats fail repeatedly; each failed call closes its connection"));
+        Duration age = processAge(loop.clock().wallTime());
+        metrics = new AgentMetrics(loops, loop.clock().wallTime().minus(age));
+        metrics.nodeName(config.nodeName());
+        metrics.cgroupVersion(LinuxHost.cgroupVersion());
+        StartupRecorder startup = new StartupRecorder(
+                metrics,
+                new StartupTracker(LinuxHost.uptime().minus(age), loop.clock().nanoTime() - age.toNanos()),
+                loop.clock());
+        runtime = config.runtime()
+                .socket(Optional.of(CONTAINERD).filter(Files::exists))
+                .map(socket -> new RuntimeAssembly(socket, config, loop, events, metrics, loops, random));
+        agent = new Agent(
+                config,
+                ports,
+                new LinuxHost(Path.of("/"), config.rootDir(), workers),
+                runtime.<RuntimeView>map(RuntimeAssembly::watch).orElseGet(NoRuntime::new),
+                loops,
+                startup);
+    }
+
+    /** Starts to watch the Node and the container runtime, to register, and to send heartbeats. */
+    public void start() {
+        nodes.start();
+        runtime.ifPresent(assembly -> assembly.watch().start());
+        agent.start();
+    }
+
+    /** Completes once the Node is in the API. It never completes if the agent does not register. */
+    public CompletableFuture<Void> registered() {
+        return agent.registered();
+    }
+
+    /** The HTTP pages of this agent, for a server to serve until {@link #stop}; called once at most. */
+    public AgentPages pages() {
+        ThreadLoop timer = new ThreadLoop("agent-pages");
+        pagesTimer = Optional.of(timer);
+        AgentPages pages = new AgentPages(healthChecks(), readinessChecks(), metrics::scrape, loop, timer);
+        runtime.ifPresent(assembly -> pages.with("/debug/runtime", assembly::page));
+        return pages;
+    }
+
+    /** Stops all parts and closes all connections. The Node and its Lease stay in the API. */
+    public void stop() {
+        pagesTimer.ifPresent(ThreadLoop::close);
+        agent.stop();
+        runtime.ifPresent(RuntimeAssembly::stop);
+        nodes.stop();
+        transport.close();
+        workers.close();
+        loop.close();
+    }
+
+    private Map<String, Supplier<Optional<String>>> healthChecks() {
+        Map<String, Supplier<Optional<String>>> checks = new LinkedHashMap<>();
+        checks.put("ping", Optional::empty);
+        loops.silences().keySet().stream().sorted().forEach(name -> checks.put(name, () -> loops.failure(name)));
+        return checks;
+    }
+
+    private Map<String, Supplier<Optional<String>>> readinessChecks() {
+        Map<String, Supplier<Optional<String>>> checks = new LinkedHashMap<>();
+        checks.put(
+                "registered",
+                () -> agent.registered().isDone() ? Optional.empty() : Optional.of("the node is not in the API yet"));
+        runtime.ifPresent(assembly -> checks.put("runtime", () -> {
+            List<String> errors = assembly.watch().errors().inOrder();
+            return errors.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", errors));
+        }));
+        return checks;
+    }
+
+    private static Duration processAge(Instant now) {
+        return ProcessHandle.current()
+                .info()
+                .startInstant()
+                .map(start -> Duration.between(start, now))
+                .filter(Duration::isPositive)
+                .orElse(Duration.ZERO);
+    }
+}
