@@ -16,7 +16,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 class JudgeToldTest extends JudgeWorld {
     @Test
     void verdictIsToldWithItsTimes() {
+        LogLines log = LogLines.of(Judge.class);
+
         run(add(), 42);
+
+        assertThat(log.lines())
+                .containsExactly("Node n1 is now Unknown: last signal first sight 40.1s ago, deadline missed by 100ms;"
+                        + " wrote Ready and the pressure conditions as Unknown, was Ready");
 
         assertThat(told)
                 .containsExactly(
@@ -31,10 +37,12 @@ class JudgeToldTest extends JudgeWorld {
 
     @Test
     void verdictOnANodeThatWasNotReadySaysSo() {
+        LogLines log = LogLines.of(Judge.class);
         status = "False";
 
         run(add(), 42);
 
+        assertThat(log.lines()).singleElement().asString().endsWith(" as Unknown, was not Ready");
         assertThat(told).contains("silenced, ready false, late 100, by first sight");
     }
 
@@ -102,11 +110,14 @@ class JudgeToldTest extends JudgeWorld {
             return Optional.empty();
         };
 
-        pass(60_000);
+        pass(40_100);
+        time.advance(Duration.ZERO);
+        assertThat(reads()).isEqualTo(1);
+        assertThat(health.stage).as("at once").isEqualTo(NodeHealth.Stage.RESTING);
 
+        pass(20_000);
         assertThat(reads()).isEqualTo(1);
         assertThat(writes()).isZero();
-        assertThat(health.stage).isEqualTo(NodeHealth.Stage.RESTING);
     }
 
     @Test

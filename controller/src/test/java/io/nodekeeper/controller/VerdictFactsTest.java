@@ -89,6 +89,48 @@ class VerdictFactsTest {
     }
 
     @Test
+    void onlyWhatWasGivenBackSinceTheLastSignalIsNamed() {
+        follow(cluster);
+        cluster.advanceTo("20S");
+        cluster.hung = true;
+        cluster.advanceTo("50S");
+        cluster.hung = false;
+        cluster.advanceTo("59S");
+        renew(cluster, 100, 0);
+        cluster.hung = true;
+        cluster.advanceTo("120S");
+        cluster.hung = false;
+
+        cluster.advanceTo("175S");
+
+        assertThat(only("Unknown").details().text("givenBack")).isEqualTo("21s");
+    }
+
+    @Test
+    void renewalThatTookNoLongerThanTheQuickestHasALagOfZero() {
+        follow(cluster);
+        renew(cluster, 100, 0);
+
+        cluster.advanceTo("151S");
+
+        assertThat(only("Unknown").details().object("lag").text("node_to_controller"))
+                .isEqualTo("0s");
+    }
+
+    @Test
+    void verdictByAListSaysWhatStoodInForTheWatch() {
+        follow(cluster);
+        renew(cluster, 20, 0);
+        cluster.leaseWatchFrozen = true;
+
+        cluster.advanceTo("90S");
+
+        assertThat(only("Unknown").details().text("sight"))
+                .isEqualTo("the watch did not tell in time; instead a list of the leases showed a canary that had been"
+                        + " written in time, 8s after the deadline, so the stricter rule for live reads was used");
+    }
+
+    @Test
     void everyAnswerOfTheApiIsKept() {
         follow(cluster);
         renew(cluster, 100, 0);
