@@ -49,6 +49,24 @@ class ReplacedNodeTest {
     }
 
     @Test
+    void nodeThatWasReplacedWhileTheHistoryOfTheWatchWasLostHasItsWholeGrace() {
+        cluster.addNode("n1", "old-uid", K, ready("True", B));
+        cluster.start();
+        cluster.advanceTo("45S");
+        cluster.loseHistory();
+        cluster.deleteNode("n1");
+        cluster.addNode("n1", "new-uid", B.plusSeconds(45), ready("True", B.plusSeconds(45)));
+
+        // It is listed again within 2 s.
+        cluster.advanceTo("94S");
+        assertThat(cluster.ready("n1")).isEqualTo("True");
+        assertThat(cluster.facts("n1").text("uid")).isEqualTo("new-uid");
+        assertThat(cluster.events("RegisteredNode")).hasSize(2);
+        cluster.advanceTo("98S");
+        assertThat(cluster.ready("n1")).isEqualTo("Unknown");
+    }
+
+    @Test
     void nodeWhoseReadyConditionIsTakenAwayIsWatchedAgain() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.start();
