@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.apiserver.pods.Fields;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,14 +35,14 @@ final class BindingStrategy implements Strategy {
 
     /** Users, groups and roles are of this API group, where nothing else is said. */
     private static JsonObject completed(JsonObject binding) {
-        return Defaults.each(binding.update("roleRef", BindingStrategy::withGroup), "subjects", subject -> {
+        return Fields.each(binding.update("roleRef", BindingStrategy::withGroup), "subjects", subject -> {
             String kind = subject.text("kind");
             return kind.equals("User") || kind.equals("Group") ? withGroup(subject) : subject;
         });
     }
 
     private static JsonObject withGroup(JsonObject reference) {
-        return Defaults.text(reference, "apiGroup", GROUP);
+        return Fields.text(reference, "apiGroup", GROUP);
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.apiserver.access.Aggregation;
 import io.nodekeeper.apiserver.access.BuiltInRoles;
 import io.nodekeeper.apiserver.access.Rule;
+import io.nodekeeper.apiserver.pods.PriorityAdmission;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
@@ -41,6 +42,13 @@ final class BuiltInAccess {
         BuiltInRoles.clusterRoleBindings()
                 .forEach(binding -> ensure(AccessResources.CLUSTER_ROLE_BINDINGS, binding, written));
         BuiltInRoles.roleBindings().forEach(binding -> ensure(AccessResources.ROLE_BINDINGS, binding, written));
+        PriorityAdmission.BUILT_IN.forEach(priority -> {
+            Resource resource = ClusterResources.PRIORITY_CLASSES;
+            String name = priority.object("metadata").text("name");
+            if (store.get(resource.key("", name)).isEmpty()) {
+                written.add(unlessFaster(mutations.createOwn(resource, "", priority)));
+            }
+        });
         return CompletableFuture.allOf(written.toArray(CompletableFuture[]::new));
     }
 

@@ -68,6 +68,13 @@ final class ClusterResources {
             .strategy(new RuntimeClassStrategy())
             .table(ClusterTables.RUNTIME_CLASSES);
 
+    static final Resource PRIORITY_CLASSES = Resource.stored(
+                    new ResourceType("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", false),
+                    "priorityclasses")
+            .shortNames("pc")
+            .strategy(new PriorityClassStrategy())
+            .table(ClusterTables.PRIORITY_CLASSES);
+
     static final Resource POD_DISRUPTION_BUDGETS = Resource.stored(
                     new ResourceType("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true),
                     "poddisruptionbudgets")
@@ -110,6 +117,7 @@ final class ClusterResources {
             CSI_DRIVERS,
             VOLUME_ATTACHMENTS,
             RUNTIME_CLASSES,
+            PRIORITY_CLASSES,
             POD_DISRUPTION_BUDGETS,
             NEW_EVENTS);
 

@@ -84,6 +84,14 @@ final class ClusterTables {
     static final Table RUNTIME_CLASSES = new Table(
             List.of(Tables.name(), Tables.column("Handler", runtime -> runtime.text("handler")), Tables.age()));
 
+    static final Table PRIORITY_CLASSES = new Table(List.of(
+            Tables.name(),
+            Tables.column(
+                    "Value", priority -> priority.number("value").orElse(0L).toString()),
+            Tables.column("Global-Default", priority -> Boolean.toString(priority.bool("globalDefault"))),
+            Tables.age(),
+            Tables.column("PreemptionPolicy", priority -> priority.text("preemptionPolicy"))));
+
     static final Table POD_DISRUPTION_BUDGETS = new Table(List.of(
             Tables.name(),
             Tables.column("Min Available", budget -> amount(budget, "minAvailable")),

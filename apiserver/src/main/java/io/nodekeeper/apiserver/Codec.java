@@ -9,6 +9,7 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonString;
 import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Schema;
 import io.nodekeeper.apiserver.wire.Protobuf;
@@ -107,7 +108,7 @@ class Codec {
     }
 
     /**
-     * The object in the API's own forms: no nulls, times in UTC and of the right precision.
+     * The object in the API's own forms: no nulls, times in UTC and of the right precision, canonical amounts.
      *
      * @param object of types that fit {@code schema}
      * @throws ApiException if it is nested too deeply
@@ -176,11 +177,17 @@ class Codec {
                 if (schema == Schema.Scalar.BYTES) {
                     yield canonical(string);
                 }
-                yield string;
+                yield schema == Schema.Scalar.QUANTITY ? amount(string, text) : string;
             }
-            case JsonNumber number -> schema == Schema.Scalar.QUANTITY ? new JsonString(number.literal()) : number;
+            case JsonNumber number -> schema == Schema.Scalar.QUANTITY ? amount(number, number.literal()) : number;
             default -> value;
         };
+    }
+
+    /** An amount in the form in which Kubernetes writes it, as 1Gi for 1024Mi. */
+    private static JsonValue amount(JsonValue given, String text) {
+        String canonical = Quantity.from(given).map(Quantity::toString).orElse(text);
+        return given instanceof JsonString && canonical.equals(text) ? given : new JsonString(canonical);
     }
 
     /** Base64 without line ends and without stray bits, as Go writes what it read. */

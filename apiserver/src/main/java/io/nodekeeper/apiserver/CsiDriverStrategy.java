@@ -5,6 +5,7 @@ import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonBool;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonString;
+import io.nodekeeper.apiserver.pods.Fields;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,12 +18,12 @@ final class CsiDriverStrategy implements Strategy {
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
         return object.update("spec", given -> {
-            JsonObject spec = Defaults.value(given, "attachRequired", JsonBool.TRUE);
-            spec = Defaults.value(spec, "podInfoOnMount", JsonBool.FALSE);
-            spec = Defaults.value(spec, "storageCapacity", JsonBool.FALSE);
-            spec = Defaults.value(spec, "requiresRepublish", JsonBool.FALSE);
-            spec = Defaults.text(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
-            return Defaults.value(spec, "volumeLifecycleModes", JsonArray.of(new JsonString("Persistent")));
+            JsonObject spec = Fields.value(given, "attachRequired", JsonBool.TRUE);
+            spec = Fields.value(spec, "podInfoOnMount", JsonBool.FALSE);
+            spec = Fields.value(spec, "storageCapacity", JsonBool.FALSE);
+            spec = Fields.value(spec, "requiresRepublish", JsonBool.FALSE);
+            spec = Fields.text(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+            return Fields.value(spec, "volumeLifecycleModes", JsonArray.of(new JsonString("Persistent")));
         });
     }
 

@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.apiserver.pods.Fields;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -15,7 +16,7 @@ final class CsiNodeStrategy implements Strategy {
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
-        return object.update("spec", spec -> Defaults.value(spec, "drivers", JsonArray.EMPTY));
+        return object.update("spec", spec -> Fields.value(spec, "drivers", JsonArray.EMPTY));
     }
 
     @Override

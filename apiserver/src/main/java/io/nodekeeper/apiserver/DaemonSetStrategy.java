@@ -4,6 +4,7 @@ import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.LabelSelectors;
+import io.nodekeeper.apiserver.pods.Fields;
 import io.nodekeeper.apiserver.pods.PodDefaults;
 import io.nodekeeper.apiserver.pods.PodRules;
 import java.time.Instant;
@@ -28,17 +29,17 @@ final class DaemonSetStrategy implements Strategy {
         return set.update("spec", given -> {
             JsonObject spec = given.update("template", template -> template.update("spec", PodDefaults::templateSpec));
             spec = spec.update("updateStrategy", DaemonSetStrategy::defaultedStrategy);
-            return Defaults.value(spec, "revisionHistoryLimit", JsonNumber.of(10));
+            return Fields.value(spec, "revisionHistoryLimit", JsonNumber.of(10));
         });
     }
 
     private static JsonObject defaultedStrategy(JsonObject given) {
-        JsonObject strategy = Defaults.text(given, "type", "RollingUpdate");
+        JsonObject strategy = Fields.text(given, "type", "RollingUpdate");
         return strategy.text("type").equals("RollingUpdate")
                 ? strategy.update(
                         "rollingUpdate",
-                        rolling -> Defaults.value(
-                                Defaults.value(rolling, "maxUnavailable", JsonNumber.of(1)),
+                        rolling -> Fields.value(
+                                Fields.value(rolling, "maxUnavailable", JsonNumber.of(1)),
                                 "maxSurge",
                                 JsonNumber.of(0)))
                 : strategy;

@@ -32,6 +32,7 @@ final class Mutations {
     private final EventAdmission events;
     private final DefaultTolerations defaultTolerations;
     private final ServiceAccountAdmission serviceAccounts;
+    private final ClassAdmission classes;
 
     Mutations(
             Store store,
@@ -47,6 +48,7 @@ final class Mutations {
         this.escalation = escalation;
         this.defaultTolerations = defaultTolerations;
         this.serviceAccounts = serviceAccounts;
+        classes = new ClassAdmission(store);
         writes = new Writes(store, clock, random);
         deletions = new Deletions(store, clock);
         collections = new CollectionDeletions(store, deletions, workers);
@@ -79,6 +81,7 @@ final class Mutations {
             nodeRestriction.check(user, resource, target, old, next);
             escalation.checkCreation(user, target, old);
             escalation.check(user, resource, old, next);
+            classes.check(resource, old, next);
             if (old != next) {
                 events.check(user, resource, next);
             }
@@ -87,9 +90,14 @@ final class Mutations {
 
     CompletableFuture<ApiResponse> create(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
-        JsonObject body = serviceAccounts.admit(resource, target, body(resource, target, request, warnings));
+        JsonObject body = admitted(resource, target, body(resource, target, request, warnings));
         return writes.create(order(user, resource, target, request, false), body)
                 .thenApply(result -> shown(result, warnings));
+    }
+
+    /** A new object with what admission gives it. */
+    private JsonObject admitted(Resource resource, RequestInfo.Target target, JsonObject object) {
+        return classes.admit(resource, target, serviceAccounts.admit(resource, target, object));
     }
 
     CompletableFuture<ApiResponse> update(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
@@ -154,7 +162,7 @@ final class Mutations {
     private JsonObject completed(Resource resource, RequestInfo.Target target, JsonObject object) {
         JsonObject tolerating = defaultTolerations.admit(resource, target, object);
         return object.object("metadata").text("uid").isEmpty()
-                ? serviceAccounts.admit(resource, target, tolerating)
+                ? admitted(resource, target, tolerating)
                 : tolerating;
     }
 

@@ -5,9 +5,12 @@ import io.nodekeeper.api.JsonArray;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.apiserver.access.NodeGraph;
+import io.nodekeeper.apiserver.pods.Fields;
+import io.nodekeeper.apiserver.pods.AppArmor;
 import io.nodekeeper.apiserver.pods.PodDefaults;
 import io.nodekeeper.apiserver.pods.PodRules;
 import io.nodekeeper.apiserver.pods.PodUpdates;
+import io.nodekeeper.apiserver.pods.PriorityAdmission;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +21,7 @@ final class PodStrategy implements Strategy {
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
-        JsonObject pod = object.update("spec", PodDefaults::podSpec);
+        JsonObject pod = AppArmor.synced(object.update("spec", PodDefaults::podSpec));
         return pod.with(
                 "status",
                 JsonObject.builder()
@@ -30,12 +33,14 @@ final class PodStrategy implements Strategy {
     @Override
     public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
         // Nearly all updates are of the status; a stored spec has its defaults.
-        JsonObject pod =
-                object.object("spec").equals(old.object("spec")) ? object : object.update("spec", PodDefaults::podSpec);
+        JsonObject before = old.object("spec");
+        JsonObject pod = object.object("spec").equals(before)
+                ? object
+                : object.update("spec", spec -> PodDefaults.podSpec(PriorityAdmission.kept(spec, before)));
         String quality = old.object("status").text("qosClass");
         return quality.isEmpty() || pod.object("status").isEmpty()
                 ? pod
-                : pod.update("status", status -> Defaults.text(status, "qosClass", quality));
+                : pod.update("status", status -> Fields.text(status, "qosClass", quality));
     }
 
     @Override
@@ -54,7 +59,9 @@ final class PodStrategy implements Strategy {
                         FieldError.forbidden("metadata.annotations[" + NodeGraph.CONFIG_MIRROR + "]", fault)));
         if (!pod.object("spec").equals(old.object("spec"))) {
             errors.addAll(PodRules.pod(pod));
-            errors.addAll(PodUpdates.spec(pod, old.update("spec", PodDefaults::podSpec)));
+            // What an earlier version stored may lack defaults and have amounts in another form.
+            JsonObject before = Codec.normalize(old, Resources.PODS.schema()).update("spec", PodDefaults::podSpec);
+            errors.addAll(PodUpdates.spec(pod, before));
         }
         errors.addAll(PodUpdates.status(pod, old));
         return errors;

@@ -3,7 +3,7 @@ package io.nodekeeper.apiserver;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.Names;
+import io.nodekeeper.apiserver.pods.RuntimeClassRules;
 import java.util.List;
 
 /** The rules of RuntimeClasses. */
@@ -11,10 +11,7 @@ final class RuntimeClassStrategy implements Strategy {
 
     @Override
     public List<FieldError> validate(JsonObject runtime) {
-        String handler = runtime.text("handler");
-        return Names.labelFault(handler)
-                .map(fault -> List.of(FieldError.invalid("handler", quoted(handler), fault)))
-                .orElse(List.of());
+        return RuntimeClassRules.check(runtime);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonString;
+import io.nodekeeper.apiserver.pods.Fields;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -23,12 +24,12 @@ final class SecretStrategy implements Strategy {
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
-        return Defaults.text(encoded(object), "type", "Opaque");
+        return Fields.text(encoded(object), "type", "Opaque");
     }
 
     @Override
     public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
-        return Defaults.text(encoded(object), "type", old.text("type"));
+        return Fields.text(encoded(object), "type", old.text("type"));
     }
 
     /** What was given as text becomes part of the data. */

@@ -6,6 +6,7 @@ import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonString;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.apiserver.pods.Fields;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -36,16 +37,16 @@ final class ServiceStrategy implements Strategy {
 
     private static JsonObject defaulted(JsonObject service) {
         return service.update("spec", given -> {
-            JsonObject spec = Defaults.text(given, "type", "ClusterIP");
-            spec = Defaults.text(spec, "sessionAffinity", "None");
+            JsonObject spec = Fields.text(given, "type", "ClusterIP");
+            spec = Fields.text(spec, "sessionAffinity", "None");
             if (!spec.text("type").equals("ExternalName")) {
-                spec = Defaults.text(spec, "internalTrafficPolicy", "Cluster");
+                spec = Fields.text(spec, "internalTrafficPolicy", "Cluster");
             }
-            return Defaults.each(
+            return Fields.each(
                     spec,
                     "ports",
-                    port -> Defaults.value(
-                            Defaults.text(port, "protocol", "TCP"),
+                    port -> Fields.value(
+                            Fields.text(port, "protocol", "TCP"),
                             "targetPort",
                             port.get("port").orElse(JsonNumber.of(0))));
         });

@@ -74,6 +74,18 @@ class PodValidationTest {
             'securityContext':{'runAsUser':-1} | .securityContext.runAsUser: Invalid value: -1: must be between 0 and 2147483647, inclusive
             'securityContext':{'procMount':'All'} | .securityContext.procMount: Unsupported value: "All": supported values: "Default", "Unmasked"
             'securityContext':{'seccompProfile':{'type':'Localhost'}} | .securityContext.seccompProfile.localhostProfile: Required value: must be set when type is Localhost
+            'securityContext':{'appArmorProfile':{}} | .securityContext.appArmorProfile.type: Required value: type is required when appArmorProfile is set
+            'securityContext':{'appArmorProfile':{'type':'Localhost'}} | .securityContext.appArmorProfile.localhostProfile: Required value: must be set when AppArmor type is Localhost
+            'securityContext':{'appArmorProfile':{'type':'Localhost','localhostProfile':' p'}} | .securityContext.appArmorProfile.localhostProfile: Invalid value: " p": must not be padded with whitespace
+            'securityContext':{'appArmorProfile':{'type':'RuntimeDefault','localhostProfile':'p'}} | .securityContext.appArmorProfile.localhostProfile: Invalid value: "p": can only be set when AppArmor type is Localhost
+            'securityContext':{'appArmorProfile':{'type':'None'}} | .securityContext.appArmorProfile.type: Unsupported value: "None": supported values: "Localhost", "RuntimeDefault", "Unconfined"
+            'securityContext':{'windowsOptions':{'gmsaCredentialSpec':''}} | .securityContext.windowsOptions.gmsaCredentialSpec: Invalid value: "": gmsaCredentialSpec cannot be an empty string
+            'securityContext':{'windowsOptions':{'runAsUserName':''}} | .securityContext.windowsOptions.runAsUserName: Invalid value: "": runAsUserName cannot be an empty string
+            'securityContext':{'windowsOptions':{'runAsUserName':'a/b'}} | .securityContext.windowsOptions.runAsUserName: Invalid value: "a/b": runAsUserName's User cannot contain the following characters: "/\\:;|=,+*?<>@[]
+            'securityContext':{'windowsOptions':{'runAsUserName':'..'}} | .securityContext.windowsOptions.runAsUserName: Invalid value: "..": runAsUserName's User cannot contain only periods or spaces
+            'securityContext':{'windowsOptions':{'runAsUserName':'a\\\\b\\\\c'}} | .securityContext.windowsOptions.runAsUserName: Invalid value: "a\\\\b\\\\c": runAsUserName cannot contain more than one backslash
+            'securityContext':{'windowsOptions':{'runAsUserName':'..x\\\\b'}} | .securityContext.windowsOptions.runAsUserName: Invalid value: "..x\\\\b": runAsUserName's Domain doesn't match the NetBios nor the DNS format
+            'securityContext':{'windowsOptions':{'runAsUserName':'d\\\\'}} | .securityContext.windowsOptions.runAsUserName: Invalid value: "d\\\\": runAsUserName's User cannot be empty
             'securityContext':{'privileged':true,'allowPrivilegeEscalation':false} | .securityContext: Invalid value: {"privileged":true,"allowPrivilegeEscalation":false}: cannot set `allowPrivilegeEscalation` to false and `privileged` to true
             """;
 
@@ -110,13 +122,20 @@ class PodValidationTest {
             'hostAliases':[{'ip':'1.2.3.256','hostnames':['h']}] | .hostAliases[0].ip: Invalid value: "1.2.3.256": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)
             'activeDeadlineSeconds':0 | .activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive
             'terminationGracePeriodSeconds':-1 | .terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0
-            'preemptionPolicy':'Maybe' | .preemptionPolicy: Unsupported value: "Maybe": supported values: "PreemptLowerPriority", "Never"
             'os':{'name':'plan9'} | .os.name: Unsupported value: "plan9": supported values: "linux", "windows"
             'ephemeralContainers':[{'name':'e','image':'i'}] | .ephemeralContainers: Forbidden: cannot be set on create
             'schedulingGates':[{'name':'a'},{'name':'a'}] | .schedulingGates[1]: Duplicate value: "a"
             'securityContext':{'fsGroup':-1} | .securityContext.fsGroup: Invalid value: -1: must be between 0 and 2147483647, inclusive
             'securityContext':{'supplementalGroups':[1,-1]} | .securityContext.supplementalGroups[1]: Invalid value: -1: must be between 0 and 2147483647, inclusive
             'securityContext':{'sysctls':[{'name':'a'},{'name':'a'}]} | .securityContext.sysctls[1].name: Duplicate value: "a"
+            'os':{'name':'linux'},'securityContext':{'windowsOptions':{}} | .securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod
+            'os':{'name':'windows'},'hostPID':true | .hostPID: Forbidden: cannot be set for a windows pod
+            'os':{'name':'windows'},'hostUsers':true | .hostUsers: Forbidden: cannot be set for a windows pod
+            'os':{'name':'windows'},'securityContext':{'runAsUser':1,'fsGroup':1} | .securityContext.fsGroup: Forbidden: cannot be set for a windows pod; .securityContext.runAsUser: Forbidden: cannot be set for a windows pod
+            'os':{'name':'windows'},'initContainers':[{'name':'d','image':'i','securityContext':{'privileged':true}}] | .initContainers[0].securityContext.privileged: Forbidden: cannot be set for a windows pod
+            'securityContext':{'windowsOptions':{'hostProcess':true}} | .hostNetwork: Invalid value: "": hostNetwork must be true if pod contains any hostProcess containers
+            'hostNetwork':true,'initContainers':[{'name':'d','image':'i','securityContext':{'windowsOptions':{'hostProcess':true}}}] | : Invalid value: "": If pod contains any hostProcess containers then all containers must be HostProcess containers
+            'hostNetwork':true,'securityContext':{'windowsOptions':{'hostProcess':true}},'initContainers':[{'name':'d','image':'i','securityContext':{'windowsOptions':{'hostProcess':false}}}] | .initContainers[0].securityContext.windowsOptions.hostProcess: Invalid value: false: pod hostProcess value must be identical if both are specified, was true; : Invalid value: "": If pod contains any hostProcess containers then all containers must be HostProcess containers
             'shareProcessNamespace':true,'hostPID':true | .shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled
             'hostUsers':false,'hostNetwork':true | .hostNetwork: Forbidden: when `hostUsers` is false
             'tolerations':[{'key':'a','operator':'Like'}] | .tolerations[0].operator: Unsupported value: "Like": supported values: "Equal", "Exists"
@@ -131,7 +150,6 @@ class PodValidationTest {
             'topologySpreadConstraints':[{'topologyKey':'z','maxSkew':0,'whenUnsatisfiable':'DoNotSchedule'}] | .topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero
             'topologySpreadConstraints':[{'topologyKey':'z','maxSkew':1,'whenUnsatisfiable':'ScheduleAnyway','minDomains':1}] | .topologySpreadConstraints[0].minDomains: Invalid value: 1: can only use minDomains if whenUnsatisfiable=DoNotSchedule
             'nodeSelector':{'a b':'c'} | .nodeSelector: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')
-            'overhead':{'gold':'1'} | .overhead[gold]: Invalid value: "gold": must be a standard resource for containers
             'resourceClaims':[{'name':'c'}] | .resourceClaims[0]: Invalid value: {"name":"c"}: must specify one of: `resourceClaimName`, `resourceClaimTemplateName`
             'initContainers':[{'name':'c','image':'i'}] | .initContainers[0].name: Duplicate value: "c"
             'initContainers':[{'name':'d','image':'i','restartPolicy':'Never'}] | .initContainers[0].restartPolicy: Unsupported value: "Never": supported values: "Always"
@@ -178,7 +196,7 @@ class PodValidationTest {
     }
 
     private static List<String> below(String path, String errors) {
-        return Stream.of(errors.split("; (?=\\.)")).map(error -> path + error).toList();
+        return Stream.of(errors.split("; (?=\\.|: )")).map(error -> path + error).toList();
     }
 
     @ParameterizedTest
@@ -217,6 +235,47 @@ class PodValidationTest {
     private static String set(String spec) {
         return "{\"metadata\":{\"name\":\"d\"},\"spec\":{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"template\":"
                 + "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{" + spec + "}}}}";
+    }
+
+    static Stream<Arguments> templateSpecs() {
+        // Pods are refused for these by admission, before they are validated.
+        return lines("""
+                'preemptionPolicy':'Maybe' | .preemptionPolicy: Unsupported value: "Maybe": supported values: "PreemptLowerPriority", "Never"
+                'overhead':{'gold':'1'} | .overhead[gold]: Invalid value: "gold": must be a standard resource for containers
+                """);
+    }
+
+    @ParameterizedTest
+    @MethodSource("templateSpecs")
+    void aWrongSpecIsRefusedInATemplate(String part, String errors) {
+        Answer answer = server.post(SETS, set(withSpec(part)));
+
+        assertThat(answer.status()).as(answer.text()).isEqualTo(422);
+        assertThat(errors(answer)).containsExactlyElementsOf(below("spec.template.spec", errors));
+    }
+
+    static Stream<Arguments> appArmor() {
+        return lines("""
+                'other':'unconfined' | metadata.annotations[container.apparmor.security.beta.kubernetes.io/other]: Invalid value: "other": container not found
+                'c':'wrong' | metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: Invalid value: "wrong": invalid AppArmor profile name: "wrong"
+                'c':'runtime/default' | spec.containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match
+                'c':'localhost/b' | spec.containers[0].securityContext.appArmorProfile.localhostProfile: Forbidden: apparmor profile in annotation and field must match
+                """);
+    }
+
+    @ParameterizedTest
+    @MethodSource("appArmor")
+    void anAppArmorAnnotationThatContradictsItsContainerIsRefused(String annotation, String error) {
+        String key = "\"container.apparmor.security.beta.kubernetes.io/";
+        String pod = "{\"metadata\":{\"name\":\"p\",\"annotations\":{" + annotation.replaceFirst("\"", key)
+                + "}},\"spec\":{"
+                + withContainer(
+                        "\"securityContext\":{\"appArmorProfile\":{\"type\":\"Localhost\",\"localhostProfile\":\"a\"}}")
+                + "}}";
+
+        Answer answer = server.post(PODS, pod);
+
+        assertThat(errors(answer)).containsExactly(error);
     }
 
     @Test
@@ -290,7 +349,7 @@ class PodValidationTest {
                   {"topologyKey":"z","labelSelector":{"matchLabels":{"a":"b"}},"matchLabelKeys":["v"]}}]}},
                 "topologySpreadConstraints":[{"topologyKey":"z","maxSkew":1,"whenUnsatisfiable":"DoNotSchedule",
                   "minDomains":2,"labelSelector":{}}],
-                "tolerations":[{"operator":"Exists"}],"overhead":{"cpu":"10m"},"os":{"name":"linux"},
+                "tolerations":[{"operator":"Exists"}],"os":{"name":"linux"},
                 "readinessGates":[{"conditionType":"example.com/ready"}],"schedulingGates":[{"name":"g"}],
                 "hostname":"h","subdomain":"s","activeDeadlineSeconds":60,"terminationGracePeriodSeconds":30,
                 "securityContext":{"fsGroup":1,"sysctls":[{"name":"net/ipv4/x"}],"supplementalGroups":[0]}""")));

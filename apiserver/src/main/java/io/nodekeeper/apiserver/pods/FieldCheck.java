@@ -136,6 +136,16 @@ final class FieldCheck {
         add(FieldError.duplicate(path(field), quoted(text)));
     }
 
+    /** {@code field} has more than {@code most} bytes. */
+    void tooLong(String field, int most) {
+        add(FieldError.tooLong(path(field), most + " bytes"));
+    }
+
+    /** The same object is in its list already. */
+    void repeated() {
+        add(FieldError.duplicate(path(""), value.toString()));
+    }
+
     void notFound(String field, String text) {
         add(FieldError.notFound(path(field), quoted(text)));
     }

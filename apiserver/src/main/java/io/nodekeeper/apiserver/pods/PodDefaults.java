@@ -1,28 +1,27 @@
 package io.nodekeeper.apiserver.pods;
 
-import io.nodekeeper.api.JsonArray;
+import static io.nodekeeper.apiserver.pods.Fields.each;
+import static io.nodekeeper.apiserver.pods.Fields.inside;
+import static io.nodekeeper.apiserver.pods.Fields.number;
+import static io.nodekeeper.apiserver.pods.Fields.text;
+import static io.nodekeeper.apiserver.pods.Fields.value;
+
 import io.nodekeeper.api.JsonBool;
 import io.nodekeeper.api.JsonNumber;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
-import java.util.Map;
-import java.util.function.UnaryOperator;
 
-/** The defaults of pods and of pod templates: Kubernetes' defaulting functions and its admission plugin Priority. */
+/** The defaults of pods and of pod templates: Kubernetes' defaulting functions. */
 public final class PodDefaults {
     /** Seconds that a pod has to end (Kubernetes). */
     public static final long GRACE_SECONDS = 30;
-
-    /** The classes that every cluster has (Kubernetes). */
-    private static final Map<String, Long> PRIORITIES =
-            Map.of("system-cluster-critical", 2_000_000_000L, "system-node-critical", 2_000_001_000L);
 
     private PodDefaults() {}
 
     /** The spec of a pod with what it does not say. */
     public static JsonObject podSpec(JsonObject given) {
-        JsonObject spec = templateSpec(given);
+        // Resources of the pod as a whole are an alpha feature that is off in 1.32: the field is dropped.
+        JsonObject spec = templateSpec(given).without("resources");
         spec = each(spec, "containers", PodDefaults::requestsFromLimits);
         spec = each(spec, "initContainers", PodDefaults::requestsFromLimits);
         if (spec.bool("hostNetwork")) {
@@ -30,7 +29,7 @@ public final class PodDefaults {
             spec = each(spec, "initContainers", PodDefaults::hostPorts);
         }
         spec = value(spec, "enableServiceLinks", JsonBool.TRUE);
-        spec = value(spec, "priority", JsonNumber.of(PRIORITIES.getOrDefault(spec.text("priorityClassName"), 0L)));
+        spec = value(spec, "priority", JsonNumber.of(0));
         return text(spec, "preemptionPolicy", "PreemptLowerPriority");
     }
 
@@ -123,35 +122,5 @@ public final class PodDefaults {
         int colon = named.indexOf(':');
         boolean latest = colon < 0 ? digest < 0 && !named.isEmpty() : named.endsWith(":latest");
         return latest ? "Always" : "IfNotPresent";
-    }
-
-    static JsonObject text(JsonObject object, String name, String value) {
-        return object.text(name).isEmpty() ? object.with(name, value) : object;
-    }
-
-    static JsonObject value(JsonObject object, String name, JsonValue value) {
-        return object.has(name) ? object : object.with(name, value);
-    }
-
-    /** A number whose zero means that it is not set. */
-    static JsonObject number(JsonObject object, String name, long value) {
-        return object.number(name).orElse(0L) == 0 && value != 0 ? object.with(name, JsonNumber.of(value)) : object;
-    }
-
-    /** {@code object} with the object {@code name} changed, if it has one. */
-    static JsonObject inside(JsonObject object, String name, UnaryOperator<JsonObject> change) {
-        return object.has(name) ? object.update(name, change) : object;
-    }
-
-    /** {@code object} with each object of the list {@code name} changed, if it has one. */
-    static JsonObject each(JsonObject object, String name, UnaryOperator<JsonObject> change) {
-        if (!object.has(name)) {
-            return object;
-        }
-        return object.with(
-                name,
-                new JsonArray(object.array(name).items().stream()
-                        .<JsonValue>map(item -> item instanceof JsonObject known ? change.apply(known) : item)
-                        .toList()));
     }
 }

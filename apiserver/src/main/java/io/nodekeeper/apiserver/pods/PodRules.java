@@ -45,7 +45,9 @@ public final class PodRules {
 
     /** What besides is wrong with a pod that is about to be created. */
     public static List<FieldError> newPod(JsonObject pod) {
-        FieldCheck spec = FieldCheck.of(pod.object("spec"), "spec");
+        FieldCheck check = FieldCheck.of(pod, "");
+        FieldCheck spec = check.object("spec");
+        AppArmor.annotations(check.object("metadata"), spec);
         if (!spec.value().array("ephemeralContainers").isEmpty()) {
             spec.forbidden("ephemeralContainers", "cannot be set on create");
         }
@@ -70,6 +72,7 @@ public final class PodRules {
                 .fields()
                 .keySet()
                 .forEach(key -> check.form("annotations", key, Names::qualifiedFault));
+        AppArmor.annotations(metadata, check.object("spec"));
         spec(check.object("spec"), "", false);
         check.object("spec").notNegative("terminationGracePeriodSeconds");
         if (!check.value().object("spec").array("ephemeralContainers").isEmpty()) {
@@ -84,6 +87,7 @@ public final class PodRules {
         spec.oneOf("restartPolicy", RESTARTS);
         NetworkRules.check(spec, isPod);
         SecurityRules.pod(spec);
+        WindowsRules.check(spec);
         SchedulingRules.check(spec);
         for (FieldCheck gate : spec.items("readinessGates")) {
             gate.form("conditionType", Names::qualifiedFault);

@@ -84,7 +84,7 @@ public final class PodUpdates {
             fixed = fixed.with("terminationGracePeriodSeconds", JsonNumber.of(grace));
         }
         for (String list : List.of("containers", "initContainers")) {
-            fixed = PodDefaults.each(fixed, list, container -> container.without("image"));
+            fixed = Fields.each(fixed, list, container -> container.without("image"));
         }
         // A pod that waits for its gates may still be steered to other nodes.
         return before.array("schedulingGates").isEmpty()

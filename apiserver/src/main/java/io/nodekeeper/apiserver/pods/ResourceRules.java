@@ -61,7 +61,7 @@ final class ResourceRules {
         }
     }
 
-    private static void amounts(FieldCheck resources, String field, JsonObject amounts) {
+    static void amounts(FieldCheck resources, String field, JsonObject amounts) {
         for (Map.Entry<String, ?> entry : amounts.fields().entrySet()) {
             String name = entry.getKey();
             String path = field + "[" + name + "]";

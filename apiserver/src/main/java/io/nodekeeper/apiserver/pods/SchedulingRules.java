@@ -55,30 +55,7 @@ final class SchedulingRules {
     }
 
     private static void nodeTerm(FieldCheck term) {
-        for (FieldCheck expression : term.items("matchExpressions")) {
-            List<String> values = expression.texts("values");
-            switch (expression.text("operator")) {
-                case "In", "NotIn" -> {
-                    if (values.isEmpty()) {
-                        expression.required("values", "must be specified when `operator` is 'In' or 'NotIn'");
-                    }
-                }
-                case "Exists", "DoesNotExist" -> {
-                    if (!values.isEmpty()) {
-                        expression.forbidden(
-                                "values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-                    }
-                }
-                case "Gt", "Lt" -> {
-                    if (values.size() != 1) {
-                        expression.required("values", "must be specified single value when `operator` is 'Lt' or 'Gt'");
-                    }
-                }
-                default -> expression.invalid("operator", "not a valid selector operator");
-            }
-            expression.form("key", Names::qualifiedFault);
-            expression.eachForm("values", Names::labelValueFault);
-        }
+        Expressions.check(term, true);
         for (FieldCheck field : term.items("matchFields")) {
             List<String> values = field.texts("values");
             switch (field.text("operator")) {
@@ -160,7 +137,7 @@ final class SchedulingRules {
         }
     }
 
-    private static void tolerations(FieldCheck spec) {
+    static void tolerations(FieldCheck spec) {
         for (FieldCheck toleration : spec.items("tolerations")) {
             String operator = toleration.text("operator");
             toleration.formIfSet("key", Names::qualifiedFault);

@@ -37,8 +37,8 @@ final class SecurityRules {
         sysctls(context);
         context.oneOfIfSet("fsGroupChangePolicy", List.of("OnRootMismatch", "Always"));
         context.oneOfIfSet("supplementalGroupsPolicy", List.of("Merge", "Strict"));
-        profile(context, "seccompProfile");
-        profile(context, "appArmorProfile");
+        seccomp(context);
+        AppArmor.check(context);
         if (spec.value()
                 .get("hostUsers")
                 .filter(io.nodekeeper.api.JsonBool.FALSE::equals)
@@ -73,8 +73,8 @@ final class SecurityRules {
         context.range("runAsUser", 0, MOST_ID);
         context.range("runAsGroup", 0, MOST_ID);
         context.oneOfIfSet("procMount", List.of("Default", "Unmasked"));
-        profile(context, "seccompProfile");
-        profile(context, "appArmorProfile");
+        seccomp(context);
+        AppArmor.check(context);
         boolean noEscalation = context.value()
                 .get("allowPrivilegeEscalation")
                 .filter(io.nodekeeper.api.JsonBool.FALSE::equals)
@@ -88,11 +88,11 @@ final class SecurityRules {
         }
     }
 
-    private static void profile(FieldCheck context, String field) {
-        if (!context.has(field)) {
+    private static void seccomp(FieldCheck context) {
+        if (!context.has("seccompProfile")) {
             return;
         }
-        FieldCheck profile = context.object(field);
+        FieldCheck profile = context.object("seccompProfile");
         boolean local = profile.text("type").equals("Localhost");
         boolean named = !profile.text("localhostProfile").isEmpty();
         if (local && !named) {
@@ -101,7 +101,7 @@ final class SecurityRules {
         if (!local && profile.has("localhostProfile")) {
             profile.invalid("localhostProfile", "can only be set when type is Localhost");
         }
-        if (local && named && field.equals("seccompProfile")) {
+        if (local && named) {
             Paths.descending(profile, "localhostProfile", profile.text("localhostProfile"));
         }
         profile.oneOf("type", PROFILES);

@@ -1,8 +1,5 @@
 package io.nodekeeper.apiserver.pods;
 
-import io.nodekeeper.api.Names;
-import java.util.List;
-
 /** The rules of label selectors: facts of Kubernetes. */
 final class SelectorRules {
     private SelectorRules() {}
@@ -14,24 +11,6 @@ final class SelectorRules {
         }
         FieldCheck selector = holder.object(field);
         selector.labels("matchLabels");
-        for (FieldCheck expression : selector.items("matchExpressions")) {
-            List<String> values = expression.texts("values");
-            switch (expression.text("operator")) {
-                case "In", "NotIn" -> {
-                    if (values.isEmpty()) {
-                        expression.required("values", "must be specified when `operator` is 'In' or 'NotIn'");
-                    }
-                }
-                case "Exists", "DoesNotExist" -> {
-                    if (!values.isEmpty()) {
-                        expression.forbidden(
-                                "values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-                    }
-                }
-                default -> expression.invalid("operator", "not a valid selector operator");
-            }
-            expression.form("key", Names::qualifiedFault);
-            expression.eachForm("values", Names::labelValueFault);
-        }
+        Expressions.check(selector, false);
     }
 }

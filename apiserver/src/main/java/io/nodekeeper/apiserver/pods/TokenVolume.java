@@ -46,8 +46,8 @@ public final class TokenVolume {
                 .put("readOnly", true)
                 .put("mountPath", MOUNT_PATH)
                 .build();
-        JsonObject mounted = PodDefaults.each(spec, "containers", container -> mounted(container, mount));
-        mounted = PodDefaults.each(mounted, "initContainers", container -> mounted(container, mount));
+        JsonObject mounted = Fields.each(spec, "containers", container -> mounted(container, mount));
+        mounted = Fields.each(mounted, "initContainers", container -> mounted(container, mount));
         if (!existing.isEmpty()) {
             return mounted;
         }
@@ -72,6 +72,6 @@ public final class TokenVolume {
     /** The spec with the service account that it names, in both fields; {@code default} if it names none. */
     public static JsonObject named(JsonObject spec) {
         return PodDefaults.serviceAccount(
-                PodDefaults.text(PodDefaults.serviceAccount(spec), "serviceAccountName", "default"));
+                Fields.text(PodDefaults.serviceAccount(spec), "serviceAccountName", "default"));
     }
 }

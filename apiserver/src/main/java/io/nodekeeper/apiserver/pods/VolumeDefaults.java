@@ -1,10 +1,10 @@
 package io.nodekeeper.apiserver.pods;
 
-import static io.nodekeeper.apiserver.pods.PodDefaults.each;
-import static io.nodekeeper.apiserver.pods.PodDefaults.inside;
-import static io.nodekeeper.apiserver.pods.PodDefaults.number;
-import static io.nodekeeper.apiserver.pods.PodDefaults.text;
-import static io.nodekeeper.apiserver.pods.PodDefaults.value;
+import static io.nodekeeper.apiserver.pods.Fields.each;
+import static io.nodekeeper.apiserver.pods.Fields.inside;
+import static io.nodekeeper.apiserver.pods.Fields.number;
+import static io.nodekeeper.apiserver.pods.Fields.text;
+import static io.nodekeeper.apiserver.pods.Fields.value;
 
 import io.nodekeeper.api.JsonBool;
 import io.nodekeeper.api.JsonNumber;

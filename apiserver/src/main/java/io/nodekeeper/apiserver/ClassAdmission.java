@@ -1,0 +1,68 @@
+package io.nodekeeper.apiserver;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.apiserver.pods.PriorityAdmission;
+import io.nodekeeper.apiserver.pods.RuntimeClassAdmission;
+import io.nodekeeper.store.Store;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Gives a new pod what its PriorityClass and its RuntimeClass say, and keeps PriorityClasses to one default: Kubernetes'
+ * admission plugins Priority and RuntimeClass. Thread-safe.
+ */
+final class ClassAdmission {
+    private static final Resource PRIORITIES = ClusterResources.PRIORITY_CLASSES;
+    private static final Resource RUNTIMES = ClusterResources.RUNTIME_CLASSES;
+
+    private final Store store;
+
+    ClassAdmission(Store store) {
+        this.store = store;
+    }
+
+    /** The object as it is to be created, whatever it is. */
+    JsonObject admit(Resource resource, RequestInfo.Target target, JsonObject object) {
+        if (!resource.equals(Resources.PODS) || !target.subresource().isEmpty()) {
+            return object;
+        }
+        JsonObject prioritized = PriorityAdmission.admit(
+                object, name -> find(PRIORITIES, name), () -> PriorityAdmission.globalDefault(priorities()));
+        return RuntimeClassAdmission.admit(prioritized, name -> find(RUNTIMES, name));
+    }
+
+    /** Refuses a second class that is the default. */
+    void check(Resource resource, JsonObject old, JsonObject next) {
+        if (!resource.equals(PRIORITIES) || old == next || !next.bool("globalDefault")) {
+            return;
+        }
+        String name = next.object("metadata").text("name");
+        PriorityAdmission.globalDefault(priorities())
+                .map(other -> other.object("metadata").text("name"))
+                .filter(other -> !other.equals(name))
+                .ifPresent(other -> {
+                    throw new ApiException(
+                            403,
+                            "Forbidden",
+                            "priorityclasses.scheduling.k8s.io \"" + name + "\" is forbidden: PriorityClass " + other
+                                    + " is already marked as default. Only one default can exist",
+                            JsonObject.builder()
+                                    .put("name", name)
+                                    .put("group", PRIORITIES.type().group())
+                                    .put("kind", PRIORITIES.type().plural())
+                                    .build());
+                });
+    }
+
+    private Optional<JsonObject> find(Resource resource, String name) {
+        return name.contains("/")
+                ? Optional.empty()
+                : store.get(resource.key("", name)).map(resource.codec()::decode);
+    }
+
+    /** A cluster has a handful of them, which only its administrators write. */
+    private Stream<JsonObject> priorities() {
+        return store.list(PRIORITIES.prefix(""), "", 0, 0).entries().stream().map(PRIORITIES.codec()::decode);
+    }
+}

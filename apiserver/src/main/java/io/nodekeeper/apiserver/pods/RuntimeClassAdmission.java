@@ -1,0 +1,82 @@
+package io.nodekeeper.apiserver.pods;
+
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.Quantity;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/** Kubernetes' admission plugin RuntimeClass: a new pod has the overhead of its RuntimeClass, and runs where that does. */
+public final class RuntimeClassAdmission {
+    private RuntimeClassAdmission() {}
+
+    /**
+     * A pod that is about to be created, with what its class adds.
+     *
+     * @param classes finds the RuntimeClass of a name
+     * @throws io.nodekeeper.api.ApiException 403 if there is no such class, or the pod contradicts it
+     */
+    public static JsonObject admit(JsonObject pod, Function<String, Optional<JsonObject>> classes) {
+        JsonObject spec = pod.object("spec");
+        String name = spec.text("runtimeClassName");
+        JsonObject runtimeClass = name.isEmpty()
+                ? JsonObject.EMPTY
+                : classes.apply(name)
+                        .orElseThrow(
+                                () -> PodRefusal.of(pod, "pod rejected: RuntimeClass \"" + name + "\" not found"));
+        JsonObject overhead = spec.object("overhead");
+        if (runtimeClass.has("overhead")) {
+            JsonObject fixed = runtimeClass.object("overhead").object("podFixed");
+            if (!overhead.isEmpty() && !equal(overhead, fixed)) {
+                throw PodRefusal.of(
+                        pod, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+            }
+            spec = fixed.isEmpty() ? spec.without("overhead") : spec.with("overhead", fixed);
+        } else if (!overhead.isEmpty()) {
+            throw PodRefusal.of(
+                    pod, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+        }
+        JsonObject scheduling = runtimeClass.object("scheduling");
+        return pod.with("spec", tolerating(selecting(pod, spec, scheduling), scheduling));
+    }
+
+    /** Whether both have the same resources in equal amounts, however these are written. */
+    private static boolean equal(JsonObject one, JsonObject other) {
+        return one.fields().keySet().equals(other.fields().keySet())
+                && one.fields().entrySet().stream()
+                        .allMatch(entry -> Quantity.from(entry.getValue())
+                                .equals(other.get(entry.getKey()).flatMap(Quantity::from)));
+    }
+
+    private static JsonObject selecting(JsonObject pod, JsonObject spec, JsonObject scheduling) {
+        Map<String, String> wanted = scheduling.object("nodeSelector").texts();
+        if (wanted.isEmpty()) {
+            return spec;
+        }
+        JsonObject own = spec.object("nodeSelector");
+        JsonObject.Builder all = own.toBuilder();
+        wanted.forEach((key, value) -> {
+            if (own.has(key) && !own.text(key).equals(value)) {
+                throw PodRefusal.of(
+                        pod,
+                        "conflict: runtimeClass.scheduling.nodeSelector[" + key + "] = " + value
+                                + "; pod.spec.nodeSelector[" + key + "] = " + own.text(key));
+            }
+            all.put(key, value);
+        });
+        return spec.with("nodeSelector", all.build());
+    }
+
+    private static JsonObject tolerating(JsonObject spec, JsonObject scheduling) {
+        if (scheduling.array("tolerations").isEmpty()) {
+            return spec;
+        }
+        Set<JsonValue> all = new LinkedHashSet<>(spec.array("tolerations").items());
+        all.addAll(scheduling.array("tolerations").items());
+        return spec.with("tolerations", new JsonArray(all.stream().toList()));
+    }
+}
