@@ -14,6 +14,7 @@ import io.nodekeeper.controller.ControllerConfig;
 import io.nodekeeper.controller.ControllerPorts;
 import io.nodekeeper.controller.debug.DebugAddress;
 import io.nodekeeper.controller.debug.DebugPages;
+import io.nodekeeper.controller.history.DeferredHistory;
 import io.nodekeeper.controller.history.FileHistory;
 import io.nodekeeper.controller.history.MemoryHistory;
 import io.nodekeeper.controller.history.SearchableHistory;
@@ -58,7 +59,7 @@ final class ControllerProcess {
     private final Optional<Observation> observation;
     private final Transport transport;
     private final KubeClient client;
-    private final SearchableHistory history;
+    private final DeferredHistory history;
     private final CompletableFuture<String> ended = new CompletableFuture<>();
     private Optional<DebugServer> pages = Optional.empty();
     /** Made when it begins, as it counts time from then on. Written on the loop. */
@@ -72,9 +73,9 @@ final class ControllerProcess {
             Optional<LeaderElectionConfig> elected,
             Optional<Path> historyDir) {
         config = options.config();
-        history = historyDir
+        history = new DeferredHistory(() -> historyDir
                 .<SearchableHistory>map(dir -> new FileHistory(dir, options.history.bytes(), loop, metrics))
-                .orElseGet(MemoryHistory::new);
+                .orElseGet(MemoryHistory::new));
         observation = options.mode == ControllerOptions.Mode.observe
                 ? Optional.of(new Observation(loop, history, config.nodeMonitorGracePeriod()))
                 : Optional.empty();
@@ -120,9 +121,9 @@ final class ControllerProcess {
             Optional<LeaderElectionConfig> elected,
             Optional<Path> historyDir)
             throws IOException {
-        if (historyDir.isEmpty()) {
-            log.info("decisions are kept in memory until this process ends; --history-dir keeps them longer");
-        }
+        historyDir.ifPresentOrElse(
+                dir -> log.info("decisions are kept in {}", dir),
+                () -> log.info("decisions are kept in memory until this process ends; --history-dir keeps them longer"));
         ControllerProcess process = new ControllerProcess(access, options, elected, historyDir);
         Optional<InetSocketAddress> address = options.history.address().socket();
         if (address.isPresent()) {
@@ -156,6 +157,7 @@ final class ControllerProcess {
                 return;
             }
             try {
+                history.open();
                 Controller begun = new Controller(
                         config,
                         new ControllerPorts(

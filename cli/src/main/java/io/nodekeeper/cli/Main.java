@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.client.ServerAccess;
 import io.nodekeeper.client.Kubeconfig;
 import io.nodekeeper.cri.GrpcRuntime;
 import io.nodekeeper.time.Shutdown;
@@ -52,11 +53,17 @@ public final class Main {
     }
 
     private static int controller(ControllerCommand command) throws Exception {
+        ServerAccess access = command.kubeconfig.access();
+        HistoryOptions history = command.controller.history;
+        // What an observer would have done is nothing that a controller may find as its own.
+        boolean observing = command.controller.mode == ControllerOptions.Mode.observe;
         ControllerProcess controller = ControllerProcess.start(
-                command.kubeconfig.access(),
+                access,
                 command.controller,
                 command.controller.election(true),
-                command.controller.history.directory(System.getenv()));
+                observing
+                        ? history.directory(System.getenv())
+                        : history.directory(System.getenv(), access.server()));
         return untilEnded(controller, controller::stop);
     }
 

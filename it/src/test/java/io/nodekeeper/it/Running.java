@@ -101,10 +101,11 @@ final class Running implements AutoCloseable {
         // A process that is started again gets files of its own, so that its ready line is not the old one's.
         Path out = Files.createTempFile(directory, name + "-", ".out");
         Path err = Path.of(out.toString().replaceFirst("out$", "err"));
-        Process process = new ProcessBuilder(command)
+        ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectOutput(ProcessBuilder.Redirect.to(out.toFile()))
-                .redirectError(ProcessBuilder.Redirect.to(err.toFile()))
-                .start();
+                .redirectError(ProcessBuilder.Redirect.to(err.toFile()));
+        builder.environment().put("XDG_STATE_HOME", directory.resolve("state").toString());
+        Process process = builder.start();
         // A run that is broken off leaves nothing behind, least of all stopped processes.
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill " + name));
         return new Running(process, out, err);

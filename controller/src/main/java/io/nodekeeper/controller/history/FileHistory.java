@@ -187,6 +187,15 @@ public final class FileHistory implements SearchableHistory {
             Thread.currentThread().interrupt();
         } finally {
             worker.close();
+            release();
+        }
+    }
+
+    private void release() {
+        try {
+            segments.release();
+        } catch (IOException e) {
+            log.warn("History {}: its lock was not released: {}", segments, reason(e));
         }
     }
 

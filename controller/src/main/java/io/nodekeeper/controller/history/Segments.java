@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -22,6 +23,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decisions in files: one JSON object a line, in segments {@code decisions-00000001.jsonl}, … of one directory. New lines
@@ -30,7 +32,8 @@ import java.util.stream.Stream;
  * whatever signal, and a loss of power may cost the last seconds.
  *
  * <p>A process killed in the middle of a line leaves it torn: without its end. It is cut off when the next process
- * begins to write, and passed over by readers. Calls block; not thread-safe.
+ * begins to write, and passed over by readers. One process writes at a time: it holds a lock on the file {@code lock}, which
+ * ends with the process. Where the file system knows no locks there is none. Calls block; not thread-safe.
  */
 final class Segments {
     private static final Pattern NAME = Pattern.compile("decisions-(\\d{8})\\.jsonl");
@@ -43,8 +46,12 @@ final class Segments {
     private static final Set<OpenOption> APPEND = Set.of(
             StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND, LinkOption.NOFOLLOW_LINKS);
 
+    private static final String LOCK = "lock";
+
     private final Path directory;
     private final long bound;
+    /** Open, and locked, as long as this process is the one that writes. */
+    private @Nullable FileChannel lock;
 
     /** At most {@code bound} bytes and one batch in {@code directory}, which is made when first written to. */
     Segments(Path directory, long bound) {
@@ -52,9 +59,14 @@ final class Segments {
         this.bound = bound;
     }
 
-    /** Makes the directory, and cuts a torn line off the newest segment; returns how many bytes were cut off. */
+    /**
+     * Makes the directory, and cuts a torn line off the newest segment; returns how many bytes were cut off.
+     *
+     * @throws IOException if another process writes to it, among other reasons
+     */
     long repair() throws IOException {
         OwnerOnly.directoryAndFiles(directory);
+        own();
         List<Path> all = list();
         if (all.isEmpty()) {
             return 0;
@@ -69,8 +81,42 @@ final class Segments {
         }
     }
 
+    private void own() throws IOException {
+        if (lock == null) {
+            FileChannel channel = FileChannel.open(directory.resolve(LOCK), APPEND, OwnerOnly.FILE);
+            if (!isMine(channel)) {
+                channel.close();
+                throw new IOException("another process writes to it");
+            }
+            lock = channel;
+        }
+    }
+
+    private static boolean isMine(FileChannel channel) {
+        try {
+            return channel.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            return false;
+        } catch (IOException e) {
+            // The file system knows no locks.
+            return true;
+        }
+    }
+
+    /** Lets another process write. */
+    void release() throws IOException {
+        if (lock != null) {
+            lock.close();
+            lock = null;
+        }
+    }
+
     /** Appends decisions, and drops the oldest segments if there is too much then. */
     void append(List<Decision> decisions) throws IOException {
+        if (lock == null) {
+            // Another process may have written, and torn a line, until now.
+            repair();
+        }
         ByteArrayOutputStream lines = new ByteArrayOutputStream(512 * decisions.size());
         for (Decision decision : decisions) {
             lines.writeBytes(Json.writeBytes(decision.json()));

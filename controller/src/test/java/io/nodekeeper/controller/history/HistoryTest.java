@@ -101,6 +101,45 @@ class HistoryTest {
     }
 
     @Test
+    void nextLeaderFindsAndContinuesWhatTheOneBeforeKept() throws Exception {
+        DeferredHistory first = new DeferredHistory(this::history);
+        DeferredHistory second = new DeferredHistory(this::history);
+        onLoop(first::open);
+        add(first, decision(0, "n1"));
+        assertThat(find(second, DecisionQuery.newest("n1", 10))).isEmpty();
+        first.close();
+
+        onLoop(second::open);
+        add(second, decision(1, "n1"));
+
+        assertThat(find(second, DecisionQuery.newest("n1", 10))).containsExactly(decision(0, "n1"), decision(1, "n1"));
+    }
+
+    @Test
+    void secondWriterKeepsItsDecisionsInMemoryUntilTheFirstIsGone() throws Exception {
+        FileHistory first = history();
+        add(first, decision(0, "n1"));
+        find(first, DecisionQuery.newest("n1", 10));
+
+        // given one more, though the first still writes, perhaps because it stood still when it lost the leadership
+        FileHistory second = history();
+        add(second, decision(1, "n1"));
+        assertThat(find(second, DecisionQuery.newest("n1", 10))).containsExactly(decision(0, "n1"), decision(1, "n1"));
+        assertThat(kept()).containsExactly(decision(0, "n1"));
+
+        first.close();
+        add(second, decision(2, "n1"));
+        find(second, DecisionQuery.newest("n1", 10));
+        assertThat(kept()).containsExactly(decision(0, "n1"), decision(2, "n1"));
+    }
+
+    private List<Decision> kept() throws IOException {
+        return FileHistory.read(directory, DecisionQuery.newest("n1", 10), damage -> {
+            throw new AssertionError(damage);
+        });
+    }
+
+    @Test
     void damagedLineIsPassedOverAndNamed() throws IOException {
         Segments segments = new Segments(directory, BOUND);
         segments.append(List.of(decision(0, "n1")));
@@ -233,14 +272,14 @@ class HistoryTest {
         return history;
     }
 
-    private void add(FileHistory history, Decision... decisions) {
+    private void add(SearchableHistory history, Decision... decisions) {
         for (Decision decision : decisions) {
             CompletableFuture.runAsync(() -> history.add(decision), loop).join();
         }
     }
 
     /** Asked once more after the first answer, when all batches before it have ended. */
-    private List<Decision> find(FileHistory history, DecisionQuery query) throws Exception {
+    private List<Decision> find(SearchableHistory history, DecisionQuery query) throws Exception {
         for (int i = 0; i < 3; i++) {
             CompletableFuture.supplyAsync(() -> history.find(query), loop)
                     .thenCompose(found -> found)
@@ -249,6 +288,10 @@ class HistoryTest {
         return CompletableFuture.supplyAsync(() -> history.find(query), loop)
                 .thenCompose(found -> found)
                 .get(10, TimeUnit.SECONDS);
+    }
+
+    private void onLoop(Runnable action) {
+        CompletableFuture.runAsync(action, loop).join();
     }
 
     private double lost() {
