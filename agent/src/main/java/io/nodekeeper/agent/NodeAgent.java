@@ -55,7 +55,6 @@ public final class NodeAgent {
     /** The host has five kinds of facts; each may block one thread, and one thread is left. */
     private static final int WORKERS = 6;
 
-    private final AgentConfig config;
     private final ThreadLoop loop = new ThreadLoop("agent");
     private final Workers workers = new Workers("facts", WORKERS, loop);
     private final LoopMonitor loops = new LoopMonitor(loop.clock());
@@ -68,7 +67,6 @@ public final class NodeAgent {
 
     /** An agent that is not started yet; reads files below {@code /proc}, makes no calls. */
     public NodeAgent(ServerAccess access, AgentConfig config) {
-        this.config = config;
         RandomGenerator random = Randoms.secure();
         transport = new HttpTransport(access);
         KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
