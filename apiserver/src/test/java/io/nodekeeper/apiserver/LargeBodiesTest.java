@@ -137,8 +137,8 @@ class LargeBodiesTest {
     }
 
     @Test
-    void aBodyOfSomebodyWithoutTheRightIsNotRead() {
-        // Given bodies that nobody can read.
+    void aBodyFromAUserWithoutTheRightIsNotRead() {
+        // Given bodies that are not valid JSON.
         for (String type : List.of(YAML, "application/json", "application/vnd.kubernetes.protobuf", "no/type")) {
             // When somebody sends them who may not create nodes, then the refusal is about that, without a thread's
             // work.
@@ -147,7 +147,7 @@ class LargeBodiesTest {
             assertThat(TestServer.answer(answer).status()).as(type).isEqualTo(403);
             assertThat(threads).isEmpty();
         }
-        // And nobody has to know the body to say so.
+        // And the answer does not depend on the body.
         assertThat(server.permitted(TestServer.request(TestServer.ALICE, "POST", NODES, Map.of(), new byte[0])))
                 .isEmpty();
         assertThat(server.permitted(TestServer.request(TestServer.ADMIN, "POST", NODES, Map.of(), new byte[0])))

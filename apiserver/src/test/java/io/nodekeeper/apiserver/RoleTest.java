@@ -270,7 +270,7 @@ class RoleTest {
                     .contains("poddisruptionbudgets");
         }
 
-        // when the label goes, or somebody writes rules into view
+        // when the label is removed, or a user writes rules into view
         server.patch(TestServer.MERGE, CLUSTER_ROLES + "/foo-reader", label.formatted("false"));
         server.patch(
                 TestServer.MERGE, CLUSTER_ROLES + "/view", "{\"rules\":[" + rule("example.com", "bars", "get") + "]}");

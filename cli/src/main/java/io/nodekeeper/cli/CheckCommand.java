@@ -5,7 +5,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
 
-/** Tells whether the store of a data directory is whole. */
+/** Checks whether the store of a data directory is whole. */
 @Command(
         name = "check",
         description =
@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
             "0:The store is whole, or the next start makes it whole: a group of changes that was never acknowledged is cut.",
             "1:The check could not be made.",
             "2:The flags are wrong.",
-            "3:The store is damaged: a server does not start on it."
+            "3:The store is damaged: a server refuses to start on it."
         },
         footerHeading = "%nExamples:%n",
         footer = {

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Serves the pages of a controller or an agent over plain HTTP, on the loopback address unless told otherwise. There it
- * answers only requests that name this machine; on another address it answers everybody.
+ * answers only requests that name this machine; on another address it answers all requests.
  */
 final class DebugServer {
     private static final Logger log = LoggerFactory.getLogger(DebugServer.class);

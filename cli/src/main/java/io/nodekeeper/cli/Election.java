@@ -26,7 +26,7 @@ final class Election implements LeaderElector.Callbacks {
     private volatile String leader = "";
     private volatile Written written = (sentAt, acknowledgedAt) -> {};
 
-    /** Is told of the writes of the lease. */
+    /** Receives the writes of the lease. */
     interface Written {
         /** See {@link LeaderElector.Callbacks#wrote}; called on the election's loop. */
         void wrote(long sentAt, long acknowledgedAt);
@@ -60,7 +60,7 @@ final class Election implements LeaderElector.Callbacks {
                 + hex.substring(16, 20) + "-" + hex.substring(20);
     }
 
-    /** {@code listener} is told of each write of the lease from now on. */
+    /** {@code listener} receives each write of the lease from now on. */
     void whenWritten(Written listener) {
         written = listener;
     }

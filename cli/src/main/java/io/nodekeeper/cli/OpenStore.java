@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
 
 /** Opens the store that flags ask for. */
 final class OpenStore {
-    /** How long a store on disk may take to be read: bounds a start on a disk that hangs. Chosen; 1 GB takes seconds. */
+    /** Limit for reading a store on disk, so that a start on a disk that hangs ends. 1 GB takes seconds. */
     private static final Duration DISK_TIMEOUT = Duration.ofMinutes(5);
-    /** How long a cluster may take to be reached and read. Chosen. */
+    /** Limit for connecting to etcd and reading all objects; 10 times what 1 GB takes on a local network. */
     private static final Duration ETCD_TIMEOUT = Duration.ofMinutes(1);
 
     /** Threads that read large values: as many as the disk is likely to serve at once without delaying the journal. */

@@ -127,7 +127,7 @@ class CertificatesTest {
     void doesNotAdviseToRemoveWhatIsOutOfReach() throws IOException {
         open(NOW);
         Path key = data.resolve("pki/ca.key");
-        // given a key that cannot be read, whoever asks, but is not known to be wrong
+        // given a key that no user can read, and that may be valid
         Files.delete(key);
         Files.createDirectory(key);
 

@@ -249,7 +249,7 @@ class CommandOutputTest {
 
     @Test
     void aFileThatCannotBeWrittenIsNamedWithTheReason() throws Exception {
-        // a directory that takes no files, whoever asks
+        // a directory in which not even root can create files
         assertThat(run(
                         "simulate",
                         "--nodes",

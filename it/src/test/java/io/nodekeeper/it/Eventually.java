@@ -2,7 +2,7 @@ package io.nodekeeper.it;
 
 import java.time.Duration;
 
-/** Waits for what must come to pass. */
+/** Waits for a condition. */
 final class Eventually {
     private Eventually() {}
 

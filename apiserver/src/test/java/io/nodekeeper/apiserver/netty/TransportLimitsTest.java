@@ -147,7 +147,7 @@ class TransportLimitsTest {
 
     @ParameterizedTest
     @EnumSource(names = {"HTTP_1_1", "HTTP_2"})
-    void aLargeBodyOfSomebodyWithoutTheRightIsNotEvenKept(HttpClient.Version version) throws Exception {
+    void aLargeBodyFromAUserWithoutTheRightIsNotKept(HttpClient.Version version) throws Exception {
         // Given a server that has room for bodies of 30 KB.
         start(version, RequestOptions.DEFAULT, 90_000);
         try (HttpClient nodes = HttpClient.newBuilder()
@@ -157,7 +157,7 @@ class TransportLimitsTest {
             HttpRequest.Builder request =
                     server.request("/api/v1/nodes").POST(HttpRequest.BodyPublishers.ofString("x".repeat(1_000_000)));
 
-            // When 1 MB comes from nobody known, and from a node that may not make a role of it.
+            // When 1 MB comes from an anonymous client, and from a node that may not make a role of it.
             HttpResponse<String> anonymous = nodes.send(request.build(), HttpResponse.BodyHandlers.ofString());
             HttpResponse<String> node = nodes.send(
                     server.request("/apis/rbac.authorization.k8s.io/v1/clusterroles")

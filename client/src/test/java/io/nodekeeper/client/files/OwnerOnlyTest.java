@@ -49,7 +49,7 @@ class OwnerOnlyTest {
 
     @Test
     void aDirectoryOfOthersIsLeftOpen() throws IOException {
-        // given a directory with somebody's file, an empty one, and one that a server has used
+        // given a directory with a user's file, an empty one, and one that a server used
         Path theirs = with(Files.createDirectory(directory.resolve("theirs")), "rwxr-xr-x");
         Files.createFile(theirs.resolve("file"));
         Path empty = with(Files.createDirectory(directory.resolve("empty")), "rwxr-xr-x");
