@@ -9,6 +9,7 @@ import io.nodekeeper.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -241,13 +242,13 @@ final class Mutations {
             return response;
         }
         StringBuilder text = new StringBuilder();
-        for (String warning : warnings) {
+        for (String warning : new LinkedHashSet<>(warnings)) {
             String one = "299 - " + Json.write(new JsonString(warning.replaceAll("[^ -~]", "?")));
             if (text.length() + one.length() > WARNING) {
                 break;
             }
-            // Several values of one header stand for several headers.
-            text.append(text.isEmpty() ? "" : ", ").append(one);
+            // Each line becomes a header of its own.
+            text.append(text.isEmpty() ? "" : "\n").append(one);
         }
         Map<String, String> headers = new HashMap<>(response.headers());
         headers.put("warning", text.toString());

@@ -209,7 +209,7 @@ final class Reads {
     }
 
     /** Completes once the store has reached {@code revision}; fails if that does not come to pass soon. */
-    private CompletableFuture<Boolean> reached(long revision) {
+    CompletableFuture<Boolean> reached(long revision) {
         return reached(revision, FRESHNESS);
     }
 

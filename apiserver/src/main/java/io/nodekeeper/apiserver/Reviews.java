@@ -48,7 +48,7 @@ final class Reviews {
                         JsonObject.builder().put("userInfo", userInfo(user)).build());
         put(actions, AccessResources.SELF_SUBJECT_ACCESS_REVIEWS, (user, target, body) -> {
             checkAttributes(AccessResources.SELF_SUBJECT_ACCESS_REVIEWS, body.object("spec"));
-            return status(decide(user.name(), user.groups(), body.object("spec")));
+            return decided(user.name(), user.groups(), body.object("spec"));
         });
         put(
                 actions,
@@ -133,7 +133,7 @@ final class Reviews {
         if (spec.text("user").isEmpty() && groups.isEmpty()) {
             throw invalid(resource, "spec.user", "\"\"", "at least one of user or group must be specified");
         }
-        return status(decide(spec.text("user"), groups, spec));
+        return decided(spec.text("user"), groups, spec);
     }
 
     private static void checkAttributes(Resource resource, JsonObject spec) {
@@ -153,13 +153,31 @@ final class Reviews {
                     "null",
                     "exactly one of nonResourceAttributes or resourceAttributes must be specified");
         }
+        checkSelectors(resource, spec);
+    }
+
+    private static void checkSelectors(Resource resource, JsonObject spec) {
+        List<FieldError> faults = ReviewSelectors.faults(spec.object("resourceAttributes"));
+        if (!faults.isEmpty()) {
+            throw ApiException.invalid(resource.type(), "", faults);
+        }
     }
 
     private static ApiException invalid(Resource resource, String field, String value, String why) {
         return ApiException.invalid(resource.type(), "", List.of(FieldError.invalid(field, value, why)));
     }
 
-    private Decision decide(String user, List<String> groups, JsonObject spec) {
+    private JsonObject decided(String user, List<String> groups, JsonObject spec) {
+        ReviewSelectors selectors = ReviewSelectors.of(spec.object("resourceAttributes"));
+        Decision decision = decide(user, groups, spec, selectors.selected());
+        return JsonObject.builder()
+                .put("allowed", decision.allowed())
+                .putUnlessEmpty("reason", decision.reason())
+                .putUnlessEmpty("evaluationError", selectors.error())
+                .build();
+    }
+
+    private Decision decide(String user, List<String> groups, JsonObject spec, Map<String, String> selected) {
         if (spec.has("nonResourceAttributes")) {
             JsonObject asked = spec.object("nonResourceAttributes");
             return asked.text("path").isEmpty()
@@ -169,20 +187,14 @@ final class Reviews {
         JsonObject asked = spec.object("resourceAttributes");
         String below = asked.text("subresource");
         return authorizer.decide(Attributes.ofResource(
-                user,
-                groups,
-                asked.text("verb"),
-                asked.text("group"),
-                asked.text("resource") + (below.isEmpty() ? "" : "/" + below),
-                asked.text("namespace"),
-                asked.text("name")));
-    }
-
-    private static JsonObject status(Decision decision) {
-        return JsonObject.builder()
-                .put("allowed", decision.allowed())
-                .putUnlessEmpty("reason", decision.reason())
-                .build();
+                        user,
+                        groups,
+                        asked.text("verb"),
+                        asked.text("group"),
+                        asked.text("resource") + (below.isEmpty() ? "" : "/" + below),
+                        asked.text("namespace"),
+                        asked.text("name"))
+                .selecting(selected));
     }
 
     private JsonObject rulesReview(User user, String namespace) {

@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 final class Watches {
     /** About once a minute (Kubernetes). */
     private static final Duration BOOKMARK = Duration.ofSeconds(60);
+    /** The last bookmark comes so long before the watch ends, so that its reader resumes from there (Kubernetes). */
+    private static final Duration BEFORE_END = Duration.ofSeconds(2);
     /** How long a watch lasts that does not say: a random time from here to twice as long (Kubernetes' min-request-timeout). */
     private static final int DEFAULT_SECONDS = 1_800;
     /** Chosen: a day. Clients ask for minutes. */
@@ -70,10 +72,13 @@ final class Watches {
                 Map.of("content-type", ApiResponse.JSON),
                 sink -> new Stream(resource, target, options, media, sink)
                         .start(initialEvents, bookmarks, Duration.ofSeconds(seconds)));
-        // What it begins with is as fresh as a list's, unless it names a version.
-        return options.version().isPresent()
-                ? CompletableFuture.completedFuture(response)
-                : reads.fresh().thenApply(ready -> response);
+        // What it begins with is as fresh as a list's, and at least of the version that it names.
+        if (options.version().isEmpty()) {
+            return reads.fresh().thenApply(ready -> response);
+        }
+        return initialEvents
+                ? reads.reached(options.version().get()).thenApply(ready -> response)
+                : CompletableFuture.completedFuture(response);
     }
 
     /** An event in bytes, and its objects if a selector had to look at them. */
@@ -141,6 +146,8 @@ final class Watches {
 
         private boolean wantsBookmarks;
         private boolean wantsEnd;
+        /** When it ends, in nanoseconds of the loop's clock. */
+        private long ends;
         /** What was there when the watch began: the reader asked for it, however much it is. */
         private long asked;
 
@@ -166,7 +173,9 @@ final class Watches {
             long version = options.version().orElse(0L);
             String watched = key().orElseGet(() -> resource.prefix(target.namespace()));
             wantsBookmarks = bookmarks;
-            wantsEnd = initialEvents;
+            // Without bookmarks there is none that marks the end either.
+            wantsEnd = initialEvents && bookmarks;
+            ends = loop.clock().nanoTime() + timeout.toNanos();
             floor = version;
             Loop.Timer end = loop.schedule(timeout, sink::end);
             sink.onClose(end::cancel);
@@ -315,7 +324,12 @@ final class Watches {
             }
 
             private void arm() {
-                timer = loop.schedule(BOOKMARK, () -> {
+                long left = ends - loop.clock().nanoTime() - BEFORE_END.toNanos();
+                if (left <= 0) {
+                    return;
+                }
+                Duration wait = left < BOOKMARK.toNanos() ? Duration.ofNanos(left) : BOOKMARK;
+                timer = loop.schedule(wait, () -> {
                     if (!stopped) {
                         // On the store's loop: every change up to its revision has been offered to this watch.
                         sink.write(bookmark(Math.max(floor, store.revision()), false));

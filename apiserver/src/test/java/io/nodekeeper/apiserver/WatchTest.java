@@ -247,4 +247,53 @@ class WatchTest {
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("p2", ""));
         assertThat(watch.brief()).containsExactly("ADDED p2@6");
     }
+
+    private static final String INITIAL =
+            NODES + "&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&resourceVersion=";
+
+    @Test
+    void aWatchWithInitialEventsWaitsForItsVersion() {
+        server.node("n1");
+        // when it names a version that is yet to come
+        var waiting = server.send(TestServer.ADMIN, "GET", INITIAL + 6, Map.of(), "");
+        server.settle();
+        assertThat(waiting).isNotDone();
+        server.node("n2");
+        server.time.advance(Duration.ofMillis(100));
+        // then it begins once that is there
+        Lines lines = server.read((ApiResponse.Streamed) waiting.join());
+        assertThat(lines.brief()).containsExactly("ADDED n1@5", "ADDED n2@6", "BOOKMARK @6");
+    }
+
+    @Test
+    void aWatchWithInitialEventsOfAVersionThatDoesNotComeIsRefused() {
+        var waiting = server.send(TestServer.ADMIN, "GET", INITIAL + 1000, Map.of(), "");
+        server.time.advance(Duration.ofSeconds(4));
+        TestServer.Answer answer = TestServer.answer(waiting);
+        assertThat(answer.status()).isEqualTo(504);
+        assertThat(answer.message()).startsWith("Timeout: Too large resource version: 1000");
+    }
+
+    @Test
+    void withoutBookmarksTheEndOfInitialEventsIsNotMarked() {
+        server.node("n1");
+        Lines watch = server.watch(NODES + "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
+        assertThat(watch.brief()).containsExactly("ADDED n1@5");
+    }
+
+    @Test
+    void theLastBookmarkComesTwoSecondsBeforeTheEnd() {
+        server.node("n1");
+        Lines watch = server.watch(NODES + "&allowWatchBookmarks=true&timeoutSeconds=90&resourceVersion=5");
+        server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"c\"}}");
+        server.time.advance(Duration.ofSeconds(61));
+        assertThat(watch.brief()).containsExactly("BOOKMARK @6");
+        server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"d\"}}");
+        server.time.advance(Duration.ofSeconds(28));
+        assertThat(watch.brief()).containsExactly("BOOKMARK @6", "BOOKMARK @7");
+        assertThat(watch.ended).isFalse();
+        server.time.advance(Duration.ofSeconds(2));
+        assertThat(watch.ended).isTrue();
+        assertThat(watch.events).hasSize(2);
+    }
 }

@@ -180,7 +180,7 @@ class WireTest {
         assertThat(warned.status()).isEqualTo(201);
         assertThat(warned.headers().get("warning"))
                 .isEqualTo(
-                        "299 - \"duplicate field \\\"spec.providerID\\\"\", 299 - \"unknown field \\\"spec.foo\\\"\"");
+                        "299 - \"duplicate field \\\"spec.providerID\\\"\"\n299 - \"unknown field \\\"spec.foo\\\"\"");
         assertThat(ignored.status()).isEqualTo(201);
         assertThat(ignored.headers()).doesNotContainKey("warning");
         assertThat(ignored.json().object("spec").text("providerID")).isEqualTo("b");
