@@ -58,6 +58,11 @@ public record ApiRequest(
         return new ApiRequest(method, path, changed, headers, body, certificate, uri, source);
     }
 
+    /** The same request without its body, for those who keep it for longer. */
+    ApiRequest withoutBody() {
+        return new ApiRequest(method, path, query, headers, new byte[0], certificate, uri, source);
+    }
+
     /** A header; empty if it is absent. */
     String header(String name) {
         return headers.getOrDefault(name, "");

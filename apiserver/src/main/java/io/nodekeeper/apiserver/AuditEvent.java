@@ -28,6 +28,13 @@ record AuditEvent(
     static final String STARTED = "ResponseStarted";
     static final String COMPLETE = "ResponseComplete";
 
+    /** Bytes that it holds on to, about: a list in pieces is not read. */
+    long bytes() {
+        long text = request.uri().length()
+                + request.headers().values().stream().mapToLong(String::length).sum();
+        return 1_024 + text + request.body().length + (response instanceof ApiResponse.Full full ? full.body().length : 0);
+    }
+
     /** The event in Kubernetes' form, audit.k8s.io/v1. */
     JsonObject json() {
         JsonObject.Builder event = JsonObject.builder()

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +24,9 @@ public final class AuditLog {
     private static final Logger log = LoggerFactory.getLogger(AuditLog.class);
     /** Events that may wait. Chosen: a second of a busy server; some 20 MB. */
     private static final int CAPACITY = 10_000;
+
+    /** Bytes of requests and answers that waiting events may hold on to. An event without large ones has about 2 KB. */
+    private static final long BYTES = 16 << 20;
 
     /** The most lines in one write. Chosen. */
     private static final int BATCH = 256;
@@ -43,6 +47,7 @@ public final class AuditLog {
     private final Out out;
     private final ConcurrentLinkedQueue<AuditEvent> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
+    private final AtomicLong held = new AtomicLong();
     private final AtomicBoolean draining = new AtomicBoolean();
     private final LongAdder taken = new LongAdder();
     private final LongAdder lost = new LongAdder();
@@ -59,6 +64,13 @@ public final class AuditLog {
         if (waiting.incrementAndGet() > CAPACITY) {
             waiting.decrementAndGet();
             lose(1, "the queue of " + CAPACITY + " is full");
+            return;
+        }
+        long bytes = event.bytes();
+        if (held.addAndGet(bytes) > BYTES) {
+            held.addAndGet(-bytes);
+            waiting.decrementAndGet();
+            lose(1, "the queue of " + BYTES + " bytes is full");
             return;
         }
         taken.increment();
@@ -108,6 +120,7 @@ public final class AuditLog {
         List<byte[]> lines = new ArrayList<>();
         AuditEvent event;
         while (lines.size() < BATCH && (event = queue.poll()) != null) {
+            held.addAndGet(-event.bytes());
             lines.add((Json.write(event.json()) + "\n").getBytes(StandardCharsets.UTF_8));
         }
         waiting.addAndGet(-lines.size());

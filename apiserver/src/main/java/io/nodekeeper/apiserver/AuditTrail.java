@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.apiserver.access.Decision;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 
 /** What becomes known of a request on its way and stands in the audit log. Confined to the request. */
@@ -30,6 +31,10 @@ final class AuditTrail {
     /** The event of one stage of the request, for the log. */
     AuditEvent event(
             String stage, ApiRequest request, RequestInfo info, String auditId, ApiResponse response, Instant now) {
-        return new AuditEvent(stage, auditId, request, info, received, now, user, impersonated, decision, response);
+        // A list in pieces holds on to its objects: of it only the status counts here.
+        ApiResponse kept = response instanceof ApiResponse.Full
+                ? response
+                : new ApiResponse.Full(response.status(), Map.of(), new byte[0]);
+        return new AuditEvent(stage, auditId, request.withoutBody(), info, received, now, user, impersonated, decision, kept);
     }
 }

@@ -22,6 +22,9 @@ import java.util.concurrent.CompletableFuture;
  * it, so that many at once do not take more than there is. Thread-safe.
  */
 final class Evictions implements Action {
+    /** Budgets that are looked at together. */
+    private static final int PAGE = 32;
+
     private static final Schema SCHEMA = KindSchemas.of("policy/v1", "Eviction");
     private static final List<String> VERSIONS = List.of("", "policy/v1", "policy/v1beta1");
     private static final String REFUSED = "Cannot evict pod as it would violate the pod's disruption budget.";
@@ -138,16 +141,22 @@ final class Evictions implements Action {
     /** The budgets that a pod with {@code labels} counts for; not more than two, as there may be only one. */
     private List<JsonObject> budgets(Resource kind, String namespace, Map<String, String> labels) {
         List<JsonObject> budgets = new ArrayList<>();
-        for (Entry entry : store.list(kind.prefix(namespace), "", 0, 0).entries()) {
-            JsonObject budget = kind.codec().decode(entry);
-            if (budget.object("spec").has("selector")
-                    && LabelSelectors.matches(budget.object("spec").object("selector"), labels)) {
-                budgets.add(budget);
+        String after = "";
+        List<Entry> page;
+        do {
+            page = store.list(kind.prefix(namespace), after, PAGE, 0).entries();
+            for (Entry entry : page) {
+                after = entry.key();
+                JsonObject budget = kind.codec().decode(entry);
+                if (budget.object("spec").has("selector")
+                        && LabelSelectors.matches(budget.object("spec").object("selector"), labels)) {
+                    budgets.add(budget);
+                }
+                if (budgets.size() > 1) {
+                    return budgets;
+                }
             }
-            if (budgets.size() > 1) {
-                break;
-            }
-        }
+        } while (page.size() == PAGE);
         return budgets;
     }
 

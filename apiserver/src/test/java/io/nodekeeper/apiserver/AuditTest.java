@@ -127,4 +127,47 @@ class AuditTest {
                 .contains("apiserver_audit_error_total 101.0")
                 .contains("authentication_attempts{result=\"success\"}");
     }
+
+    @Test
+    void whatWaitsHoldsOnToSixteenMebibytesAtMost() {
+        // given a log whose thread does not come to write
+        io.nodekeeper.time.VirtualTime time = new io.nodekeeper.time.VirtualTime(java.time.Instant.EPOCH);
+        AuditLog log = new AuditLog(time.loop("audit"), new AuditLog.Out() {
+            @Override
+            public void write(List<byte[]> written) {
+                lines.add(JsonObject.EMPTY);
+            }
+
+            @Override
+            public void close() {}
+        });
+        // when requests of 1 MiB with answers of 1 MiB are to be put down
+        for (int i = 0; i < 100; i++) {
+            ApiRequest request = TestServer.request(
+                    TestServer.ADMIN, "POST", "/api/v1/namespaces/default/configmaps", Map.of(), new byte[1 << 20]);
+            RequestInfo info = RequestInfo.of("POST", request.path(), false);
+            log.take(new AuditTrail(java.time.Instant.EPOCH)
+                    .event(
+                            AuditEvent.COMPLETE,
+                            request,
+                            info,
+                            "id",
+                            new ApiResponse.Full(201, Map.of(), new byte[1 << 20]),
+                            java.time.Instant.EPOCH));
+        }
+        // then only as many wait as there is room for, without the bodies of the requests
+        assertThat(log.taken()).isEqualTo(15);
+        assertThat(log.lost()).isEqualTo(85);
+        // and what was written makes room
+        time.advance(java.time.Duration.ZERO);
+        log.take(new AuditTrail(java.time.Instant.EPOCH)
+                .event(
+                        AuditEvent.COMPLETE,
+                        TestServer.request(TestServer.ADMIN, "GET", "/healthz", Map.of(), new byte[0]),
+                        RequestInfo.of("GET", "/healthz", false),
+                        "id",
+                        new ApiResponse.Full(200, Map.of(), new byte[8 << 20]),
+                        java.time.Instant.EPOCH));
+        assertThat(log.taken()).isEqualTo(16);
+    }
 }

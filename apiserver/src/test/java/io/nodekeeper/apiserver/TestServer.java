@@ -54,6 +54,11 @@ final class TestServer {
         this(Journal.NONE, DefaultTolerations.DEFAULT, authenticator, Optional.empty());
     }
 
+    /** A server with these limits. */
+    TestServer(RequestOptions limits) {
+        this(Journal.NONE, DefaultTolerations.DEFAULT, new Authenticator(TOKENS), Optional.empty(), limits);
+    }
+
     /** A server that puts requests down there. */
     TestServer(AuditLog.Out audit) {
         this(Journal.NONE, DefaultTolerations.DEFAULT, new Authenticator(TOKENS), Optional.of(audit));
@@ -64,6 +69,15 @@ final class TestServer {
             DefaultTolerations defaultTolerations,
             Authenticator authenticator,
             Optional<AuditLog.Out> audit) {
+        this(journal, defaultTolerations, authenticator, audit, RequestOptions.DEFAULT);
+    }
+
+    private TestServer(
+            Journal journal,
+            DefaultTolerations defaultTolerations,
+            Authenticator authenticator,
+            Optional<AuditLog.Out> audit,
+            RequestOptions limits) {
         store = new IndexedStore(loop, journal);
         server = new ApiServer(
                 store,
@@ -72,7 +86,7 @@ final class TestServer {
                 authenticator,
                 "127.0.0.1:6443",
                 defaultTolerations,
-                RequestOptions.DEFAULT,
+                limits,
                 Runnable::run,
                 audit.map(out -> new AuditLog(time.loop("audit"), out)));
         // The built-in roles hold without being written; so the revisions that tests name begin at 5.

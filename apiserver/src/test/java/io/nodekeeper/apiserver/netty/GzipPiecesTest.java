@@ -1,0 +1,78 @@
+package io.nodekeeper.apiserver.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.apiserver.Pieces;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.List;
+import java.util.Random;
+import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A large list is compressed piece by piece. */
+class GzipPiecesTest {
+
+    /** Pieces of some parts each, of which every third has nothing yet. */
+    private static final class Source implements Pieces {
+        private final ByteArrayOutputStream all = new ByteArrayOutputStream();
+        private final Random random;
+        private final boolean compressible;
+        private int left;
+
+        private Source(long seed, boolean compressible, int pieces) {
+            random = new Random(seed);
+            this.compressible = compressible;
+            left = pieces;
+        }
+
+        @Override
+        public List<byte[]> next() {
+            if (left == 0) {
+                return List.of();
+            }
+            left--;
+            if (left % 3 == 1) {
+                return NOTHING_YET;
+            }
+            byte[] first = new byte[random.nextInt(SIZE)];
+            byte[] second = new byte[1 + SIZE - first.length];
+            if (!compressible) {
+                random.nextBytes(first);
+                random.nextBytes(second);
+            }
+            all.writeBytes(first);
+            all.writeBytes(second);
+            return List.of(first, second);
+        }
+
+        @Override
+        public long held() {
+            return 7;
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, true, 300", "2, false, 300", "3, true, 1", "4, false, 2", "5, true, 0"})
+    void theBytesAreTheSameAndNoPieceIsLargerThanItsSource(long seed, boolean compressible, int count)
+            throws IOException {
+        Source source = new Source(seed, compressible, count);
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        try (GzipPieces pieces = new GzipPieces(source)) {
+            // when a reader takes piece after piece
+            for (List<byte[]> piece = pieces.next(); !piece.isEmpty(); piece = pieces.next()) {
+                int bytes = piece.stream().mapToInt(part -> part.length).sum();
+                // then each is about as large as a plain one at most, and what is held does not grow
+                assertThat(bytes).isLessThan(2 * Pieces.SIZE);
+                assertThat(pieces.held()).isEqualTo(7 + (256 << 10));
+                piece.forEach(packed::writeBytes);
+            }
+        }
+        // and they are one stream of exactly the plain bytes
+        try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(packed.toByteArray()))) {
+            assertThat(in.readAllBytes()).isEqualTo(source.all.toByteArray());
+        }
+    }
+}
