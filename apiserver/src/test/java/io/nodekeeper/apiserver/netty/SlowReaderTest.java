@@ -1,0 +1,95 @@
+package io.nodekeeper.apiserver.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.Authenticator;
+import io.nodekeeper.apiserver.Pieces;
+import io.nodekeeper.store.IndexedStore;
+import io.nodekeeper.store.Journal;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.VirtualTime;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** A reader that stops in the middle of a large list, in the channel's own frozen time. */
+class SlowReaderTest {
+    private static final long HELD = 10_000;
+
+    private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T07:00:00Z"));
+    private final VirtualTime.VirtualLoop loop = time.loop("store");
+    private final Shared shared = new Shared(
+            new ApiServer(
+                    new IndexedStore(loop, Journal.NONE),
+                    loop,
+                    Randoms.seeded(1),
+                    new Authenticator(Map.of()),
+                    "127.0.0.1:6443"),
+            new HttpsOptions(
+                    new InetSocketAddress("127.0.0.1", 0), loop.clock(), Runnable::run, Duration.ofSeconds(1), 1 << 20));
+
+    /** A connection whose reader may stop. */
+    private final class Reader {
+        private final EmbeddedChannel channel = new EmbeddedChannel();
+        private int made;
+
+        private Reader() {
+            channel.freezeTime();
+            channel.pipeline().addLast("last", new ChannelInboundHandlerAdapter());
+            ChannelHandlerContext context = channel.pipeline().context("last");
+            NettySink sink = new NettySink(context, shared, Framing.BODY, () -> {});
+            sink.writeFirst(new Pieces() {
+                @Override
+                public List<byte[]> next() {
+                    made++;
+                    if (made == 3) {
+                        reads(false);
+                    }
+                    return made > 100 ? List.of() : List.of(new byte[SIZE]);
+                }
+
+                @Override
+                public long held() {
+                    return HELD;
+                }
+            });
+            sink.end();
+        }
+
+        private void reads(boolean reads) {
+            channel.unsafe().outboundBuffer().setUserDefinedWritability(1, reads);
+        }
+
+        private void pass(int seconds) {
+            for (int i = 0; i < seconds; i++) {
+                channel.advanceTimeBy(1, TimeUnit.SECONDS);
+                channel.runPendingTasks();
+            }
+        }
+    }
+
+    @Test
+    void itsListIsNotMadeFurtherAndAfterTwoMinutesAtMostItIsCutOff() {
+        Reader slow = new Reader();
+        // given a reader that stopped
+        slow.pass(59);
+        // then a piece at most is made ahead, and what it holds on to is accounted for
+        assertThat(slow.made).isLessThanOrEqualTo(4);
+        assertThat(slow.channel.isOpen()).isTrue();
+        assertThat(shared.answers.take((1 << 20) - 2L * Pieces.SIZE - HELD + 1)).isFalse();
+        // when a whole minute without progress is over: progress is looked at once a minute
+        slow.pass(62);
+        // then its connection ends and its memory is free again
+        assertThat(slow.channel.isOpen()).isFalse();
+        assertThat(shared.answers.take(1 << 20)).isTrue();
+        assertThat(slow.made).isLessThanOrEqualTo(4);
+    }
+}
