@@ -104,6 +104,29 @@ class WhyTest {
     }
 
     @Test
+    void presentBlindnessStandsAboveWhatHappened() {
+        JsonObject now = JsonObject.EMPTY
+                .with("ready", "True")
+                .with(
+                        "controllerIsBlind",
+                        "nothing seen for 42s: the API server does not answer (API server); no node is judged, and their"
+                                + " clocks stand still");
+
+        assertThat(WhyReport.of(
+                        new Story("n1", "the controller", List.of(), now, List.of(RETURNED)), NOW, Optional.empty()))
+                .startsWith("""
+                        Node n1, as of 2015-01-01 12:05:00.000 UTC
+                        From the controller.
+
+                        Now:
+                          ready                True
+                          controller is blind  nothing seen for 42s: the API server does not answer (API server); no node is judged, and their clocks stand still
+
+                        What happened, newest last:
+                        """);
+    }
+
+    @Test
     void filesOfADeadControllerAnswer() {
         FileHistory history = new FileHistory(directory, 1 << 20, loop, new ControllerMetrics());
         CompletableFuture.runAsync(() -> List.of(UNKNOWN, RETURNED).forEach(history::add), loop)

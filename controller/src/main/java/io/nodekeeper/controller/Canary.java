@@ -145,6 +145,11 @@ final class Canary {
         }
     }
 
+    /** How many sendings are remembered, written ones and borrowed ones. */
+    int size() {
+        return sent.size() + borrowed.size();
+    }
+
     /** The condition that the canary carries from now on, as JSON. */
     void condition(String json) {
         condition = json;

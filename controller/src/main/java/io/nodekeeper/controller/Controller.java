@@ -239,6 +239,9 @@ public final class Controller {
         sizes.putAll(heartbeats.sizes());
         sizes.put("taint writes", tainter.size());
         sizes.put("label writes", labels.size());
+        sizes.put("canaries", canary.size());
+        sizes.put("own writes", polls.size());
+        sizes.put("waiting for a proof", judge.waiting().size());
         sizes.put("waiting jobs", lanes.waiting());
         sizes.put("running jobs", lanes.underWay());
         return sizes;

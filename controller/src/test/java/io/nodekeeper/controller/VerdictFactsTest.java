@@ -11,6 +11,7 @@ import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.Evidence;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -86,6 +87,37 @@ class VerdictFactsTest {
         assertThat(facts.text("givenBack")).isEqualTo("1m1s");
         assertThat(facts.text("deadline")).isEqualTo("2015-01-01T12:03:31.000000Z");
         assertThat(facts.text("missedBy")).isEqualTo("0s");
+    }
+
+    @Test
+    void eachNodeIsToldWhatItGotBackAndSightTellsTheTotal() {
+        StallWorld world = new StallWorld(40);
+        world.node("before", 5_000, 60_000, 10_000);
+        world.node("between", 5_000, 27_000, 40_000);
+        world.node("after", 5_000, 20_000, 110_000);
+        world.start();
+        world.stall(StallWorld.Stall.API_SERVER, 20_000, 10_000);
+        world.stall(StallWorld.Stall.API_SERVER, 70_000, 20_000);
+
+        world.until(200_000);
+
+        // then each stall is given back up to the first canary whose write took no longer than 3 s
+        assertThat(List.of(
+                        givenBack(world, "before"),
+                        givenBack(world, "between"),
+                        givenBack(world, "after"),
+                        world.sight().number("givenBackMs").orElseThrow() + " ms in all"))
+                .containsExactly("8s", "18s", "", "26000 ms in all");
+    }
+
+    private static String givenBack(StallWorld world, String node) {
+        return world.decisions.stream()
+                .filter(decision ->
+                        decision.kind().equals("Unknown") && decision.node().equals(node))
+                .findFirst()
+                .orElseThrow()
+                .details()
+                .text("givenBack");
     }
 
     @Test
