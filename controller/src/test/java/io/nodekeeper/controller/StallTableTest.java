@@ -102,8 +102,9 @@ class StallTableTest {
         for (int i = 0; i < DEAD; i++) {
             world.node("dead-" + i, 600L * i + 70, 60_000, 60_000);
         }
+        // A stall of 8 s or more makes one of these silent for longer than its grace.
         for (int i = 0; i < ALIVE; i++) {
-            world.node("alive-" + i, 1_300L * i + 200, 4_000, FOR_EVER);
+            world.node("alive-" + i, 1_300L * i + 200, 4_000 + 2_000L * i, FOR_EVER);
         }
         world.start();
         world.stall(kind, from, length);
