@@ -36,16 +36,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Speaks for one node: registers it, reports its status and renews its lease. It has no thread of its own; thousands can
- * share a loop. {@link #start} and {@link #stop} may be called from any thread.
+ * Registers one node, reports its status and renews its lease. It has no thread of its own; thousands can share a
+ * loop. {@link #start} and {@link #stop} may be called from any thread.
  */
 public final class Agent {
     private static final Logger log = LoggerFactory.getLogger(Agent.class);
-    /** Registration does not wait longer for facts: the first status must come within 2 s. Chosen. */
+    /**
+     * The longest wait for facts before registration: 1 s, so that the first status arrives within 2 s of the start.
+     */
     private static final Duration FIRST_FACTS = Duration.ofSeconds(1);
-    /** A lease that is there already is renewed by then, even if registration is stuck. Chosen. */
+    /**
+     * An existing lease is renewed no later than this after the start, even if registration does not succeed; 2 s is
+     * a fifth of the default renewal interval (10 s).
+     */
     private static final Duration LEASE_AT_LATEST = Duration.ofSeconds(2);
-    /** Facts that are missing at the start are looked for this often, so that Ready does not wait for a round. Chosen. */
+    /**
+     * The period for reading facts that are missing at the start: 1 s, so that Ready does not wait for the next
+     * pressure round.
+     */
     private static final Duration MISSING_FACTS = Duration.ofSeconds(1);
     /** Kubernetes' period of eviction rounds. */
     private static final Duration PRESSURE_PERIOD = Duration.ofSeconds(10);
@@ -70,12 +78,12 @@ public final class Agent {
     private boolean answering;
     private boolean stopped;
 
-    /** An agent at rest that speaks for {@code host}, which has no container runtime. */
+    /** An agent for {@code host}, without a container runtime; not started yet. */
     public Agent(AgentConfig config, AgentPorts ports, Host host) {
         this(config, ports, host, new NoRuntime(), new LoopMonitor(ports.loop().clock()), StartListener.NONE);
     }
 
-    /** An agent at rest that speaks for {@code host} and its runtime; its loops give signs of life to {@code watch}. */
+    /** An agent for {@code host} and its runtime, not started yet; {@code watch} monitors its loops. */
     public Agent(
             AgentConfig config,
             AgentPorts ports,
@@ -106,11 +114,11 @@ public final class Agent {
                 config, ports.heartbeats(), ports.random(), ports.onRepeatedFailure(), leaseBeat::beat);
     }
 
-    /** Begins. */
+    /** Starts to register and to send heartbeats. */
     public void start() {
         loop.execute(() -> {
             if (!runtime.facts().present()) {
-                log.info("Node {}: no container runtime is watched, Ready speaks of the node alone", config.nodeName());
+                log.info("Node {}: no container runtime is watched; Ready does not depend on one", config.nodeName());
             }
             tell(new NodeEvent(EventRecorder.NORMAL, "Starting", "Starting kubelet."));
             CompletableFuture<Void> facts = CompletableFuture.allOf(
@@ -120,7 +128,7 @@ public final class Agent {
         });
     }
 
-    /** Stops reporting; calls under way go on to their end. The node is left as it is. */
+    /** Stops all loops; calls under way complete. The Node stays in the API. */
     public void stop() {
         loop.execute(() -> {
             stopped = true;
@@ -131,7 +139,7 @@ public final class Agent {
         });
     }
 
-    /** Completes on the loop once the Node is in the API. Never does if the agent does not register. */
+    /** Completes on the loop once the Node is in the API. It never completes if the agent does not register. */
     public CompletableFuture<Void> registered() {
         return registered;
     }
@@ -153,7 +161,7 @@ public final class Agent {
                 return;
             }
             registered.complete(null);
-            // If the lease was looked for before there was a Node, it must not wait for its next round.
+            // A lease cannot be created before the Node exists: try again now, not in the next round.
             if (!lease.start()) {
                 lease.renewNow();
             }
@@ -168,7 +176,7 @@ public final class Agent {
         runtime.onNews(this::answer);
     }
 
-    /** Somebody has given this node up: an agent that was frozen or cut off says at once that it is back. */
+    /** The controller has set Ready to Unknown: an agent that was frozen or cut off reports at once. */
     private void seen(Node node) {
         boolean givenUp = node.ready()
                 .filter(ready -> ready.status().equals(Condition.UNKNOWN))
@@ -178,7 +186,7 @@ public final class Agent {
         }
     }
 
-    /** Something happened that the API should know before the next tick. */
+    /** Reports the status before its period ends. */
     private void answer() {
         if (!answering && !stopped) {
             answering = true;
@@ -191,7 +199,7 @@ public final class Agent {
             if (outcome != StatusReporter.Outcome.GONE || !config.registerNode() || stopped) {
                 return CompletableFuture.completedFuture(outcome);
             }
-            log.warn("Node {} is gone from the API; registering it again", config.nodeName());
+            log.warn("Node {} was deleted from the API; registering it again", config.nodeName());
             return registration.run().thenCompose(again -> {
                 lease.renewNow();
                 return reporter.sync();

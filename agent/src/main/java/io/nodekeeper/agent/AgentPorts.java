@@ -7,14 +7,14 @@ import io.nodekeeper.time.Loop;
 import java.util.random.RandomGenerator;
 
 /**
- * What an agent works with. All of it may be shared by any number of agents on the same loop.
+ * The collaborators of an agent. Any number of agents on the same loop may share them.
  *
- * @param registration for registering
+ * @param registration the client for registration
  * @param heartbeats for status and lease; its deadline is the smaller of update frequency and lease duration (10 s), its
  *     results come on {@code loop}
  * @param loop runs the agent
- * @param nodes where the agent looks its Node up
- * @param events where it tells what happens
+ * @param nodes a cache that contains the agent's Node
+ * @param events records events
  * @param random for jitter
  * @param version {@code kubeletVersion}
  * @param onRepeatedFailure called when heartbeats fail repeatedly: the place to give up connections that may be dead

@@ -1,8 +1,8 @@
 package io.nodekeeper.agent;
 
-/** Hears how an agent's start goes, on its loop; each may be told several times. */
+/** Receives the steps of an agent's start, on its loop; each step may be reported several times. */
 public interface StartListener {
-    /** Nobody listens. */
+    /** Ignores all steps. */
     StartListener NONE = new StartListener() {};
 
     /** It tries to register its node. */

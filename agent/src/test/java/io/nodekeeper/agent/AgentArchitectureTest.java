@@ -42,8 +42,8 @@ class AgentArchitectureTest {
             for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
                 JavaClass from = outermost(type);
                 JavaClass to = outermost(dependency.getTargetClass().getBaseComponentType());
-                if (!from.equals(to) && remaining.containsKey(from) && remaining.containsKey(to)) {
-                    remaining.get(from).add(to);
+                if (!from.equals(to) && remaining.containsKey(to)) {
+                    remaining.computeIfAbsent(from, first -> new HashSet<>()).add(to);
                 }
             }
         }
@@ -51,8 +51,9 @@ class AgentArchitectureTest {
         // Removes classes that depend on no remaining class; a circle is never removed.
         boolean removed = true;
         while (removed) {
-            Set<JavaClass> free = remaining.keySet().stream()
-                    .filter(type -> remaining.get(type).isEmpty())
+            Set<JavaClass> free = remaining.entrySet().stream()
+                    .filter(entry -> entry.getValue().isEmpty())
+                    .map(Map.Entry::getKey)
                     .collect(Collectors.toSet());
             free.forEach(remaining::remove);
             remaining.values().forEach(targets -> targets.removeAll(free));

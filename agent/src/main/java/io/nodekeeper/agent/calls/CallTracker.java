@@ -17,13 +17,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The book of all calls to the runtime: which are under way, and which questions do not get their answers. A question is a
- * method together with what it is about; it is in trouble from the begin of its first late try until a try is answered,
- * be it with an error, or until nobody has asked for some minutes. Confined to the loop of its runtime.
+ * Tracks every call to the runtime: which are under way, and which are overdue. Calls are identified by method and
+ * subject. A call is overdue from the start of its first attempt that times out until an attempt is answered, with an
+ * error or not, or until it has not been repeated for {@link #FORGET_AFTER}. Confined to the loop of its runtime.
  */
 public final class CallTracker implements ContainerRuntime {
-    /** Who still wants to know asks again within two minutes, the longest quarantine. Chosen: that and a deadline. */
-    private static final Duration MOOT = Duration.ofMinutes(3);
+    /**
+     * Overdue calls that are still of interest are repeated within two minutes, the longest pause of a quarantined
+     * pod; the third minute covers the deadline of that attempt.
+     */
+    private static final Duration FORGET_AFTER = Duration.ofMinutes(3);
 
     private final ContainerRuntime runtime;
     private final Clock clock;
@@ -31,10 +34,10 @@ public final class CallTracker implements ContainerRuntime {
     private final Map<Object, OpenCall> open = new LinkedHashMap<>();
     private final Map<RuntimeCall<?>, Late> timedOut = new LinkedHashMap<>();
 
-    /** A question that was given up, and when it was last. */
+    /** A call whose last attempt timed out, and when. */
     private record Late(OverdueCall trouble, long at) {}
 
-    /** A book over the calls to {@code runtime}. */
+    /** Passes calls on to {@code runtime}. */
     public CallTracker(ContainerRuntime runtime, Clock clock, OperationListener listener) {
         this.runtime = runtime;
         this.clock = clock;
@@ -65,10 +68,10 @@ public final class CallTracker implements ContainerRuntime {
         return List.copyOf(open.values());
     }
 
-    /** The questions that have waited for {@code patience} or longer, oldest first. */
-    public List<OverdueCall> troubles(Duration patience) {
+    /** The calls that have been overdue or under way for {@code patience} or longer, oldest first. */
+    public List<OverdueCall> overdue(Duration patience) {
         long now = clock.nanoTime();
-        timedOut.values().removeIf(late -> now - late.at > MOOT.toNanos());
+        timedOut.values().removeIf(late -> now - late.at > FORGET_AFTER.toNanos());
         Map<RuntimeCall<?>, OverdueCall> all = new LinkedHashMap<>();
         timedOut.forEach((call, late) -> all.put(call, late.trouble));
         for (OpenCall late : open.values()) {
@@ -85,7 +88,7 @@ public final class CallTracker implements ContainerRuntime {
     private void settle(RuntimeCall<?> call, long start, @Nullable Throwable error) {
         Throwable cause = error == null ? null : Failures.cause(error);
         if (cause instanceof CancellationException) {
-            // Whoever asked did not wait for the answer: nothing was learned.
+            // The caller cancelled the call: this says nothing about the runtime.
             return;
         }
         if (cause != null && RuntimeCallException.isTimeout(cause)) {

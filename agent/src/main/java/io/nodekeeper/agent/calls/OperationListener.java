@@ -2,10 +2,10 @@ package io.nodekeeper.agent.calls;
 
 import java.time.Duration;
 
-/** Hears of every call to the runtime that ended. */
+/** Receives every completed call to the runtime. */
 @FunctionalInterface
 public interface OperationListener {
-    /** Nobody listens. */
+    /** Ignores all calls. */
     OperationListener NONE = (method, duration, failed) -> {};
 
     /** A call of {@code method} (CRI's name) ended after {@code duration}. */

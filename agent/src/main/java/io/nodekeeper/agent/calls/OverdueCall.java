@@ -3,10 +3,10 @@ package io.nodekeeper.agent.calls;
 import io.nodekeeper.cri.RuntimeCall;
 
 /**
- * A question that does not get its answer: the call is late, or its last tries ran out of time. Immutable.
+ * A call without an answer: it is under way, or its last attempts timed out. Immutable.
  *
- * @param call the newest try
- * @param since when the first of the tries began, by the monotonic clock in ns
- * @param tries how many ran out of time, the one under way not counted
+ * @param call the newest attempt
+ * @param since the start of the first attempt, monotonic ns
+ * @param tries how many attempts timed out, without the one under way
  */
 public record OverdueCall(RuntimeCall<?> call, long since, int tries) {}

@@ -11,7 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * How an agent behaves; made by {@link AgentConfigBuilder}. Defaults are those of Kubernetes' {@code KubeletConfiguration}.
+ * The configuration of an agent, built by {@link AgentConfigBuilder}. Defaults are those of Kubernetes' {@code
+ * KubeletConfiguration}.
  *
  * @param nodeName the node's name, which is also its {@code kubernetes.io/hostname} label
  * @param rootDir the directory whose file system counts as the node's ephemeral storage
@@ -19,9 +20,9 @@ import java.util.Map;
  * @param nodeLabels labels for a new Node besides the default ones
  * @param providerId {@code spec.providerID} of a new Node; may be empty
  * @param externalCloudProvider whether a cloud controller sets addresses and lifts the uninitialized taint
- * @param nodeStatusUpdateFrequency between two looks at the status (10 s)
+ * @param nodeStatusUpdateFrequency the period of status updates (10 s)
  * @param nodeStatusReportFrequency between two reports of an unchanged status (5 min)
- * @param nodeLeaseDurationSeconds how long a lease is good for; renewed each quarter (40 s)
+ * @param nodeLeaseDurationSeconds the duration of the lease (40 s); it is renewed every quarter of that
  * @param maxPods pods at most (110)
  * @param podsPerCore pods for each core at most; 0 for no such limit
  * @param registerNode whether the agent creates its Node
@@ -60,7 +61,7 @@ public record AgentConfig(
         ServingConfig serving,
         AgentFeatures gates) {
 
-    /** The node name that a host name, or its override, stands for: trimmed and in lower case. */
+    /** Normalizes a host name or its override to a node name: trimmed, lower case. */
     public static String nodeName(String hostname) {
         return hostname.strip().toLowerCase(Locale.ROOT);
     }

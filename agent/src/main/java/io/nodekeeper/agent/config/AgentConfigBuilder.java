@@ -17,7 +17,10 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** Collects an {@link AgentConfig}: first the file ({@link ConfigFile}), then the flags, which win. Not thread-safe. */
+/**
+ * Builds an {@link AgentConfig}: first from the file ({@link ConfigFile}), then from flags, which take precedence.
+ * Not thread-safe.
+ */
 public final class AgentConfigBuilder {
     private static final Pattern NODE_NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
     /** The label keys below kubernetes.io that Kubernetes lets an agent set. */
@@ -33,7 +36,7 @@ public final class AgentConfigBuilder {
             "failure-domain.beta.kubernetes.io/zone",
             "failure-domain.beta.kubernetes.io/region");
 
-    /** The kubelet's. */
+    /** The kubelet's default port. */
     private static final int HEALTHZ_PORT = 10_248;
 
     private final String nodeName;
@@ -240,7 +243,7 @@ public final class AgentConfigBuilder {
         return this;
     }
 
-    /** {@code featureGates}: name → open or not; what was said before of others stays. */
+    /** {@code featureGates}: name → open or not; gates that are not in {@code value} keep their state. */
     public AgentConfigBuilder featureGates(Map<String, Boolean> value) {
         featureGates.putAll(value);
         return this;
@@ -260,7 +263,7 @@ public final class AgentConfigBuilder {
         return config;
     }
 
-    /** The configuration as far as it goes; what is wrong with it goes to {@code faults}. */
+    /** The configuration, with defaults in place of invalid values; adds each fault to {@code faults}. */
     AgentConfig build(List<String> faults) {
         if (!NODE_NAME.matcher(nodeName).matches()) {
             faults.add("node name \"" + nodeName

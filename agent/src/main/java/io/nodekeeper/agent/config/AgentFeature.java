@@ -4,20 +4,23 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What this agent does otherwise than the kubelet, each to be switched alone with {@code --feature-gates=NAME=false}: the
- * kubelet's behaviour returns then.
+ * The agent's feature gates: each enables one difference from the kubelet. {@code --feature-gates=NAME=false}
+ * restores the kubelet's behaviour.
  */
 public enum AgentFeature {
-    /** Pods are inspected side by side, each with a deadline. Off: one after another, two minutes for each call. */
+    /** Inspects pods in parallel, each with a deadline. Off: one after another, up to two minutes for each call. */
     PARALLEL_PLEG("ParallelPLEG", "a pod that hangs delays no other pod and never costs the node its Ready", true),
-    /** The status is made of what is remembered. Off: it asks the runtime for its version and waits. */
+    /** Computes the status from memory. Off: waits for a version call to the runtime first. */
     RUNTIME_SNAPSHOTS("RuntimeSnapshots", "the status never waits for the container runtime", true),
-    /** What hangs is looked for and named. Off: nothing but the log. */
+    /** Finds and reports what makes the runtime hang. Off: log lines only. */
     RUNTIME_CULPRITS("RuntimeCulprits", "the process or plugin that makes the runtime hang is named", true),
-    /** The runtime's events ask for a look at their pod. Off: each pod waits for the next relist. */
+    /** Inspects a pod when the runtime sends an event about it. Off: at the next relist. */
     EVENTED_PLEG(
             "EventedPLEG", "what the runtime tells of a container is looked at without waiting for a relist", true),
-    /** Kubernetes' gate of that name: a creation that is forbidden fails. Off: an existing Node is looked for. */
+    /**
+     * Kubernetes' gate of the same name: registration fails if creating Nodes is forbidden. Off: looks for an
+     * existing Node.
+     */
     KUBELET_REGISTRATION_GET_ON_EXISTS_ONLY(
             "KubeletRegistrationGetOnExistsOnly", "registering fails where creating Nodes is forbidden", false);
 
@@ -36,12 +39,12 @@ public enum AgentFeature {
         return text;
     }
 
-    /** What it is good for, for people. */
+    /** Its effect, for help texts. */
     public String purpose() {
         return purpose;
     }
 
-    /** Whether it is open unless something else is said. */
+    /** Its state if it is not set. */
     public boolean byDefault() {
         return byDefault;
     }

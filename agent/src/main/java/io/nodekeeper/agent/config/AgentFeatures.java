@@ -6,12 +6,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which gates are open. Immutable.
+ * The state of the agent's feature gates. Immutable.
  *
- * @param on those that are
+ * @param on the enabled gates
  */
 public record AgentFeatures(Set<AgentFeature> on) {
-    /** As they are unless something else is said. */
+    /** Every gate in its default state. */
     public static final AgentFeatures DEFAULT = of(Map.of());
 
     /** Keeps a copy. */
@@ -19,14 +19,14 @@ public record AgentFeatures(Set<AgentFeature> on) {
         on = Set.copyOf(on);
     }
 
-    /** The default but for what {@code switches} says, name → open or not; names of other gates do not count. */
+    /** The defaults, overridden by {@code switches} (name → enabled); names of other gates are ignored. */
     public static AgentFeatures of(Map<String, Boolean> switches) {
         return new AgentFeatures(Arrays.stream(AgentFeature.values())
                 .filter(gate -> switches.getOrDefault(gate.text(), gate.byDefault()))
                 .collect(Collectors.toSet()));
     }
 
-    /** Whether {@code gate} is open. */
+    /** Whether {@code gate} is enabled. */
     public boolean has(AgentFeature gate) {
         return on.contains(gate);
     }

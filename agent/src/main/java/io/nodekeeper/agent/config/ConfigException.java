@@ -2,7 +2,7 @@ package io.nodekeeper.agent.config;
 
 import java.util.List;
 
-/** A configuration with which the agent cannot start. Its message lists every fault, one a line. */
+/** An invalid configuration. The message lists every fault, one per line. */
 public final class ConfigException extends RuntimeException {
     private final List<String> faults;
 

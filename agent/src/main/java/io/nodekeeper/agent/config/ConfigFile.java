@@ -31,7 +31,9 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
  */
 public final class ConfigFile {
     private static final Logger log = LoggerFactory.getLogger(ConfigFile.class);
-    /** Fields that Kubernetes has and whose subject this agent does not have: pods, images, its own server. */
+    /**
+     * Fields that Kubernetes knows and this agent does not use: they concern pods, images and the kubelet's server.
+     */
     private static final Set<String> WITHOUT_EFFECT =
             resource("kubelet-fields-without-effect.txt");
 
@@ -95,7 +97,7 @@ public final class ConfigFile {
         Optional<Duration> update = take("nodeStatusUpdateFrequency", "a duration like 10s", this::duration);
         Optional<Duration> report = take("nodeStatusReportFrequency", "a duration like 5m", this::duration);
         update.ifPresent(builder::nodeStatusUpdateFrequency);
-        // Kubernetes' own default: whoever sets only the update frequency reports as often.
+        // As in Kubernetes, the report frequency follows the update frequency if only that is set.
         report.or(() -> update).ifPresent(builder::nodeStatusReportFrequency);
         whole("nodeLeaseDurationSeconds", builder::nodeLeaseDurationSeconds);
         whole("maxPods", builder::maxPods);
@@ -197,7 +199,7 @@ public final class ConfigFile {
         return Optional.of(texts);
     }
 
-    /** All of Kubernetes' gates may stand in a file; those that are not ours are named in the log. */
+    /** A file may set any gate of Kubernetes; unknown ones are logged. */
     private static Optional<Map<String, Boolean>> gates(Object value) {
         if (!(value instanceof Map<?, ?> map)) {
             return Optional.empty();

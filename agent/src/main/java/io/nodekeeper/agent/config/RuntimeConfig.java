@@ -5,22 +5,22 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How an agent deals with its container runtime.
+ * Options for the container runtime.
  *
- * @param endpoint {@code unix:///PATH} or {@code none}; empty if nothing was said
+ * @param endpoint {@code unix:///PATH} or {@code none}; empty if not set
  * @param requestTimeout the deadline of calls in the kubelet's own algorithm (2 min); ours have shorter ones
  * @param maxImages how many images the status names at most (50); -1 for all
  * @param networkProbeInterval from the end of a probe of the pod network to the next; zero for none (default)
  */
 public record RuntimeConfig(
         Optional<String> endpoint, Duration requestTimeout, int maxImages, Duration networkProbeInterval) {
-    /** The shortest interval of probes: each takes a few processes and an address. Chosen. */
+    /** The shortest interval: a probe costs a few processes and an address, and each of its steps may take 20 s. */
     public static final Duration LEAST_PROBE_INTERVAL = Duration.ofSeconds(10);
 
     private static final String SCHEME = "unix://";
     private static final String NONE = "none";
 
-    /** The runtime's socket: what was said, {@code usual} if nothing was; empty for no runtime. */
+    /** The runtime's socket: the configured one, or {@code usual} if none is configured; empty for no runtime. */
     public Optional<Path> socket(Optional<Path> usual) {
         return endpoint.isEmpty()
                 ? usual

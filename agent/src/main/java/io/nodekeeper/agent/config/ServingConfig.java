@@ -5,11 +5,11 @@ import java.net.InetSocketAddress;
 import java.util.Optional;
 
 /**
- * Where an agent serves its pages.
+ * The address of the agent's HTTP pages.
  *
  * @param bindAddress where it listens (127.0.0.1)
  * @param port its port (10248); 0 for no pages
- * @param orElseAny whether any free port will do if this one is taken: so it is unless the port was asked for
+ * @param orElseAny whether any free port may be used if this one is taken; true unless the port was configured
  * @param kubeletPort what the Node's status names as the port of the kubelet API (10250); the agent does not serve it
  */
 public record ServingConfig(InetAddress bindAddress, int port, boolean orElseAny, int kubeletPort) {

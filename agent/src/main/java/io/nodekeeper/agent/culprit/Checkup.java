@@ -31,13 +31,19 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 /**
- * Examines a runtime once, for somebody who waits: asks it everything, looks at its processes twice, and names what hangs.
- * Changes nothing. One checkup is for one use, on its loop.
+ * Examines a runtime once, for {@code nodekeeper doctor}: makes every read call, scans its processes twice, and
+ * diagnoses what hangs. It changes nothing. One instance serves one run, on its loop.
  */
 public final class Checkup {
-    /** Between the two looks at the processes. Chosen: what stands still for so long does not just pause. */
+    /**
+     * The time between the two process scans: a pause of a healthy process is shorter than 4 s, and an operator waits
+     * this long.
+     */
     private static final Duration BETWEEN = Duration.ofSeconds(4);
-    /** Questions under way at once. Chosen. */
+    /**
+     * Calls under way at once: few enough that they do not slow a healthy runtime, enough that hung ones leave room
+     * for others.
+     */
     private static final int PARALLEL = 8;
 
     private final ContainerRuntime runtime;
@@ -59,9 +65,9 @@ public final class Checkup {
     /**
      * A checkup.
      *
-     * @param socket where the runtime is, for people
-     * @param timeout of each question
-     * @param progress hears what is being done
+     * @param socket the runtime's socket, for messages
+     * @param timeout the deadline of each call
+     * @param progress receives progress messages
      */
     public Checkup(
             ContainerRuntime runtime,
@@ -78,7 +84,7 @@ public final class Checkup {
         this.progress = progress;
     }
 
-    /** Does it; never fails, since whatever fails is a finding. To be called on the loop. */
+    /** Runs the examination; never fails, because a failure is a finding. To be called on the loop. */
     public CompletableFuture<Findings> run() {
         progress.accept("asking the container runtime at " + socket);
         return CompletableFuture.allOf(
@@ -123,7 +129,7 @@ public final class Checkup {
                 : ask(call, value -> {}).thenCompose(done -> askNext(waiting));
     }
 
-    /** One late answer may be a slow one, and a pod can be lost by the remedy: only what is late twice hangs. */
+    /** Repeats calls that timed out: a single late answer may only be slow, and the remedy can cost a pod. */
     private CompletableFuture<Void> askLateAgain() {
         List<RuntimeCall<?>> late = new ArrayList<>();
         for (CallOutcome answer : answers) {
@@ -155,7 +161,7 @@ public final class Checkup {
         return settled;
     }
 
-    /** What was asked twice, and failed in the same way, has failed since the first time. */
+    /** Records an outcome. A call that fails twice in the same way has failed since its first attempt. */
     private void note(CallOutcome answer) {
         Optional<CallOutcome> before =
                 answers.stream().filter(old -> old.call().equals(answer.call())).findFirst();

@@ -14,13 +14,13 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Asks the runtime the same question about each of its containers: one that hangs shows best beside others that answer.
- * The question is the cheapest one that reaches down to the shim. Confined to its loop.
+ * Makes the same call for each container: a hung container shows best beside others that are answered. The call is
+ * the cheapest one that reaches the shim. Confined to its loop.
  */
 final class ContainerProbes {
-    /** Ten times what a busy runtime needs. Chosen. */
+    /** A busy runtime answers within 0.5 s; ten times that is not slowness any more. */
     private static final Duration DEADLINE = Duration.ofSeconds(5);
-    /** So that a node full of hung containers does not hold many calls in its runtime. Chosen. */
+    /** The most calls at once, so that a node full of hung containers does not occupy its runtime with many calls. */
     private static final int PARALLEL = 16;
 
     private final ContainerRuntime runtime;
@@ -32,7 +32,7 @@ final class ContainerProbes {
     private long validFrom;
     private int asking;
 
-    /** {@code onLate} runs when a container that was answered for is so no longer. */
+    /** {@code onLate} runs when a container's call is late for the first time. */
     ContainerProbes(ContainerRuntime runtime, Loop loop, Runnable onLate) {
         this.runtime = runtime;
         this.loop = loop;
@@ -40,7 +40,7 @@ final class ContainerProbes {
         this.validFrom = loop.clock().nanoTime();
     }
 
-    /** Asks about these containers, unless an earlier round is still under way; what is known of others is forgotten. */
+    /** Probes these containers, unless an earlier round is still under way; forgets all others. */
     void ask(List<String> containers) {
         if (asking > 0) {
             return;
@@ -52,12 +52,12 @@ final class ContainerProbes {
         }
     }
 
-    /** Nobody is asked any more in this round. */
+    /** Starts no further call in this round. */
     void stop() {
         waiting.clear();
     }
 
-    /** What they waited for is over, {@code still} excepted: only what they say from now on counts. */
+    /** Forgets late outcomes, except those of {@code still}: their cause is resolved, so only newer calls count. */
     void forgetLate(Set<String> still) {
         answers.entrySet()
                 .removeIf(entry -> entry.getValue().kind() == CallOutcome.Kind.LATE && !still.contains(entry.getKey()));
@@ -65,7 +65,7 @@ final class ContainerProbes {
         validFrom = loop.clock().nanoTime();
     }
 
-    /** What came of the newest question about each. */
+    /** The newest outcome for each container. */
     List<CallOutcome> answers() {
         return new ArrayList<>(answers.values());
     }

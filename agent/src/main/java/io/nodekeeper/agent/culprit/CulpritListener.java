@@ -2,9 +2,9 @@ package io.nodekeeper.agent.culprit;
 
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 
-/** Hears of culprits, on the loop. */
+/** Receives culprits, on the loop. */
 public interface CulpritListener {
-    /** Nobody listens. */
+    /** Ignores all culprits. */
     CulpritListener NONE = new CulpritListener() {
         @Override
         public void found(Culprit culprit) {}
@@ -13,9 +13,9 @@ public interface CulpritListener {
         public void cleared(Culprit culprit) {}
     };
 
-    /** Something hangs that did not hang before. */
+    /** A new culprit was found. */
     void found(Culprit culprit);
 
-    /** It hangs no longer. */
+    /** A culprit is gone. */
     void cleared(Culprit culprit);
 }

@@ -9,19 +9,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The culprits that are known, so that none flaps: one that a look does not show is held for a while, and one that goes on
- * keeps the words it was named with first. Not thread-safe.
+ * Keeps the current culprits so that none flaps: a culprit that a scan misses is held for a while, and one that
+ * persists keeps its first wording. Not thread-safe.
  */
 final class CulpritRegistry {
     /**
-     * How long something must be gone before it is cleared, over at least two looks. Chosen: longer than it takes to name it
-     * again, and than a call that waited for it takes to run out of time.
+     * How long a culprit must be missing before it is cleared, over at least two scans: longer than it takes to find
+     * it again, and longer than a call that waited for it takes to time out.
      */
     private static final Duration HOLD = Duration.ofSeconds(10);
 
     private record Held(Culprit culprit, Optional<Long> goneSince) {}
 
-    /** What a look changed; {@code missed} are those that it was the first not to show. */
+    /** The changes by one scan; {@code missed} are those that it is the first not to show. */
     record Changes(List<Culprit> found, List<Culprit> cleared, List<Culprit> missed) {}
 
     private final Map<String, Held> held = new LinkedHashMap<>();
@@ -35,8 +35,8 @@ final class CulpritRegistry {
     }
 
     /**
-     * Takes what a look of {@code now} shows. While something is gone but held, calls that waited for it may still be under
-     * way: nothing new is taken that only calls tell of.
+     * Takes the result of the scan at {@code now}. While a culprit is missing but held, calls that waited for it may
+     * still be under way, so new culprits that only calls indicate are ignored.
      */
     Changes look(List<Culprit> shown, long now) {
         Map<String, Culprit> byKey = new LinkedHashMap<>();

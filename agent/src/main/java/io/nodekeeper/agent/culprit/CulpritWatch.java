@@ -35,35 +35,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks for what hangs, all the time: at the runtime's processes, at the questions in the ledger that wait, and at how the
- * runtime answers for each container. It makes no call that changes anything, and applies no remedy. Confined to its loop.
+ * Finds continuously what makes the runtime hang, from scans of its processes, overdue calls, and probes of each
+ * container. It makes no call that changes anything and applies no remedy. Confined to its loop.
  */
 public final class CulpritWatch {
     /** The type of the node's condition. */
     public static final String CONDITION = "RuntimeDegraded";
 
     private static final Logger log = LoggerFactory.getLogger(CulpritWatch.class);
-    /** Between two looks while nothing is wrong. Chosen: two of them and the patience stay below 20 s. */
+    /** The period of scans while nothing is wrong: two scans and the threshold of a hung command stay below 20 s. */
     private static final Duration PERIOD = Duration.ofSeconds(5);
-    /** And while something may be. Chosen: containerd gives a runc up after 10 s, which is to be seen between 8 and 10. */
+    /**
+     * The period while something may be wrong: containerd kills a hung runc after 10 s, which must be seen between 8
+     * and 10 s.
+     */
     private static final Duration ALERT_PERIOD = Duration.ofMillis(1_500);
-    /** What the ages of processes are rounded to, and more. */
+    /** More than the precision of process ages (10 ms). */
     private static final Duration MOMENT = Duration.ofMillis(100);
-    /** A command that lives longer may be one that hangs. Chosen. */
+    /** Ordinary commands end within a second; one older than 2 s makes scans more frequent. */
     private static final Duration UNUSUAL = Duration.ofSeconds(2);
-    /** Between two rounds of questions about all containers. Chosen. */
+    /**
+     * The period of probes of all containers: a hung one is found within 10 s plus the probe's deadline, below the
+     * bound of 20 s.
+     */
     private static final Duration ROUND = Duration.ofSeconds(10);
-    /** For a question that the runtime answers from memory. Chosen; below a period, so that questions do not pile up. */
+    /**
+     * The deadline of a call that the runtime answers from memory; below the period, so that calls do not accumulate.
+     */
     private static final Duration VERSION_DEADLINE = Duration.ofMillis(4_500);
-    /** For a look at the processes, whoever looks. Chosen. */
+    /**
+     * The deadline of a scan, for any implementation of the process table; above that of {@code LinuxProcesses}
+     * itself.
+     */
     private static final Duration SCAN_DEADLINE = Duration.ofSeconds(3);
-    /** Culprits that the condition's message names. Chosen. */
+    /** The most culprits in the condition's message: enough to act on, and short enough for one line. */
     private static final int NAMED = 3;
 
     private static final double JITTER = 0.1;
 
     private final ContainerRuntime runtime;
-    private final CallTracker ledger;
+    private final CallTracker calls;
     private final Supplier<ContainerIndex> workload;
     private final ProcessTable processes;
     private final Loop loop;
@@ -89,14 +100,14 @@ public final class CulpritWatch {
     /**
      * A watch over one runtime.
      *
-     * @param runtime where the watch asks its own questions; may be the ledger itself
-     * @param ledger the calls of everybody else
-     * @param workload what the runtime runs, from memory
-     * @param socket where the runtime is, for people
+     * @param runtime for the calls of this watch; may be the tracker itself
+     * @param calls tracks all calls to the runtime
+     * @param workload the sandboxes and containers, from memory
+     * @param socket the runtime's socket, for messages
      */
     public CulpritWatch(
             ContainerRuntime runtime,
-            CallTracker ledger,
+            CallTracker calls,
             Supplier<ContainerIndex> workload,
             ProcessTable processes,
             String socket,
@@ -104,7 +115,7 @@ public final class CulpritWatch {
             RandomGenerator random,
             CulpritListener listener) {
         this.runtime = runtime;
-        this.ledger = ledger;
+        this.calls = calls;
         this.workload = workload;
         this.processes = processes;
         this.socket = socket;
@@ -116,7 +127,7 @@ public final class CulpritWatch {
         this.lastRound = lastBeat - ROUND.toNanos();
     }
 
-    /** Begins; idempotent. */
+    /** Starts scanning; idempotent. */
     public void start() {
         if (!running) {
             running = true;
@@ -124,7 +135,7 @@ public final class CulpritWatch {
         }
     }
 
-    /** Ends; a look that is under way finds nothing more. */
+    /** Stops; the result of a scan under way is ignored. */
     public void stop() {
         running = false;
         neighbours.stop();
@@ -133,7 +144,7 @@ public final class CulpritWatch {
         }
     }
 
-    /** What hangs now, or did a look ago; causes before effects. */
+    /** The culprits of the last scans; causes before effects. */
     public List<Culprit> culprits() {
         return book.culprits();
     }
@@ -159,7 +170,7 @@ public final class CulpritWatch {
                 now.stream().limit(NAMED).map(Culprit::summary).collect(Collectors.joining("; ")) + more);
     }
 
-    /** When the watch was last seen to work, by the monotonic clock in ns. */
+    /** The time of the last scan, monotonic ns. */
     public long lastBeat() {
         return lastBeat;
     }
@@ -197,15 +208,15 @@ public final class CulpritWatch {
                 seen = sightings.look(found, now.ids(), loop.clock().nanoTime());
                 scanError = "";
             } else if (!Failures.text(error).equals(scanError)) {
-                // What was seen before stays: a look that failed clears nobody.
+                // Earlier results stay: a failed scan clears no culprit.
                 scanError = Failures.text(error);
-                log.warn("cannot look at the container runtime's processes: {}", scanError);
+                log.warn("Cannot scan the container runtime's processes: {}", scanError);
             }
             if (running) {
                 try {
                     judge(now);
                 } finally {
-                    // Whatever goes wrong with one look, there is another.
+                    // A failure in one scan must not prevent the next.
                     schedule(nextLook());
                 }
             }
@@ -231,7 +242,7 @@ public final class CulpritWatch {
             asking = false;
             Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
             CallOutcome answer = error == null ? CallOutcome.of(call, start, took) : CallOutcome.failed(call, start, took, error);
-            // One that fails in the same way as before has failed since then.
+            // Repeated failures of the same kind count from the first one.
             version = Optional.of(version.filter(before -> before.kind() == answer.kind() && !answer.answered())
                     .map(before -> new CallOutcome(
                             call,
@@ -243,7 +254,7 @@ public final class CulpritWatch {
         });
     }
 
-    /** Whether the runtime answers nobody, so that asking for each container tells nothing. */
+    /** Whether the runtime answers no call at all, so that probing containers is pointless. */
     private boolean down() {
         return version.filter(answer -> !answer.answered()).isPresent();
     }
@@ -253,8 +264,8 @@ public final class CulpritWatch {
         List<CallOutcome> answers = new ArrayList<>();
         version.ifPresent(answers::add);
         long time = loop.clock().nanoTime();
-        for (OverdueCall trouble : excuses.without(ledger.troubles(HangThresholds.PATROL.call()), ledger.open(), time)) {
-            // The watch's own questions are known better already.
+        for (OverdueCall trouble : excuses.without(calls.overdue(HangThresholds.AGENT.call()), calls.open(), time)) {
+            // The outcomes of this watch's own calls are known more precisely.
             if (!(trouble.call() instanceof RuntimeCall.GetVersion)
                     && !(trouble.call() instanceof RuntimeCall.GetContainerStats)) {
                 answers.add(CallOutcome.of(trouble, time));
@@ -262,26 +273,29 @@ public final class CulpritWatch {
         }
         answers.addAll(down() ? List.of() : neighbours.answers());
         DiagnosisInput facts = DiagnosisInput.of(seen, answers, now, socket, loop.clock());
-        update(Diagnosis.of(facts, HangThresholds.PATROL), now);
+        update(Diagnosis.of(facts, HangThresholds.AGENT), now);
         alert = !book.culprits().isEmpty()
                 || answers.stream().anyMatch(answer -> !answer.answered())
                 || seen.stream().anyMatch(CulpritWatch::suspicious);
     }
 
-    /** As soon as a command that runs now will have run for too long, if that comes first: some are given up shortly after. */
+    /**
+     * The delay of the next scan: earlier than the period if a running command reaches its threshold before, because
+     * some commands are killed shortly after.
+     */
     private Duration nextLook() {
         Duration regular = Jitter.stretch(alert ? ALERT_PERIOD : PERIOD, JITTER, random);
         return seen.stream()
                 .map(ObservedProcess::info)
                 .filter(info -> info.role() == ProcessRole.CNI_PLUGIN || info.role() == ProcessRole.OCI_RUNTIME)
-                .map(info -> HangThresholds.PATROL.command().minus(info.age()).plus(MOMENT))
+                .map(info -> HangThresholds.AGENT.command().minus(info.age()).plus(MOMENT))
                 .filter(Duration::isPositive)
                 .reduce(regular, (a, b) -> a.compareTo(b) < 0 ? a : b);
     }
 
     private static boolean suspicious(ObservedProcess process) {
         ProcessInfo info = process.info();
-        // A container may stop its own processes, and a busy disk keeps everybody waiting for a moment.
+        // A container may stop its own processes, and a busy disk delays all processes for a moment.
         return info.state() == 'T' && (info.role() == ProcessRole.RUNTIME || info.role() == ProcessRole.SHIM)
                 || !process.stuck().isEmpty()
                 || (info.role() == ProcessRole.CNI_PLUGIN || info.role() == ProcessRole.OCI_RUNTIME)
@@ -299,8 +313,8 @@ public final class CulpritWatch {
                 shown.stream().filter(culprit -> known.contains(culprit.key())).toList();
         CulpritRegistry.Changes changes = book.look(shown, now);
         if (!changes.missed().isEmpty()) {
-            // What one of the others is still to blame for waits on.
-            List<OverdueCall> over = ledger.troubles(HangThresholds.PATROL.call()).stream()
+            // Calls that another culprit still delays stay overdue.
+            List<OverdueCall> over = calls.overdue(HangThresholds.AGENT.call()).stream()
                     .filter(trouble -> !isBlamed(Subject.of(trouble.call(), workload), still))
                     .toList();
             excuses.excuse(over, now);
@@ -309,7 +323,7 @@ public final class CulpritWatch {
                     .collect(Collectors.toSet()));
         }
         for (Culprit culprit : changes.cleared()) {
-            log.info("no longer: {}", culprit.summary());
+            log.info("Resolved: {}", culprit.summary());
             listener.cleared(culprit);
         }
         for (Culprit culprit : changes.found()) {

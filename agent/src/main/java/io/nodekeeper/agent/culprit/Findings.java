@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a checkup found. Immutable.
+ * The result of a checkup. Immutable.
  *
- * @param answers what came of each question, in the order they were asked
- * @param processes the runtime's own, at the last look; empty if they could not be looked at
- * @param processError why they could not, else empty
+ * @param answers the outcome of each call, in the order of the calls
+ * @param processes the runtime's processes at the last scan; empty if it failed
+ * @param processError why the scan failed; empty if it did not
  * @param culprits what hangs, causes before effects
  */
 public record Findings(

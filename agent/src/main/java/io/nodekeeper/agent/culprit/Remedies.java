@@ -12,12 +12,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 
-/** Applies remedies: exactly what they name, and only to a process that still is the one that was named. */
+/** Applies a remedy: exactly what it names, and only to a process that is still the named one. */
 public final class Remedies {
-    /** For the removal of a sandbox: containerd waits up to 10 s for each of its tasks. Chosen. */
+    /**
+     * The deadline of the removal of a sandbox: containerd waits up to 10 s for each task, and a pod has one to
+     * three.
+     */
     private static final Duration REMOVAL = Duration.ofSeconds(30);
 
-    /** How a signal reaches a process: {@link Signals#send}, except in tests. */
+    /** Sends signals: {@link Signals#send}, except in tests. */
     @FunctionalInterface
     public interface Signaller {
         /** Sends {@code signal} to one process. */
@@ -28,14 +31,14 @@ public final class Remedies {
     private final Predicate<ProcessRef> lives;
     private final Signaller signaller;
 
-    /** {@code lives} tells whether exactly this process still lives, and blocks shortly at most. */
+    /** {@code lives} returns whether exactly this process still runs; it blocks briefly at most. */
     public Remedies(ContainerRuntime runtime, Predicate<ProcessRef> lives, Signaller signaller) {
         this.runtime = runtime;
         this.lives = lives;
         this.signaller = signaller;
     }
 
-    /** Applies {@code remedy}; tells what was done, a line each. Never fails: a failure is a line too. */
+    /** Applies {@code remedy} and returns one line for each action. Never fails: a failure is a line, too. */
     public CompletableFuture<List<String>> apply(Remedy remedy) {
         return switch (remedy) {
             case Remedy.KillProcesses(List<ProcessRef> processes) -> {

@@ -12,23 +12,26 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Questions that waited because of something that is over. A question stays in the ledger until somebody asks it again,
- * perhaps much later; till then it says nothing about now. Not thread-safe.
+ * Overdue calls whose cause is resolved. A call stays in the tracker until it is repeated, perhaps much later; until
+ * then it says nothing about the present. Not thread-safe.
  */
 final class ResolvedCalls {
-    /** In which an open call must come back once its cause is gone. Chosen. */
+    /**
+     * An open call must return within this time after its cause is gone; it equals the threshold after which a slow
+     * call counts as hung ({@code slowCall}).
+     */
     private static final Duration OPEN = Duration.ofSeconds(10);
 
     private record Excuse(int tries, long at) {}
 
     private final Map<RuntimeCall<?>, Excuse> excuses = new HashMap<>();
 
-    /** What these waited for is over. */
+    /** Marks calls whose cause is resolved. */
     void excuse(List<OverdueCall> troubles, long now) {
         troubles.forEach(trouble -> excuses.put(trouble.call(), new Excuse(trouble.tries(), now)));
     }
 
-    /** Those that still tell something. */
+    /** The calls that are still relevant. */
     List<OverdueCall> without(List<OverdueCall> troubles, List<OpenCall> open, long now) {
         Set<RuntimeCall<?>> asked = open.stream().map(OpenCall::call).collect(Collectors.toCollection(HashSet::new));
         excuses.keySet().retainAll(troubles.stream().map(OverdueCall::call).collect(Collectors.toCollection(HashSet::new)));

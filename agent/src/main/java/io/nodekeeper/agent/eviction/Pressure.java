@@ -2,7 +2,7 @@ package io.nodekeeper.agent.eviction;
 
 import io.nodekeeper.api.Condition;
 
-/** A pressure condition of the node, with Kubernetes' words for it. */
+/** A pressure condition of the node, with Kubernetes' reasons and messages. */
 public enum Pressure {
     /** {@code MemoryPressure}. */
     MEMORY(

@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Says which pressures the node is under. A pressure rises at once when one of its thresholds is met, its grace period
- * ignored, and lasts until it has not been seen for the transition period. A signal that could not be measured says
- * nothing new: its thresholds stay as they were, and the other signals are judged all the same. Not thread-safe.
+ * Decides which pressures the node is under. A pressure starts at once when one of its thresholds is met, without its
+ * grace period, and lasts until no threshold has been met for the transition period. A signal without a measurement
+ * changes nothing: its thresholds keep their state. Not thread-safe.
  */
 public final class PressureMonitor {
     private final List<Threshold> thresholds;
@@ -35,7 +35,7 @@ public final class PressureMonitor {
         for (Threshold threshold : thresholds) {
             Level level = levels.get(threshold.signal());
             if (level == null) {
-                // Unmeasured: what was seen last still stands.
+                // Not measured: the last state stays.
             } else if (threshold.metBy(level)) {
                 met.add(threshold);
             } else {

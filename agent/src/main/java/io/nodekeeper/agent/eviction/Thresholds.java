@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Reads eviction thresholds, with Kubernetes' defaults and words for what is wrong. Stateless. */
+/** Parses eviction thresholds, with Kubernetes' defaults and error messages. Stateless. */
 public final class Thresholds {
     /** Kubernetes 1.32's hard thresholds on Linux. There is none for pid.available. */
     static final Map<String, String> DEFAULTS = defaults();

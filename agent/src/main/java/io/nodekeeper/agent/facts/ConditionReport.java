@@ -1,4 +1,4 @@
 package io.nodekeeper.agent.facts;
 
-/** A condition as it should be; its times follow from what is stored. Immutable. */
+/** A condition to report; its times follow from the stored condition. Immutable. */
 public record ConditionReport(String type, String status, String reason, String message) {}

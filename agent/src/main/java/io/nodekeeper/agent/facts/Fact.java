@@ -3,7 +3,7 @@ package io.nodekeeper.agent.facts;
 import java.util.Optional;
 
 /**
- * What is known of one thing about the host. Immutable.
+ * The last known value of one fact. Immutable.
  *
  * @param value what the last successful reading said; empty if there was none yet
  * @param observedAt when that was, by the monotonic clock in ns; meaningless if there was none

@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.facts;
 
 /**
- * How much of something is left.
+ * An available amount and its capacity.
  *
  * @param available what is left, in the thing's own unit
  * @param capacity what there is in all

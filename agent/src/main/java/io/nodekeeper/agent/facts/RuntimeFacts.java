@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a node's status tells of its runtime. Immutable.
+ * The facts about the container runtime that a node's status contains. Immutable.
  *
  * @param version as in {@code containerd://1.6.20}; {@code none} where there is no runtime
  * @param images as the runtime listed them last, in any order

@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Named checks of one endpoint, and how Kubernetes writes what they found: {@code ok}, or a line for each check if one
- * failed or the lines are asked for. Other than Kubernetes it does not withhold reasons. Immutable; the checks run where
- * {@link #run} is called.
+ * The named checks of one endpoint, in Kubernetes' format: {@code ok}, or one line for each check if one failed or
+ * verbose output is requested. Unlike Kubernetes it shows the reasons. Immutable; the checks run where {@link #run}
+ * is called.
  *
  * @param endpoint its name, such as {@code healthz}
  * @param checks name → what is wrong; empty if nothing is
@@ -21,7 +21,7 @@ public record HealthChecks(String endpoint, Map<String, Supplier<Optional<String
         checks = Collections.unmodifiableMap(new LinkedHashMap<>(checks));
     }
 
-    /** What each check says now; one that breaks has failed. */
+    /** Runs every check; an exception counts as a failure. */
     public Map<String, Optional<String>> run() {
         Map<String, Optional<String>> found = new LinkedHashMap<>();
         checks.forEach((name, check) -> found.put(name, run(check)));

@@ -12,25 +12,25 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Watches the agent's own loops: each has to give a sign of life now and then, and a first one soon after it was
- * announced. Kubernetes' kubelet calls a loop healthy that never ran; here it is not. Thread-safe.
+ * Monitors the agent's own loops: each must report regularly, and for the first time soon after its registration.
+ * Unlike in Kubernetes, a loop that never ran is unhealthy. Thread-safe.
  */
 public final class LoopMonitor {
-    /** A loop that has not run by then never will. Chosen: longer than any wait for first facts. */
+    /** The longest wait for a loop's first report; longer than any wait for first facts (5 s). */
     private static final Duration BEGIN = Duration.ofMinutes(1);
-    /** Kubernetes' least patience with its sync loop. */
+    /** Kubernetes' shortest limit for its sync loop. */
     private static final Duration SILENCE = Duration.ofMinutes(5);
 
     private final Clock clock;
     private final Map<String, Beat> beats = new ConcurrentHashMap<>();
 
-    /** Watches nothing yet. */
+    /** Monitors no loop yet. */
     public LoopMonitor(Clock clock) {
         this.clock = clock;
     }
 
     /**
-     * Announces a loop.
+     * Registers a loop.
      *
      * @param name one word, as it stands in {@code /healthz/NAME}
      * @param period how often it goes round; it may be silent for twice that, and for {@link #SILENCE} at least
@@ -41,19 +41,19 @@ public final class LoopMonitor {
         return beat;
     }
 
-    /** The loops that were announced, and how long each has been silent. */
+    /** How long each registered loop has been silent, by name. */
     public Map<String, Duration> silences() {
         Map<String, Duration> silences = new LinkedHashMap<>();
         beats.forEach((name, beat) -> silences.put(name, beat.silent()));
         return silences;
     }
 
-    /** What is wrong with that loop; empty if it is well, or unknown. */
+    /** The failure of that loop; empty if it is healthy or unknown. */
     public Optional<String> failure(String name) {
         return Optional.ofNullable(beats.get(name)).flatMap(Beat::failure);
     }
 
-    /** One loop's signs of life. Thread-safe. */
+    /** Receives the reports of one loop. Thread-safe. */
     public final class Beat {
         private final long announced = clock.nanoTime();
         private final Duration silence;
@@ -64,7 +64,7 @@ public final class LoopMonitor {
             this.silence = silence;
         }
 
-        /** The loop is alive. */
+        /** Reports that the loop runs. */
         public void beat() {
             last.set(clock.nanoTime());
             begun = true;

@@ -2,7 +2,7 @@ package io.nodekeeper.agent.heartbeat;
 
 import org.jspecify.annotations.Nullable;
 
-/** Something that the agent tried did not work; the message says what and on what. */
+/** A failed step of a heartbeat; the message names the step and its object. */
 public class HeartbeatException extends RuntimeException {
 
     /** {@code message} names what was tried. */

@@ -11,8 +11,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
 /**
- * Writes a node's lease. Its renewals strictly increase even if the wall clock goes back, since the control plane looks
- * for nothing but an increase. Not thread-safe.
+ * Builds a node's lease. Renew times strictly increase even if the wall clock goes back, because the control plane
+ * looks only for an increase. Not thread-safe.
  */
 final class LeaseBuilder {
     private final String nodeName;

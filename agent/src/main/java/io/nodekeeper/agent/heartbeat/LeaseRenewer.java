@@ -23,12 +23,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the node's lease renewed. Knows nothing of the node's health and waits for nothing but the API server. Confined to
- * its client's loop.
+ * Renews the node's lease. It does not depend on the node's health and waits only for the API server. Confined to its
+ * client's loop.
  */
 public final class LeaseRenewer {
     private static final Logger log = LoggerFactory.getLogger(LeaseRenewer.class);
-    /** Kubernetes' shortest and longest wait between looks for the lease. */
+    /** Kubernetes' shortest and longest pause between attempts to read or create the lease. */
     private static final Duration ENSURE_SOON = Duration.ofMillis(200);
     /** See {@link #ENSURE_SOON}. */
     private static final Duration ENSURE_LATE = Duration.ofSeconds(7);
@@ -49,7 +49,7 @@ public final class LeaseRenewer {
     private boolean stopped;
 
     /**
-     * A renewer at rest.
+     * A renewer that is not started yet.
      *
      * @param onRepeatedFailure is called after each failed try but the first of a round
      * @param beat is called before each try
@@ -63,12 +63,12 @@ public final class LeaseRenewer {
         this.onRepeatedFailure = onRepeatedFailure;
         this.beat = beat;
         this.rule = new LeaseBuilder(config.nodeName(), config.nodeLeaseDurationSeconds());
-        // With a short lease, 7 s after an outage may be the whole grace: a look is never later than a renewal.
+        // With a short lease, 7 s may be the whole grace period: the pause is never longer than the renewal interval.
         Duration cap = Collections.min(List.of(ENSURE_LATE, config.leaseInterval()));
         this.ensure = new Backoff(ENSURE_SOON, Collections.max(List.of(ENSURE_SOON, cap)));
     }
 
-    /** Begins to renew, at once and then each quarter of the lease's duration; false if it had begun already. */
+    /** Starts to renew, at once and then every quarter of the lease's duration; false if it was started before. */
     public boolean start() {
         if (periodic != null || stopped) {
             return false;
@@ -78,7 +78,7 @@ public final class LeaseRenewer {
         return true;
     }
 
-    /** Renews no more; a call under way goes on to its end. */
+    /** Stops; a call under way completes. */
     public void stop() {
         stopped = true;
         if (periodic != null) {
@@ -122,7 +122,7 @@ public final class LeaseRenewer {
         });
     }
 
-    /** What a look for the lease found: none if it could not be created because the Node is not there yet. */
+    /** The lease that was read or created; none if it could not be created because the Node does not exist yet. */
     private record Ensured(Optional<Lease> lease, boolean created) {}
 
     private CompletableFuture<Ensured> ensure(int failures) {
@@ -201,7 +201,7 @@ public final class LeaseRenewer {
         }
         log.error("{}: Failed to update lease: {}", config.nodeName(), Failures.text(error));
         if (Failures.isCode(error, 404)) {
-            // The lease is gone, most likely with its Node: only a new one helps.
+            // The lease was deleted, most likely with its Node: it must be created again.
             held = Optional.empty();
             return CompletableFuture.completedFuture(false);
         }

@@ -13,15 +13,15 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * Nodes as a watch shows them: one, for an agent of its own, or all, for many agents that share it. Confined to its
- * client's loop.
+ * Nodes according to a watch: one Node for a single agent, or all Nodes for many agents that share it. Confined to
+ * its client's loop.
  */
 public final class NodeCache implements NodeSource {
     private final Map<String, Node> nodes = new HashMap<>();
     private final Map<String, Consumer<Node>> listeners = new HashMap<>();
     private final Reflector reflector;
 
-    /** A cache at rest; {@code selection} is of nodes. */
+    /** A cache that is not started yet; {@code selection} is of nodes. */
     public NodeCache(KubeClient client, Selection selection, RandomGenerator random) {
         reflector = new Reflector(client, selection, random, new Reflector.Handler() {
             @Override
@@ -47,12 +47,12 @@ public final class NodeCache implements NodeSource {
         });
     }
 
-    /** Begins to watch. */
+    /** Starts the watch. */
     public void start() {
         reflector.start();
     }
 
-    /** Watches no more; what was seen stays. */
+    /** Stops the watch; the cached Nodes stay. */
     public void stop() {
         reflector.stop();
     }

@@ -4,12 +4,12 @@ import io.nodekeeper.api.Node;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Looks a Node up in a cache, without a call. Called on the agent's loop. */
+/** Reads Nodes from a cache, without calls. Called on the agent's loop. */
 public interface NodeSource {
 
-    /** The Node of that name as it was last seen; empty if there is none, or none seen yet. */
+    /** The cached Node of that name; empty if there is none. */
     Optional<Node> node(String name);
 
-    /** Has {@code listener} told of the Node of that name whenever it was seen to change; one listener a name. */
+    /** {@code listener} receives the Node of that name on every change; one listener per name. */
     default void listen(String name, Consumer<Node> listener) {}
 }

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.OptionalLong;
 
 /**
- * Says when a status is reported: at once when it changed, else once the report period has passed. Fleets that start
- * together spread out, because the wait after a change is 50 to 150 % of the period (Kubernetes 1.34). Not thread-safe.
+ * Decides when a status is reported: at once if it changed, else after the report period. The wait after a change is
+ * 50 to 150 % of the period (Kubernetes 1.34), so fleets that start together spread out. Not thread-safe.
  */
 final class ReportRule {
     private final Duration period;

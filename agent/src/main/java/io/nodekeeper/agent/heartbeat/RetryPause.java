@@ -9,15 +9,15 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * How long to wait between the tries of one round. Kubernetes does not wait, so a server in trouble gets five calls at
- * once from every node; here a refusal or a broken connection is followed by a short pause. A call that ran out of time
- * has waited enough. Stateless.
+ * The pause between the attempts of one round. Kubernetes does not pause, so an overloaded server gets five calls at
+ * once from every node; here an error response or a broken connection is followed by a short pause. After a timeout
+ * there is none. Stateless.
  */
 final class RetryPause {
     /** Tries of a round, as in Kubernetes. */
     static final int TRIES = 5;
 
-    /** All four pauses together take 2.3 s at most: two rounds fit well into a lease's interval. Chosen. */
+    /** All four pauses together take 2.3 s at most, so two rounds fit into a lease's interval (10 s). */
     private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), Duration.ofMillis(800));
 
     private RetryPause() {}

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class StatusReporter {
     private static final Logger log = LoggerFactory.getLogger(StatusReporter.class);
-    /** A patch in an error message is cut there: logs are for people. Chosen. */
+    /** The longest patch in an error message, in characters; the rest is cut to keep log lines readable. */
     private static final int PATCH_TEXT = 512;
     /** How often a starting node looks whether it became ready (Kubernetes). */
     private static final Duration FAST_PERIOD = Duration.ofMillis(100);
@@ -39,11 +39,11 @@ public final class StatusReporter {
 
     /** How a round ended. */
     public enum Outcome {
-        /** The API knows the status: it was patched, or need not be. */
+        /** The API has the current status: it was patched, or needs no patch. */
         DONE,
-        /** No try worked. */
+        /** All attempts failed. */
         FAILED,
-        /** The server itself says that there is no such Node. */
+        /** The server responded that there is no such Node. */
         GONE
     }
 
@@ -61,7 +61,7 @@ public final class StatusReporter {
     private boolean stopped;
 
     /**
-     * A reporter at rest.
+     * A reporter that is not started yet.
      *
      * @param setters makes the status of a Node; its second argument is what was last told of unschedulable
      * @param tell gets the events whose subject has reached the API
@@ -91,12 +91,14 @@ public final class StatusReporter {
         return running;
     }
 
-    /** From now on looks closely whether the node became ready, so that the first Ready does not wait for a tick. */
+    /**
+     * Starts to check frequently whether the node became ready, so that the first Ready does not wait for the period.
+     */
     public void startFastPath() {
         fast(loop.clock().nanoTime());
     }
 
-    /** No further try begins. */
+    /** Starts no further attempt. */
     public void stop() {
         stopped = true;
     }
@@ -115,7 +117,7 @@ public final class StatusReporter {
                         return CompletableFuture.completedFuture(outcome);
                     }
                     if (index == 0) {
-                        // The first try rests on the cache, which may lag; the next ones ask the server.
+                        // The first attempt uses the cache, which may lag; the next ones read from the server.
                         log.info("Error updating node status, will retry: {}", Failures.text(error));
                     } else {
                         log.error("Error updating node status, will retry: {}", Failures.text(error));

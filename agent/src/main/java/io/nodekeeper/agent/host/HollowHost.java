@@ -12,9 +12,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * A host that does not exist: made-up facts that never change, for load tests and simulations of many nodes. Immutable.
- */
+/** A simulated host with constant facts, for load tests and simulations of many nodes. Immutable. */
 public final class HollowHost implements Host {
     private static final long GIBI = 1L << 30;
     private static final Filesystem DISK =

@@ -7,8 +7,8 @@ import io.nodekeeper.agent.facts.MachineInfo;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The machine that the agent speaks for. Every reading may fail alone and may hang: the agent puts a deadline on each and
- * never waits for one in the status path. Results may come on any thread.
+ * Reads facts about the machine. Each reading may fail or hang by itself: the agent puts a deadline on each and never
+ * waits for one in the status path. Results may come on any thread.
  */
 public interface Host {
 

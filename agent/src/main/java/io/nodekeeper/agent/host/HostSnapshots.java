@@ -22,7 +22,7 @@ public final class HostSnapshots {
     private static final Logger log = LoggerFactory.getLogger(HostSnapshots.class);
     /** As cAdvisor guards statfs; files of /proc and /sys answer in microseconds. */
     private static final Duration READ_DEADLINE = Duration.ofSeconds(2);
-    /** A resolver's own first timeout. Chosen. */
+    /** The default timeout of a resolver's first query (resolv.conf: 5 s). */
     private static final Duration RESOLVE_DEADLINE = Duration.ofSeconds(5);
 
     private final String nodeName;
@@ -41,7 +41,10 @@ public final class HostSnapshots {
         return facts;
     }
 
-    /** Reads everything anew, except the machine once it is known; completes when each has answered or run out of time. */
+    /**
+     * Reads all facts again, except the machine once it is known; completes when each reading has completed or timed
+     * out.
+     */
     public CompletableFuture<Void> refresh() {
         CompletableFuture<Void> machine = facts.machine().value().isPresent()
                 ? CompletableFuture.completedFuture(null)
@@ -101,7 +104,7 @@ public final class HostSnapshots {
             }
         };
         if (future.isDone()) {
-            // Made-up hosts answer at once; thousands of them need no timer for that.
+            // Simulated hosts answer at once; thousands of them need no timer.
             settle(future, get, store);
             return CompletableFuture.completedFuture(null);
         }

@@ -29,7 +29,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class LinuxHost implements Host {
     /** As cAdvisor guards statfs. */
     private static final Duration DEADLINE = Duration.ofSeconds(2);
-    /** A resolver's own first timeout. Chosen. */
+    /** The default timeout of a resolver's first query (resolv.conf: 5 s). */
     private static final Duration RESOLVE_DEADLINE = Duration.ofSeconds(5);
 
     private final LinuxFiles files;
@@ -49,12 +49,12 @@ public final class LinuxHost implements Host {
         this.workers = workers;
     }
 
-    /** The machine's own host name; blocks on the disk. Empty if the kernel does not tell. */
+    /** The machine's host name; blocks on the disk. Empty if it cannot be read. */
     public static String hostname() {
         return new LinuxFiles(Path.of("/")).first("proc/sys/kernel/hostname", "etc/hostname");
     }
 
-    /** How long ago the machine booted; blocks. Zero if the kernel does not tell. */
+    /** The time since the machine booted; blocks. Zero if it cannot be read. */
     public static Duration uptime() {
         String seconds = new LinuxFiles(Path.of("/")).first("proc/uptime").split(" ", 2)[0];
         return seconds.isEmpty() ? Duration.ZERO : Duration.ofMillis((long) (Double.parseDouble(seconds) * 1000));

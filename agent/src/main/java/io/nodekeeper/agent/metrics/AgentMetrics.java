@@ -21,11 +21,13 @@ import java.util.OptionalDouble;
 import java.util.function.Function;
 
 /**
- * What the agent tells Prometheus: under the kubelet's names where it has one, as {@code nodekeeper_agent_*} otherwise.
- * Times are seconds. Thread-safe.
+ * The agent's Prometheus metrics: under the kubelet's names where it has one, as {@code nodekeeper_agent_*}
+ * otherwise. Times are seconds. Thread-safe.
  */
 public final class AgentMetrics implements PlegMetrics, OperationListener {
-    /** Prometheus' default buckets, and on to ten minutes: in the kubelet's, which end at 10 s, a stuck relist is unseen. */
+    /**
+     * Prometheus' default buckets, extended to ten minutes: the kubelet's end at 10 s and do not show a stuck relist.
+     */
     private static final double[] RELISTS = {
         0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 180, 240, 300, 600
     };
@@ -58,18 +60,18 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
             RELISTS);
     private final Histogram podRelists = make.histogram(
             "kubelet_pleg_pod_relist_duration_seconds",
-            "Time that a relist of one pod took, out of its turn.",
+            "Time that a relist of one pod on demand took.",
             RELISTS);
     // The kubelet's counter of this name lacks the suffix that a counter must have here.
     private final Gauge discarded =
-            make.gauge("kubelet_pleg_discard_events", "Pod events that were lost as nobody took them in time.");
+            make.gauge("kubelet_pleg_discard_events", "Pod events that were dropped because the queue of their listener was full.");
     private final Gauge runningPods = make.gauge("kubelet_running_pods", "Pods with a sandbox that is ready.");
     private final Gauge runningContainers =
             make.gauge("kubelet_running_containers", "Containers by their state.", "container_state");
     private final Counter operations = make.counter(
-            "kubelet_runtime_operations_total", "Calls to the container runtime that ended.", "operation_type");
+            "kubelet_runtime_operations_total", "Completed calls to the container runtime.", "operation_type");
     private final Counter operationErrors = make.counter(
-            "kubelet_runtime_operations_errors_total", "Those that failed or ran out of time.", "operation_type");
+            "kubelet_runtime_operations_errors_total", "Calls to the container runtime that failed or timed out.", "operation_type");
     private final Histogram operationDurations = make.histogram(
             "kubelet_runtime_operations_duration_seconds",
             "Time that a call to the container runtime took.",
@@ -77,10 +79,10 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
             "operation_type");
     private final Gauge nodeName = make.gauge("kubelet_node_name", "1, with the node's name.", "node");
     private final Gauge stuckPods =
-            make.gauge("nodekeeper_agent_stuck_pods", "Pods whose state the runtime does not tell in time.");
+            make.gauge("nodekeeper_agent_stuck_pods", "Pods whose state the runtime does not return within its deadline.");
     private final Gauge probeDurations = make.gauge(
             "nodekeeper_agent_network_probe_duration_seconds",
-            "Time that this step of the last probe of the pod network took.",
+            "Duration of this step in the last probe of the pod network.",
             "step");
 
     private volatile OptionalDouble lastSeen = OptionalDouble.empty();
@@ -123,7 +125,7 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
                 () -> probeSuccess);
         make.gauge(
                 "nodekeeper_agent_loop_last_beat_seconds",
-                "Time since this loop of the agent last went round, or since it should have begun.",
+                "Time since the last iteration of this loop of the agent, or since its registration if it has not run yet.",
                 callback -> loops.silences().forEach((loop, silence) -> callback.call(seconds(silence), loop)),
                 "loop");
     }
@@ -169,12 +171,12 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
         operationDurations.labelValues(type).observe(seconds(duration));
     }
 
-    /** How the start goes. */
+    /** Sets the durations of the start. */
     public void startup(StartupTimes times) {
         startup = times;
     }
 
-    /** Whose metrics these are. */
+    /** Sets the node's name. */
     public void nodeName(String name) {
         nodeName.labelValues(name).set(1);
     }
@@ -184,7 +186,7 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
         cgroupVersion = OptionalDouble.of(version);
     }
 
-    /** All that hangs now; what is not named any more is gone. */
+    /** Replaces the counts of culprits. */
     public void culprits(Map<CulpritKey, Integer> counts) {
         culprits = Map.copyOf(counts);
     }
@@ -204,7 +206,7 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
         probeSuccess = OptionalDouble.of(success ? 1 : 0);
     }
 
-    /** Everything in Prometheus' text format, UTF-8. */
+    /** All metrics in Prometheus' text format, UTF-8. */
     public byte[] scrape() {
         ByteArrayOutputStream out = new ByteArrayOutputStream(16_384);
         try {

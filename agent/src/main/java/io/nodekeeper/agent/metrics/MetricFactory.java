@@ -9,7 +9,7 @@ import java.util.OptionalDouble;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Makes registered metrics, all in the same plain way: histograms have classic buckets alone, which cost little memory. */
+/** Creates and registers metrics. Histograms have classic buckets only, which use less memory. */
 record MetricFactory(PrometheusRegistry registry) {
 
     Gauge gauge(String name, String help, String... labels) {
@@ -30,7 +30,7 @@ record MetricFactory(PrometheusRegistry registry) {
                 .register(registry);
     }
 
-    /** A gauge that is looked up at each scrape, on any thread. */
+    /** A gauge whose value is read at each scrape, on any thread. */
     void gauge(String name, String help, Consumer<GaugeWithCallback.Callback> scrape, String... labels) {
         GaugeWithCallback.builder()
                 .name(name)
@@ -40,7 +40,7 @@ record MetricFactory(PrometheusRegistry registry) {
                 .register(registry);
     }
 
-    /** A gauge without labels that is absent until it has a value; a plain one would begin as 0, which is a lie here. */
+    /** A gauge without labels that is absent until it has a value; a plain gauge would report 0. */
     void lateGauge(String name, String help, Supplier<OptionalDouble> value) {
         gauge(name, help, callback -> value.get().ifPresent(callback::call));
     }

@@ -12,7 +12,7 @@ final class OperationType {
     /** Of {@code method}, as CRI names it; also of those that CRI may get one day. */
     static String of(String method) {
         String words = WORD_BEGIN.matcher(method).replaceAll("_").toLowerCase(Locale.ROOT);
-        // The kubelet takes these two words for one.
+        // The kubelet joins these two words.
         return words.replace("pod_sandbox", "podsandbox");
     }
 }

@@ -5,9 +5,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Takes the marks of an agent's start, each of them once: what comes again is no start. As the kubelet does, it counts only
- * a Node that this very process has created; with one that was there before, the last three times stay empty. Times are
- * the monotonic clock's, in ns. Not thread-safe.
+ * Measures an agent's start; only the first call for each step counts. As in the kubelet, the last three times are
+ * set only if this process created the Node. Times are monotonic ns. Not thread-safe.
  */
 public final class StartupTracker {
     private final Duration preKubelet;

@@ -20,10 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tests the pod network by using it: has the runtime set a sandbox up, looks whether it got an address, has it taken down,
- * and reports how that went as a condition of the node. A probe first removes what earlier ones left, be it in an earlier
- * life of the agent; as long as that cannot be done no sandbox is added, so there is never more than one. Probes never
- * overlap. Confined to the loop.
+ * Tests the pod network by using it: creates a sandbox, checks that it has an address, removes it, and reports the
+ * result as a condition of the node. A probe first removes sandboxes of earlier probes, also those of an earlier
+ * process; until that succeeds it creates none, so there is never more than one. Probes never overlap. Confined to
+ * the loop.
  */
 public final class NetworkProbe {
     private static final Logger log = LoggerFactory.getLogger(NetworkProbe.class);
@@ -31,7 +31,7 @@ public final class NetworkProbe {
     private static final String NAMESPACE = "kube-system";
     /** See {@link #NAMESPACE}. */
     private static final String PREFIX = "nodekeeper-network-probe-";
-    /** Spreads the probes of a fleet that was started at once. Chosen. */
+    /** Spreads the probes of nodes that start at the same time over a tenth of the interval. */
     private static final double JITTER = 0.1;
 
     private final String podName;
@@ -80,12 +80,14 @@ public final class NetworkProbe {
         return sandbox.podNamespace().equals(NAMESPACE) && sandbox.podName().startsWith(PREFIX);
     }
 
-    /** Begins to probe, at once. */
+    /** Starts to probe, at once. */
     public void start() {
         rounds = Periodic.start("network probe", loop, interval, JITTER, random, this::round);
     }
 
-    /** Begins no further probe and takes down what the one under way has set up; what remains is the next life's to remove. */
+    /**
+     * Starts no further probe and removes the sandbox of the one under way; the next process removes what remains.
+     */
     public void stop() {
         stopped = true;
         if (rounds != null) {
@@ -108,7 +110,7 @@ public final class NetworkProbe {
         CompletableFuture<Optional<ProbeFinding>> removed = done(Optional.empty());
         for (PodSandbox sandbox : sandboxes) {
             if (isProbe(sandbox)) {
-                log.info("Removing what an earlier network probe left: sandbox {}", sandbox.id());
+                log.info("Removing sandbox {} of an earlier network probe", sandbox.id());
                 removed = removed.thenCompose(wrong -> wrong.isPresent() ? done(wrong) : remove(sandbox.id()));
             }
         }
@@ -143,7 +145,7 @@ public final class NetworkProbe {
                                 removal -> done(Optional.empty())));
     }
 
-    /** Asks, and goes on with the answer; an error is what the result tells. */
+    /** Makes a call and continues with its answer; an error becomes the finding. */
     private <T> CompletableFuture<Optional<ProbeFinding>> call(
             ProbeStep step, RuntimeCall<T> question, Function<T, CompletableFuture<Optional<ProbeFinding>>> then) {
         long start = loop.clock().nanoTime();

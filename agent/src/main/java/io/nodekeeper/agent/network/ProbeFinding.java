@@ -13,12 +13,12 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * What one probe tells of the pod network, and how that becomes the node's condition. Immutable.
+ * The finding of one probe, and the condition that it becomes. Immutable.
  *
  * @param status of the condition: {@code True} is bad
  * @param reason of the condition
  * @param what was done, and how it ended
- * @param detail the runtime's words; may be empty
+ * @param detail the runtime's error message; may be empty
  */
 record ProbeFinding(String status, String reason, String what, String detail) {
     /** Negative, as those of Kubernetes; its NetworkUnavailable is set once by a plugin and says nothing about now. */
@@ -38,10 +38,13 @@ record ProbeFinding(String status, String reason, String what, String detail) {
     /** Ids of sandboxes and names of network namespaces: other ones each time. */
     private static final Pattern IDS =
             Pattern.compile("\\b([0-9a-f]{64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})\\b");
-    /** A plugin's output may be a page. Chosen. */
+    /**
+     * The longest error message in the condition, in characters: a plugin may print a page, and a Node's status is
+     * stored and watched by many.
+     */
     private static final int LONGEST_DETAIL = 512;
 
-    /** What it tells that {@code step} ended with {@code error}; empty if that is as good as success. */
+    /** The finding if {@code step} ends with {@code error}; empty if that counts as success. */
     static Optional<ProbeFinding> of(ProbeStep step, Throwable error) {
         Throwable cause = Failures.cause(error);
         Optional<Code> code =

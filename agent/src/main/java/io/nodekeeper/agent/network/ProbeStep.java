@@ -34,7 +34,10 @@ enum ProbeStep {
         return text;
     }
 
-    /** How long it may take: a CNI plugin on a busy node needs seconds; what the runtime remembers, none. Chosen. */
+    /**
+     * The deadline: 20 s for steps that run a CNI plugin, which takes seconds on a busy node; 10 s for those that the
+     * runtime answers from memory.
+     */
     Duration deadline() {
         return deadline;
     }
@@ -44,12 +47,12 @@ enum ProbeStep {
         return doing;
     }
 
-    /** The condition's reason if it fails; empty if that tells of the runtime alone. */
+    /** The condition's reason if it fails; empty if a failure says nothing about the network. */
     String failed() {
         return failed;
     }
 
-    /** The condition's reason if it does not end; empty if that tells of the runtime alone. */
+    /** The condition's reason if it times out; empty if that says nothing about the network. */
     String hung() {
         return hung;
     }

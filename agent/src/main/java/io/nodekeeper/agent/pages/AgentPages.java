@@ -24,7 +24,10 @@ import java.util.function.Supplier;
  * the agent's loop; a loop that does not answer is itself a failed check. Reads only. Thread-safe once it serves.
  */
 public final class AgentPages implements Pages {
-    /** How long the agent may take to answer; a loop that takes longer stands still. Chosen. */
+    /**
+     * The time in which the agent's loop must answer; a healthy loop needs milliseconds, and probes usually time out
+     * after a few seconds.
+     */
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
 
     private final Supplier<byte[]> metrics;

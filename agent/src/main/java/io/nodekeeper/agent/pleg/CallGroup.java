@@ -10,7 +10,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Calls that go out together, under one deadline. The first error fails them all, and takes back those under way. */
+/**
+ * Calls that are sent together under one deadline. The first error fails the group and cancels the calls under way.
+ */
 final class CallGroup {
     private final ContainerRuntime runtime;
     private final Duration deadline;
@@ -50,7 +52,7 @@ final class CallGroup {
         return Optional.ofNullable(culprit);
     }
 
-    /** Takes back what is under way; {@link #all} fails. */
+    /** Cancels the calls under way; {@link #all} fails. */
     void cancel() {
         failure.cancel(true);
         List.copyOf(sent).forEach(call -> call.cancel(true));

@@ -6,8 +6,8 @@ import java.util.Queue;
 import java.util.function.Consumer;
 
 /**
- * Events on their way to a listener, each in a turn of the loop of its own, so that a slow or faulty listener does not
- * hold up who tells. When the channel is full, events are dropped and counted.
+ * Queues events for a listener and delivers each in its own task on the loop, so that a slow or faulty listener does
+ * not delay the sender. Events that do not fit are dropped and counted.
  */
 final class EventChannel {
     private final Queue<PodEvent> events = new ArrayDeque<>();

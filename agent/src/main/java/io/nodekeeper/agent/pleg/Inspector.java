@@ -3,7 +3,7 @@ package io.nodekeeper.agent.pleg;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Looks into pods after each list. */
+/** Inspects pods after each list. */
 interface Inspector {
 
     /**
@@ -12,6 +12,6 @@ interface Inspector {
      */
     CompletableFuture<Void> listed(List<String> gone, long began);
 
-    /** Begins nothing any more. */
+    /** Starts no further inspection. */
     void stop();
 }

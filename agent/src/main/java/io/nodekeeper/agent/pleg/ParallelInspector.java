@@ -178,7 +178,7 @@ final class ParallelInspector implements Inspector {
             return;
         }
         if (quarantine.holds(record.uid())) {
-            log.info("pod {} can be inspected again", record.ref());
+            log.info("Pod {} can be inspected again", record.ref());
             quarantine.release(record.uid());
             quarantine.hastenAll(loop.clock().nanoTime());
         }
@@ -198,7 +198,7 @@ final class ParallelInspector implements Inspector {
             StuckPod stuck = quarantine.timedOut(
                     record.ref(), call, flight.began, loop.clock().nanoTime());
             if (stuck.tries() == 1) {
-                log.warn("pod {} is stuck: {}", record.ref(), error.getMessage());
+                log.warn("Pod {} is stuck: {}", record.ref(), error.getMessage());
             } else {
                 log.debug("pod {} is still stuck after {} tries: {}", record.ref(), stuck.tries(), error.getMessage());
             }

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 /** A list of all sandboxes and containers, or of those of one pod, under way. */
 record PendingList(CallGroup calls, CompletableFuture<Inventory> inventory) {
 
-    /** Asks for the pod {@code uid}, or for all. */
+    /** Lists the pod {@code uid}, or all pods. */
     static PendingList start(ContainerRuntime runtime, Optional<String> uid, Duration deadline) {
         CallGroup calls = new CallGroup(runtime, deadline);
         CompletableFuture<List<PodSandbox>> sandboxes = calls.send(new RuntimeCall.ListSandboxes(uid));
@@ -20,7 +20,7 @@ record PendingList(CallGroup calls, CompletableFuture<Inventory> inventory) {
         return new PendingList(calls, calls.all().thenApply(done -> new Inventory(sandboxes.join(), containers.join())));
     }
 
-    /** Takes the calls back; the inventory fails. */
+    /** Cancels the calls; the inventory fails. */
     void cancel() {
         calls.cancel();
     }

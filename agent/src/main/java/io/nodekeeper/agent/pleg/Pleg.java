@@ -71,13 +71,13 @@ public final class Pleg {
         }
     }
 
-    /** Begins with the first relist. Once only. */
+    /** Starts with the first relist. To be called once. */
     public void start() {
         startedAt = loop.clock().nanoTime();
         loop.execute(this::relist);
     }
 
-    /** Ends for good; calls under way are taken back. */
+    /** Stops; cancels the calls under way. */
     public void stop() {
         stopped = true;
         if (timer != null) {
@@ -98,7 +98,7 @@ public final class Pleg {
     /** Why the PLEG is unhealthy, as in {@code pleg has yet to be successful}; empty if it is not. */
     public Optional<String> unhealthy() {
         if (lastList != null && config.mode() != PlegConfig.Mode.PARALLEL) {
-            // As Kubernetes has it: the metric stands still while nobody asks.
+            // As in Kubernetes, the metric changes only when the health is read.
             metrics.lastSeen(lastList.time);
         }
         return health.check(facts(), loop.clock().nanoTime());
@@ -139,7 +139,7 @@ public final class Pleg {
         return inventory;
     }
 
-    /** {@code listener} hears all further events, each in a turn of the loop of its own. */
+    /** {@code listener} receives all further events, each in its own task on the loop. */
     public void listen(Consumer<PodEvent> listener) {
         channels.add(new EventChannel(loop, listener, metrics::discarded));
     }

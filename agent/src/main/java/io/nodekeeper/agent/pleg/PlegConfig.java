@@ -36,10 +36,13 @@ public record PlegConfig(
     static final int CHANNEL_CAPACITY = 1000;
     /** Pods whose own list may be outstanding; further ones wait for the list of all (Kubernetes' constant). */
     static final int REQUEST_CAPACITY = 200;
-    /** Lists that a hint calls for begin no closer together (chosen). */
+    /**
+     * The shortest time between lists that hints trigger: it bounds the calls that a runtime with many events causes
+     * (decision 14).
+     */
     static final Duration HINTED_LIST_SPACING = Duration.ofMillis(100);
 
-    /** Nodekeeper's way. Period and threshold are Kubernetes'; the rest is chosen, see decision 14. */
+    /** The parallel algorithm. Period and threshold are Kubernetes'; decision 14 explains the other values. */
     public static final PlegConfig PARALLEL = new PlegConfig(
             Mode.PARALLEL,
             Duration.ofSeconds(1),

@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 
-/** Hears what the PLEG measures; names are those of Kubernetes' metrics. Called on the loop. */
+/** Receives the measurements of the PLEG, under the names of Kubernetes' metrics. Called on the loop. */
 public interface PlegMetrics {
-    /** Nobody listens. */
+    /** Ignores all measurements. */
     PlegMetrics NONE = new PlegMetrics() {};
 
     /** {@code pleg_relist_duration_seconds}: a relist ended, or failed. */

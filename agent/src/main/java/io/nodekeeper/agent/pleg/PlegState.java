@@ -22,7 +22,7 @@ enum PlegState {
         return ready ? RUNNING : EXITED;
     }
 
-    /** What to tell when this state is followed by {@code next}. */
+    /** The event for the change from this state to {@code next}. */
     List<PodEvent.Type> eventsTo(PlegState next) {
         if (this == next) {
             return List.of();

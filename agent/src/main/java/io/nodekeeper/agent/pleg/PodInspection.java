@@ -30,7 +30,7 @@ record PodInspection(CallGroup calls, CompletableFuture<PodStatus> status) {
                 calls, calls.all().thenApply(done -> PodStatus.of(ref, found(sandboxes), found(containers))));
     }
 
-    /** Takes the calls back; the status fails. */
+    /** Cancels the calls; the status fails. */
     void cancel() {
         calls.cancel();
     }

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What is known of a pod from lists: the state up to which events were told, and the newest one. Events are told only once
- * an inspection has succeeded, so that who hears one finds a status at least as new in the cache.
+ * The states of a pod according to lists: the one up to which events were sent, and the newest. Events are sent only
+ * after a successful inspection, so that their receiver finds a status at least as new in the cache.
  */
 final class PodRecord {
     private PodRef ref;
@@ -46,7 +46,7 @@ final class PodRecord {
         return reinspect || !told.isSame(current);
     }
 
-    /** An inspection failed: there must be another one, even if the pod goes back to what it was. */
+    /** An inspection failed: another one is needed, even if the pod returns to its old state. */
     void failed() {
         reinspect = true;
     }

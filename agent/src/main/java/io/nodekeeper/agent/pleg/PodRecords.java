@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** The records of all pods: takes what lists and inspections found, keeps the cache, and tells events. Confined to its loop. */
+/**
+ * The records of all pods: takes the results of lists and inspections, updates the cache and sends events. Confined
+ * to its loop.
+ */
 final class PodRecords {
     private final Map<String, PodRecord> records = new LinkedHashMap<>();
     private final PodStatusCache cache;

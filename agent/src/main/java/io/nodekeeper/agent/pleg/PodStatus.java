@@ -25,7 +25,7 @@ public record PodStatus(
         return new PodStatus(pod, reachable ? sandboxes.getFirst().ips() : List.of(), sandboxes, containers);
     }
 
-    /** A pod that ended keeps the addresses it had: whoever shuts connections down needs them. */
+    /** A pod that ended keeps the addresses it had: components that close its connections need them. */
     PodStatus keepingAddressesOf(PodStatus before) {
         boolean anyReady =
                 sandboxes.stream().anyMatch(status -> status.sandbox().ready());

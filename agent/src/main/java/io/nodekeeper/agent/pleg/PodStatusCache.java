@@ -118,7 +118,7 @@ public final class PodStatusCache {
         List<Waiter> waiting = waiters.get(uid);
         if (waiting != null) {
             Entry entry = get(uid);
-            // A copy: whoever is woken may wait again at once.
+            // A copy: a woken waiter may register again at once.
             for (Waiter waiter : List.copyOf(waiting)) {
                 if (time - waiter.minTime >= 0) {
                     waiter.answer.complete(entry);

@@ -42,7 +42,7 @@ final class Quarantine {
         return held == null || now - held.retryAt >= 0;
     }
 
-    /** Somebody asks for this pod: its next try need not wait. */
+    /** Requests this pod: its next attempt starts without a pause. */
     void hasten(String uid, long now) {
         pods.computeIfPresent(uid, (key, held) -> new Held(held.pod, now));
     }

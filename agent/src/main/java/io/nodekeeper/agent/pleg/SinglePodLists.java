@@ -45,7 +45,7 @@ final class SinglePodLists {
         this.metrics = metrics;
     }
 
-    /** Asks for a list of that pod; false if too many wait already. */
+    /** Requests a list of that pod; false if too many wait already. */
     boolean request(String uid) {
         if (requests.size() >= PlegConfig.REQUEST_CAPACITY && !requests.containsKey(uid)) {
             return false;

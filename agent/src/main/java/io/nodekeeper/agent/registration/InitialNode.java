@@ -14,9 +14,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Makes the Node with which an agent registers: it carries its whole status from the beginning. Stateless. */
+/** Builds the Node object that the agent creates at registration, with its complete status. Stateless. */
 public final class InitialNode {
-    /** Tells the control plane whether it is to attach and detach volumes. */
+    /** Annotation: whether the control plane attaches and detaches volumes. */
     static final String ATTACH_DETACH = "volumes.kubernetes.io/controller-managed-attach-detach";
 
     private static final Taint UNINITIALIZED = new Taint(JsonObject.builder()

@@ -45,8 +45,8 @@ public final class Registration {
     /**
      * A registration at rest.
      *
-     * @param initialNode makes the Node anew for each attempt
-     * @param created is told of the one that was created
+     * @param initialNode builds the Node for each attempt
+     * @param created receives the Node after its creation
      */
     public Registration(
             AgentConfig config, KubeClient client, Supplier<StatusResult> initialNode, Consumer<StatusResult> created) {
@@ -63,7 +63,7 @@ public final class Registration {
         return done;
     }
 
-    /** No further attempt begins. */
+    /** Starts no further attempt. */
     public void stop() {
         stopped = true;
     }
@@ -115,7 +115,7 @@ public final class Registration {
     private CompletableFuture<Outcome> reconcile(Node initial) {
         return client.get(ResourceType.NODES, "", config.nodeName()).thenCompose(stored -> {
             Node existing = new Node(stored);
-            // Without a device manager nobody would ever set a zeroed resource again, so what is there stays.
+            // There is no device manager that could restore a zeroed resource, so existing values stay.
             Optional<Node> wanted = NodeReconciler.apply(existing, initial, true);
             if (wanted.isEmpty()) {
                 return CompletableFuture.completedFuture(Outcome.EXISTED);

@@ -10,14 +10,14 @@ import io.nodekeeper.client.ObjectRef;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Tells of culprits: as events on the node and on the pod that suffers, and as a metric. Confined to its loop. */
+/** Reports culprits: as events on the node and on the affected pod, and as a metric. Confined to its loop. */
 public final class CulpritReporter implements CulpritListener {
     private final String nodeName;
     private final EventRecorder events;
     private final AgentMetrics metrics;
     private final Map<CulpritKey, Integer> counts = new HashMap<>();
 
-    /** News of the culprits on that node. */
+    /** Reports culprits on the node {@code nodeName}. */
     public CulpritReporter(String nodeName, EventRecorder events, AgentMetrics metrics) {
         this.nodeName = nodeName;
         this.events = events;

@@ -14,12 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens to the runtime's events for as long as it has any, and begins anew when the stream ends. Nothing rests on them:
- * they only make a look at a pod come sooner. Confined to its loop.
+ * Subscribes to the runtime's event stream and subscribes again when it ends. Events are hints: they trigger an
+ * earlier inspection of a pod, and correctness never depends on them. Confined to its loop.
  */
 final class EventHints {
     private static final Logger log = LoggerFactory.getLogger(EventHints.class);
-    /** A runtime that restarts is back within a second; one that is gone is not worth more. Chosen. */
+    /** A restarting runtime is back within about a second; 30 s limits the load of retries while it stays away. */
     private static final Backoff AGAIN = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
 
     private final ContainerRuntime runtime;
@@ -64,10 +64,10 @@ final class EventHints {
         if (error != null
                 && Failures.cause(error) instanceof RuntimeCallException refused
                 && refused.code() == RuntimeCallException.Code.UNIMPLEMENTED) {
-            log.info("The runtime tells of no events; each pod is looked at every second all the same");
+            log.info("The runtime does not support events; pods are still listed every second");
             return;
         }
-        log.debug("The runtime's events ended: {}", error == null ? "end of stream" : Failures.text(error));
+        log.debug("The runtime's event stream ended: {}", error == null ? "end of stream" : Failures.text(error));
         timer = loop.schedule(AGAIN.delay(failures++), this::start);
     }
 }

@@ -6,7 +6,7 @@ import io.nodekeeper.agent.facts.RuntimeFacts;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** There is no container runtime, and so nothing to say about it. Stateless. */
+/** For a node without a container runtime: Ready depends on the node alone. Stateless. */
 public final class NoRuntime implements RuntimeView {
     @Override
     public RuntimeFacts facts() {
@@ -40,11 +40,11 @@ public final class NoRuntime implements RuntimeView {
 
     @Override
     public void podCidr(String cidr) {
-        // Nobody wants to know.
+        // No runtime needs it.
     }
 
     @Override
     public void onNews(Runnable listener) {
-        // There will be none.
+        // Nothing ever changes.
     }
 }

@@ -8,12 +8,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the runtime told of the node's pod CIDR: once, unless it refuses; then at every look until it accepts. Kubernetes
- * patches its node at each of these looks; nothing in the status follows from them, so this does not. Confined to its loop.
+ * Passes the node's pod CIDR to the runtime: once, and after a refusal again at every status update until it is
+ * accepted. Kubernetes also patches its Node each time; nothing in the status depends on that, so this class does
+ * not. Confined to its loop.
  */
 final class PodCidr {
     private static final Logger log = LoggerFactory.getLogger(PodCidr.class);
-    /** The runtime writes one file. Chosen. */
+    /** The runtime writes one small file for this call; 10 s covers a busy disk. */
     private static final Duration DEADLINE = Duration.ofSeconds(10);
 
     private final ContainerRuntime runtime;
@@ -34,9 +35,9 @@ final class PodCidr {
             asking = false;
             if (error == null) {
                 accepted = cidr;
-                log.info("The runtime knows the pod CIDR {}", cidr);
+                log.info("The runtime accepted the pod CIDR {}", cidr);
             } else {
-                log.warn("The runtime does not take the pod CIDR {}: {}", cidr, Failures.text(error));
+                log.warn("The runtime rejected the pod CIDR {}: {}", cidr, Failures.text(error));
             }
         });
     }

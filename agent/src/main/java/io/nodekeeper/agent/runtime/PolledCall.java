@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the runtime the same thing again and again, one question at a time, and keeps the newest answer. While it gets none
- * it asks more often at first: 100 ms, doubling to 5 s, as Kubernetes' sync loop waits. Confined to its loop.
+ * Repeats one call to the runtime, one at a time, and keeps the newest answer. Failures shorten the period: it
+ * retries after 100 ms, doubling to 5 s, as Kubernetes' sync loop does. Confined to its loop.
  */
 final class PolledCall<T> {
     private static final Logger log = LoggerFactory.getLogger(PolledCall.class);
@@ -39,12 +39,12 @@ final class PolledCall<T> {
     private boolean stopped;
 
     /**
-     * A question that was not asked yet.
+     * A poll that is not started yet.
      *
-     * @param what what it asks for, as it is logged
-     * @param period from one answer to the next question
-     * @param answered gets each answer; what it throws makes the answer a failure
-     * @param ended runs when a try has ended, however it did
+     * @param what the subject, for log lines
+     * @param period from an answer to the next call
+     * @param answered receives each answer; an exception that it throws counts as a failed call
+     * @param ended runs after each call, successful or not
      */
     PolledCall(
             String what,
@@ -65,7 +65,7 @@ final class PolledCall<T> {
         this.ended = ended;
     }
 
-    /** Asks now, unless a question is under way. */
+    /** Calls now, unless a call is under way. */
     void ask() {
         if (asking || stopped) {
             return;
@@ -80,7 +80,7 @@ final class PolledCall<T> {
         });
     }
 
-    /** Asks no more. */
+    /** Stops polling. */
     void stop() {
         stopped = true;
         if (timer != null) {
@@ -88,7 +88,7 @@ final class PolledCall<T> {
         }
     }
 
-    /** What it asks for. */
+    /** The subject, for log lines. */
     String what() {
         return what;
     }
@@ -98,12 +98,12 @@ final class PolledCall<T> {
         return fact;
     }
 
-    /** Completes once it was answered or the first try has failed. */
+    /** Completes after the first call, successful or not. */
     CompletableFuture<Void> tried() {
         return tried;
     }
 
-    /** Completes once it was answered. */
+    /** Completes after the first successful call. */
     CompletableFuture<Void> known() {
         return known;
     }
@@ -116,7 +116,7 @@ final class PolledCall<T> {
     private void settle(@Nullable Throwable error) {
         if (error == null) {
             if (failures > 0) {
-                log.info("{}: the runtime answers again, after {} failed tries", what, failures);
+                log.info("{}: the runtime answers again after {} failed calls", what, failures);
             }
             failures = 0;
             known.complete(null);

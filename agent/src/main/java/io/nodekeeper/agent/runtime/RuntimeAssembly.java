@@ -44,15 +44,15 @@ public final class RuntimeAssembly {
             RandomGenerator random) {
         connection = new GrpcRuntime(socket, loop);
         workers = new Workers("processes", WORKERS, loop);
-        CallTracker ledger = new CallTracker(connection, loop.clock(), metrics);
+        CallTracker calls = new CallTracker(connection, loop.clock(), metrics);
         PlegConfig algorithm = config.gates().has(AgentFeature.PARALLEL_PLEG)
                 ? PlegConfig.PARALLEL
                 : PlegConfig.reference(config.runtime().requestTimeout());
-        Pleg pleg = new Pleg(ledger, loop, algorithm, metrics);
+        Pleg pleg = new Pleg(calls, loop, algorithm, metrics);
         Optional<CulpritWatch> culprits = config.gates().has(AgentFeature.RUNTIME_CULPRITS)
                 ? Optional.of(new CulpritWatch(
-                        ledger,
-                        ledger,
+                        calls,
+                        calls,
                         () -> ContainerIndex.of(
                                 pleg.inventory().sandboxes(), pleg.inventory().containers()),
                         new LinuxProcesses(Path.of("/"), socket, workers),
@@ -66,7 +66,7 @@ public final class RuntimeAssembly {
                         config.nodeName(),
                         config.rootDir().resolve("network-probe").toString(),
                         config.runtime().networkProbeInterval(),
-                        ledger,
+                        calls,
                         loop,
                         random,
                         metrics))
@@ -74,7 +74,7 @@ public final class RuntimeAssembly {
         watch = new RuntimeWatch(
                 loop,
                 new RuntimeWatch.Parts(
-                        ledger,
+                        calls,
                         pleg,
                         culprits,
                         network,
@@ -84,7 +84,7 @@ public final class RuntimeAssembly {
                                 : Optional.of(config.runtime().requestTimeout())),
                 loops,
                 random);
-        page = new RuntimePage(watch, ledger, pleg, loop.clock());
+        page = new RuntimePage(watch, calls, pleg, loop.clock());
     }
 
     /** What the status reads; to be started by the caller. */

@@ -26,19 +26,19 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the agent knows of its runtime, as JSON for people and tools ({@code /debug/runtime}): calls under way, questions
- * without answers, how fresh each pod's state is, and what hangs. Confined to the agent's loop.
+ * The content of {@code /debug/runtime} as JSON: calls under way, overdue calls, the age of each pod's state, and
+ * what hangs. Confined to the agent's loop.
  */
 public final class RuntimePage implements Supplier<JsonObject> {
     private final RuntimeWatch watch;
-    private final CallTracker ledger;
+    private final CallTracker calls;
     private final Pleg pleg;
     private final Clock clock;
 
     /** A page over these. */
-    public RuntimePage(RuntimeWatch watch, CallTracker ledger, Pleg pleg, Clock clock) {
+    public RuntimePage(RuntimeWatch watch, CallTracker calls, Pleg pleg, Clock clock) {
         this.watch = watch;
-        this.ledger = ledger;
+        this.calls = calls;
         this.pleg = pleg;
         this.clock = clock;
     }
@@ -55,8 +55,8 @@ public final class RuntimePage implements Supplier<JsonObject> {
                                         JsonArray.ofStrings(watch.errors().inOrder()))
                                 .put("listAgeSeconds", seconds(pleg.lastListAge()))
                                 .build())
-                .put("openCalls", array(ledger.open(), this::open))
-                .put("troubles", array(ledger.troubles(Duration.ZERO), this::trouble))
+                .put("openCalls", array(calls.open(), this::open))
+                .put("troubles", array(calls.overdue(Duration.ZERO), this::trouble))
                 .put("pods", pods())
                 .put("culprits", array(watch.culprits(), RuntimePage::culprit))
                 .build();

@@ -17,17 +17,17 @@ import java.util.OptionalLong;
  * @param networkError why pods get no network
  */
 record RuntimeState(OptionalLong lastSync, Optional<String> runtimeError, Optional<String> networkError) {
-    /** Nothing was asked yet. */
+    /** No status call has completed yet. */
     static final RuntimeState UNKNOWN =
             new RuntimeState(OptionalLong.empty(), Optional.empty(), Optional.of("network state unknown"));
 
-    /** From this age on the last good answer counts no more (Kubernetes since 1.5). */
+    /** After this age the last good answer no longer counts (Kubernetes since 1.5). */
     static final Duration THRESHOLD = Duration.ofSeconds(30);
 
     /**
      * The state after an answer.
      *
-     * @throws IllegalArgumentException if the answer does not speak of runtime and network
+     * @throws IllegalArgumentException if the answer lacks the RuntimeReady or NetworkReady condition
      */
     RuntimeState answered(RuntimeStatus status, long now) {
         if (status.conditions().size() < 2) {
@@ -40,7 +40,7 @@ record RuntimeState(OptionalLong lastSync, Optional<String> runtimeError, Option
         return new RuntimeState(runtime.isPresent() ? lastSync : OptionalLong.of(now), runtime, network);
     }
 
-    /** Why the node cannot be ready; {@code pleg} is what ails the pod list, if anything does. */
+    /** The reasons why the node is not ready; {@code pleg} is the PLEG's problem, if any. */
     List<String> runtimeErrors(long now, Optional<String> pleg) {
         List<String> errors = new ArrayList<>();
         if (lastSync.isEmpty()) {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What the status says about the container runtime. Every answer comes from memory, so that no hung call can delay a
+ * What the status reads about the container runtime. All answers come from memory, so no hung call can delay a
  * report. Confined to the agent's loop.
  */
 public interface RuntimeView {
@@ -17,21 +17,21 @@ public interface RuntimeView {
     /** Why the node is not ready as far as the runtime is concerned. */
     ReadyErrors errors();
 
-    /** Whether the errors only say that the process is too young to know. */
+    /** Whether the only errors are that first answers are still missing after the start of this process. */
     boolean starting();
 
-    /** Completes once the first questions have been answered, or have failed. */
+    /** Completes after the first answers or failures. */
     CompletableFuture<Void> known();
 
-    /** Completes when a report may be made: at once, unless the reference's way is asked for. */
+    /** Completes when a report may be sent: at once, or after a version call if the gate RuntimeSnapshots is off. */
     CompletableFuture<Void> beforeReport();
 
     /** Conditions of the node besides Kubernetes' own. */
     List<ConditionReport> conditions();
 
-    /** The node's pod CIDRs, separated by commas, as often as they are looked at. */
+    /** Receives the node's pod CIDRs, separated by commas, at each status update. */
     void podCidr(String cidr);
 
-    /** {@code listener} runs on the loop when the node's status should be looked at before its time. */
+    /** {@code listener} runs on the loop when a status update is due before its period ends. */
     void onNews(Runnable listener);
 }

@@ -25,24 +25,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All that watches the container runtime, put together: questions about itself, its pods, culprits, and the network. Each
- * part asks on its own and waits for no other; what the status says is read from what they know. Confined to its loop.
+ * Combines all parts that watch the container runtime: status, version and images, its pods, culprits, and the pod
+ * network. Each part calls the runtime by itself and waits for no other part; the status reads their last results.
+ * Confined to its loop.
  */
 public final class RuntimeWatch implements RuntimeView {
     private static final Logger log = LoggerFactory.getLogger(RuntimeWatch.class);
     /** Kubernetes' period of runtime checks. */
     private static final Duration STATUS_PERIOD = Duration.ofSeconds(5);
-    /** A healthy runtime answers such questions in milliseconds. Chosen: six tries fit into the 30 s rule. */
+    /**
+     * A healthy runtime answers in milliseconds; six calls of 5 s fit into the 30 s after which a runtime counts as
+     * down.
+     */
     private static final Duration STATUS_DEADLINE = Duration.ofSeconds(5);
-    /** A runtime that was replaced shows itself by then. Chosen. */
+    /**
+     * The version changes only when the runtime is replaced; one minute bounds how long the Node shows the old one.
+     */
     private static final Duration VERSION_PERIOD = Duration.ofSeconds(60);
     /** Kubernetes' period of image lists. */
     private static final Duration IMAGES_PERIOD = Duration.ofSeconds(30);
-    /** A list of some hundred images on a busy disk. Chosen. */
+    /** A list of some hundred images takes seconds on a busy disk; a third of the period leaves room for a retry. */
     private static final Duration IMAGES_DEADLINE = Duration.ofSeconds(10);
-    /** Time makes errors, too: this often the status is compared with what was last said. Chosen. */
+    /**
+     * Some errors appear only because time passes, so the result is compared with the reported one every second: a
+     * change reaches the API 1 s late at most.
+     */
     private static final Duration PULSE = Duration.ofSeconds(1);
-    /** A process that does not know yet may leave its node Ready for that long. Chosen. */
+    /** After a start the node may stay Ready for 10 s, one status period, while first answers are missing. */
     private static final Duration HOLD = Duration.ofSeconds(10);
 
     private final Loop loop;
@@ -69,16 +78,16 @@ public final class RuntimeWatch implements RuntimeView {
     private Runnable onNews = () -> {};
     private Optional<Shown> shown = Optional.empty();
 
-    /** What makes a report worth sending before its time. */
+    /** The parts of the result whose change triggers an early report. */
     private record Shown(boolean ready, String version, List<ConditionReport> conditions) {}
 
     /**
      * What a watch is put together from.
      *
-     * @param culprits empty where nobody looks for them
-     * @param network empty where the network is not probed
-     * @param events whether the runtime's events are listened to
-     * @param liveVersion the deadline of a question for the version that each status waits for, as Kubernetes' does
+     * @param culprits empty if the gate RuntimeCulprits is off
+     * @param network empty if the pod network is not probed
+     * @param events whether to subscribe to the runtime's events
+     * @param liveVersion the deadline of a version call before each status, as in Kubernetes; empty for none
      */
     public record Parts(
             ContainerRuntime runtime,
@@ -88,7 +97,7 @@ public final class RuntimeWatch implements RuntimeView {
             boolean events,
             Optional<Duration> liveVersion) {}
 
-    /** A watch that has not begun. */
+    /** A watch that is not started yet. */
     public RuntimeWatch(Loop loop, Parts parts, LoopMonitor watch, RandomGenerator random) {
         this.loop = loop;
         this.random = random;
@@ -135,7 +144,7 @@ public final class RuntimeWatch implements RuntimeView {
         podCidr = new PodCidr(runtime);
     }
 
-    /** Begins to ask. */
+    /** Starts all parts. */
     public void start() {
         loop.execute(() -> {
             status.ask();
@@ -149,7 +158,7 @@ public final class RuntimeWatch implements RuntimeView {
         });
     }
 
-    /** Asks no more. */
+    /** Stops all parts. */
     public void stop() {
         loop.execute(() -> {
             status.stop();
@@ -246,7 +255,7 @@ public final class RuntimeWatch implements RuntimeView {
                 });
         Shown now = new Shown(errors().inOrder().isEmpty(), versionText(), conditions());
         if (shown.isPresent() && !shown.get().equals(now)) {
-            log.debug("news about the runtime: {}", now);
+            log.debug("The runtime's state changed: {}", now);
             onNews.run();
         }
         shown = Optional.of(now);

@@ -10,11 +10,14 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What must have worked once before the node is ready. Each step goes on trying by itself, so that none holds up another
- * or a report; one that takes long is named. Confined to its loop.
+ * The steps that must succeed once before the node is ready. Each step retries by itself, so none delays another or a
+ * report; late steps are reported by name. Confined to its loop.
  */
 final class StartupSteps {
-    /** A step of a healthy runtime takes milliseconds, that of a busy one seconds. Chosen. */
+    /**
+     * A step takes milliseconds with a healthy runtime and seconds with a busy one; after 15 s, half of the 30 s
+     * after which the runtime counts as down, it is reported as late.
+     */
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
     private final Clock clock;
@@ -41,7 +44,7 @@ final class StartupSteps {
         return this;
     }
 
-    /** What to say of the steps that are late; {@code culprit} is what hangs on this node, if that is known. */
+    /** One message for each late step; {@code culprit} is what hangs on this node, if known. */
     List<String> late(Optional<String> culprit) {
         if (clock.nanoTime() - startedAt < PATIENCE.toNanos()) {
             return List.of();

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 
 /** Sets the node's addresses. Stateless. */
 final class AddressSetter {
-    /** Tells a cloud controller which addresses the node wants. */
+    /** Annotation for a cloud controller: the addresses that the node should have. */
     static final String PROVIDED_IP = "alpha.kubernetes.io/provided-node-ip";
 
     private AddressSetter() {}

@@ -70,7 +70,7 @@ final class MachineSetter {
                     .ifPresent(all -> left.put(
                             resource, all.minus(reserved(resource, all, config)).atLeastZero()));
         }
-        // Huge pages are taken out of the memory at boot, so nobody else can have them.
+        // Huge pages are reserved at boot and not available for other uses.
         Quantity memory = left.getOrDefault("memory", Quantity.ZERO);
         for (var entry : left.entrySet()) {
             if (ResourceList.hugePages(entry.getKey())) {

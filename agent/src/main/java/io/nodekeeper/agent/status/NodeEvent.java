@@ -3,7 +3,7 @@ package io.nodekeeper.agent.status;
 import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.client.ObjectRef;
 
-/** An event about the node that is told once what it speaks of has reached the API. */
+/** An event about the node, sent once the change that it reports has reached the API. */
 public record NodeEvent(String type, String reason, String message) {
 
     /** The usual form: a status of the node. */
@@ -11,7 +11,10 @@ public record NodeEvent(String type, String reason, String message) {
         return new NodeEvent(EventRecorder.NORMAL, reason, "Node " + nodeName + " status is now: " + reason);
     }
 
-    /** Tells it. The UID is the node's name, as Kubernetes to 1.32 has it and as {@code kubectl describe} asks for. */
+    /**
+     * Sends the event. Its UID is the node's name, as in Kubernetes up to 1.32 and as {@code kubectl describe}
+     * expects.
+     */
     public void record(EventRecorder recorder, String nodeName) {
         recorder.record(new ObjectRef("", "Node", "", nodeName, nodeName), type, reason, message);
     }

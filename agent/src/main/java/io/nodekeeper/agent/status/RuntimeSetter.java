@@ -34,7 +34,7 @@ final class RuntimeSetter {
     }
 
     private static JsonArray images(RuntimeFacts runtime, int most, List<String> errors) {
-        // The list of a runtime that does not answer for a while is kept: its images are still there.
+        // The list is kept while the runtime does not answer: its images still exist.
         Optional<List<Image>> known = runtime.images().value();
         if (known.isEmpty()) {
             errors.add("error getting image list: " + runtime.images().error());

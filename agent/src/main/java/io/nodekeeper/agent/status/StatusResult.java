@@ -4,10 +4,10 @@ import io.nodekeeper.api.Node;
 import java.util.List;
 
 /**
- * A status as it should be.
+ * A computed status.
  *
  * @param node the node with it
- * @param events what there is to tell once it is stored
- * @param errors what could not be set, and so stayed as it was
+ * @param events events to send once it is stored
+ * @param errors why some fields could not be set and kept their values
  */
 public record StatusResult(Node node, List<NodeEvent> events, List<String> errors) {}

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Makes a node's status from facts, part after part in Kubernetes' order. Each part may fail alone. Stateless. */
+/**
+ * Computes a node's status from facts, one part after another in Kubernetes' order. Each part may fail by itself.
+ * Stateless.
+ */
 public final class StatusSetters {
     private StatusSetters() {}
 

@@ -112,11 +112,11 @@ class CulpritWatchTest {
         processes(ProcessFixtures.healthy());
         pass(120);
 
-        assertThat(ledger.troubles(Duration.ZERO)).hasSize(1);
+        assertThat(ledger.overdue(Duration.ZERO)).hasSize(1);
         assertThat(watch.culprits()).isEmpty();
         assertThat(heard).hasSize(2);
         pass(60);
-        assertThat(ledger.troubles(Duration.ZERO)).isEmpty();
+        assertThat(ledger.overdue(Duration.ZERO)).isEmpty();
     }
 
     @Test

@@ -16,14 +16,16 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The second half of the diagnosis: what the questions tell that the runtime does not answer. Those that a process explains
- * become evidence against it. Of the others it matters who is answered meanwhile: nobody, then the runtime itself is to
- * blame; all but one pod, then it holds the lock of that pod. Pure.
+ * The second half of the diagnosis: overdue calls. Calls that a hung process explains become its evidence. For the
+ * others it matters which calls are answered meanwhile: if none, the runtime itself hangs; if all but those of one
+ * pod, the runtime holds that pod's lock. Pure.
  */
 final class CallDiagnosis {
-    /** An answer from memory takes a millisecond; a runtime that takes so long is slow. Chosen. */
+    /** An answer from memory takes about 1 ms; 100 times that is slow. */
     private static final Duration SLOW = Duration.ofMillis(100);
-    /** The share of cut periods from which a quota hurts. Chosen. */
+    /**
+     * The share of throttled periods from which a quota counts as the cause: in most periods the runtime had to wait.
+     */
     private static final double THROTTLED = 0.5;
 
     private final DiagnosisInput facts;
@@ -41,7 +43,7 @@ final class CallDiagnosis {
                 .toList();
     }
 
-    /** The given culprits, with the calls that they delay, and those that the calls tell of by themselves. */
+    /** The given culprits with the calls that they delay, and those that only calls indicate. */
     List<Culprit> culprits() {
         if (culprits.stream().noneMatch(known -> known.layer() == Layer.RUNTIME)) {
             runtime().ifPresent(culprits::add);
@@ -60,7 +62,7 @@ final class CallDiagnosis {
             }
         }
         if (pods.size() > 1 && answeredNeighbours().isEmpty()) {
-            culprits.add(nobodyAnswered(pods));
+            culprits.add(noPodAnswered(pods));
         } else {
             pods.values().forEach(waiting -> culprits.add(alone(waiting)));
         }
@@ -68,7 +70,7 @@ final class CallDiagnosis {
         return culprits;
     }
 
-    /** What is to be said of the runtime as a whole. */
+    /** A culprit for the runtime as a whole, if any. */
     private Optional<Culprit> runtime() {
         Optional<ProcessInfo> process = facts.processes().stream()
                 .map(ObservedProcess::info)
@@ -109,7 +111,7 @@ final class CallDiagnosis {
 
     private Optional<Culprit> throttled(Optional<CallOutcome> version) {
         if (version.filter(answer -> answer.took().compareTo(SLOW) >= 0).isEmpty() && late.isEmpty()) {
-            // A quota that nobody feels is what somebody wanted.
+            // A quota that delays no call is intended.
             return Optional.empty();
         }
         return facts.processes().stream()
@@ -153,7 +155,7 @@ final class CallDiagnosis {
                         .toList());
     }
 
-    /** Puts a late call to the account of a culprit that explains it. */
+    /** Adds a late call to the evidence of a culprit that explains it. */
     private boolean attribute(CallOutcome answer, Subject subject) {
         for (int i = 0; i < culprits.size(); i++) {
             Culprit known = culprits.get(i);
@@ -221,7 +223,7 @@ final class CallDiagnosis {
                 .shownBy(evidence);
     }
 
-    private Culprit nobodyAnswered(Map<String, List<CallOutcome>> pods) {
+    private Culprit noPodAnswered(Map<String, List<CallOutcome>> pods) {
         CallOutcome first = pods.values().iterator().next().getFirst();
         Instant since = since(first);
         return Culprit.of(
@@ -247,7 +249,7 @@ final class CallDiagnosis {
                 .delays(answer.call().method());
     }
 
-    /** Calls about single containers or sandboxes that were answered lately. */
+    /** Recent calls about single containers or sandboxes that were answered. */
     private List<CallOutcome> answeredNeighbours() {
         return facts.answers().stream()
                 .filter(answer -> answer.answered()

@@ -7,7 +7,7 @@ import io.nodekeeper.cri.RuntimeCallException;
 import java.time.Duration;
 
 /**
- * What came of a question to the runtime. Immutable.
+ * The outcome of a call to the runtime. Immutable.
  *
  * @param askedAt when, by the monotonic clock in ns; for a late one, the begin of the first late try
  * @param took until the answer; for a late one, what has passed
@@ -23,7 +23,7 @@ public record CallOutcome(RuntimeCall<?> call, long askedAt, Duration took, Kind
         REFUSED,
         /** Not answered yet, or not within its deadline. */
         LATE,
-        /** There was nobody to answer. */
+        /** No process accepted the connection. */
         UNREACHABLE
     }
 
@@ -41,7 +41,7 @@ public record CallOutcome(RuntimeCall<?> call, long askedAt, Duration took, Kind
         return new CallOutcome(call, askedAt, took, kind, Failures.text(error));
     }
 
-    /** A question that the ledger knows to wait. */
+    /** An overdue call of the tracker. */
     public static CallOutcome of(OverdueCall trouble, long now) {
         return new CallOutcome(trouble.call(), trouble.since(), Duration.ofNanos(now - trouble.since()), Kind.LATE, "");
     }

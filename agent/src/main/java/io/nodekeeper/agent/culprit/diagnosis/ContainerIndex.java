@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** What the runtime runs, as its newest lists say. Immutable. */
+/** The runtime's sandboxes and containers by id, from its newest lists. Immutable. */
 public final class ContainerIndex {
     /** Nothing is known. */
     public static final ContainerIndex NONE = of(List.of(), List.of());
@@ -50,7 +50,7 @@ public final class ContainerIndex {
         return Optional.ofNullable(containers.get(id));
     }
 
-    /** The sandbox that an id stands for, be it the sandbox's own or that of a container in it. */
+    /** The sandbox with that id, or the sandbox of the container with that id. */
     Optional<PodSandbox> sandbox(String id) {
         return Optional.ofNullable(
                 sandboxes.get(container(id).map(Container::sandboxId).orElse(id)));

@@ -15,7 +15,7 @@ import java.util.Set;
  * @param summary one sentence that stays the same while the culprit does, without ages
  * @param since when it began, or was first seen, by the wall clock; for people only
  * @param method the call to the runtime that waits because of it, if one is known to
- * @param evidence what was seen, for people
+ * @param evidence observations, for messages
  */
 public record Culprit(
         Layer layer,
@@ -67,7 +67,7 @@ public record Culprit(
                 layer, reason, summary, since, pod, sandboxId, containerId, Optional.of(ref), method, evidence, remedy);
     }
 
-    /** With the words and the begin of an earlier look, which must not change with each. */
+    /** With the summary and the start of an earlier scan, which must not change with each scan. */
     public Culprit as(Culprit first) {
         return new Culprit(
                 layer,
@@ -105,7 +105,7 @@ public record Culprit(
                 layer, reason, summary, since, pod, sandboxId, containerId, process, method, List.copyOf(all), remedy);
     }
 
-    /** Whether nothing shows it but calls that are not answered. */
+    /** Whether unanswered calls are the only evidence. */
     public boolean toldByCalls() {
         return TOLD_BY_CALLS.contains(reason);
     }
@@ -115,7 +115,7 @@ public record Culprit(
         return new Subject(pod, sandboxId, containerId);
     }
 
-    /** The same for as long as it is the same culprit. */
+    /** Identifies the culprit: equal over all scans that show it. */
     public String key() {
         return reason + " "
                 + process.map(ProcessRef::identity)

@@ -16,11 +16,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Names what hangs. Pure: the same facts always give the same culprits.
- *
- * <p>It goes from cause to effect: first the processes that stand still, by themselves a proof, whether or not somebody
- * waits for them; then the questions to the runtime that wait. A question about a pod that a culprit was found for is that
- * culprit's evidence; what nothing explains is a culprit of its own. So each cause is named once.
+ * Finds what hangs. Pure: the same input always gives the same culprits. <p>It goes from cause to effect: first
+ * processes that make no progress, which are proof by themselves, even if no call waits for them; then overdue calls.
+ * A call about a pod that has a culprit becomes that culprit's evidence; a call that nothing explains is a culprit of
+ * its own. So each cause is reported once.
  */
 public final class Diagnosis {
     private final DiagnosisInput facts;
@@ -61,7 +60,7 @@ public final class Diagnosis {
                             Culprit.of(
                                     Layer.RUNTIME,
                                     "RuntimeFrozen",
-                                    "the container runtime " + name(info) + stopped + "; it answers nobody",
+                                    "the container runtime " + name(info) + stopped + "; it answers no call",
                                     since,
                                     remedy),
                             process,
@@ -152,7 +151,7 @@ public final class Diagnosis {
                 : "mend the disk below " + point + " (see dmesg); if it was frozen: fsfreeze -u " + point;
     }
 
-    /** CNI plugins and OCI runtime commands that have run for too long: of each tree the eldest is named. */
+    /** CNI plugins and OCI runtime commands that run for too long; of each process tree the oldest is reported. */
     private void commands() {
         for (ObservedProcess process : facts.processes()) {
             ProcessInfo info = process.info();
@@ -186,7 +185,7 @@ public final class Diagnosis {
         }
     }
 
-    /** Ended processes of containers that their shim, though it runs, does not take leave of. */
+    /** Ended container processes that a running shim does not reap. */
     private void zombies() {
         for (ObservedProcess process : facts.processes()) {
             ProcessInfo info = process.info();
@@ -208,7 +207,7 @@ public final class Diagnosis {
                             "a process of " + subject.text() + " has ended (pid "
                                     + info.ref().pid() + ", state Z), but its shim "
                                     + name(shim.get().info())
-                                    + " has not taken leave of it since " + KubeTime.format(since),
+                                    + " has not reaped it since " + KubeTime.format(since),
                             since,
                             new Remedy.Advice("end the shim: kill -KILL "
                                     + shim.get().info().ref().pid() + "; its pod is lost then")),
@@ -240,7 +239,7 @@ public final class Diagnosis {
         if (own.pod().isPresent()) {
             return own;
         }
-        // A process in a container says by its shim whose it is.
+        // The shim above a container's process identifies its pod.
         ObservedProcess above = byPid.get(info.parent());
         for (int depth = 0; above != null && depth < 64; depth++) {
             Subject there = Subject.of(above.info().ids(), above.info().pod(), facts.workload());
@@ -252,7 +251,7 @@ public final class Diagnosis {
         return own;
     }
 
-    /** A process and all below it, the lowest first, so that nobody is left who holds its pipes. */
+    /** A process and its descendants, the lowest first, so that no descendant keeps pipes open. */
     private List<ProcessRef> tree(ObservedProcess root) {
         List<ProcessRef> tree = new ArrayList<>();
         for (ObservedProcess process : facts.processes()) {
@@ -264,7 +263,7 @@ public final class Diagnosis {
         return tree;
     }
 
-    /** The same without those that come and go, as the sleeps of a waiting script do. */
+    /** The same without short-lived processes, such as the sleeps of a waiting script. */
     private List<ProcessRef> lasting(ObservedProcess root) {
         return tree(root).stream()
                 .filter(ref -> Optional.ofNullable(byPid.get(ref.pid()))

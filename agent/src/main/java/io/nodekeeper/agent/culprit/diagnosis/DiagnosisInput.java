@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * All that a diagnosis is made from. Immutable.
+ * The input of a diagnosis. Immutable.
  *
  * @param processes the runtime's own, with what was seen of them before
  * @param answers what came of the questions to the runtime, the newest of each
@@ -20,7 +20,7 @@ public record DiagnosisInput(List<ObservedProcess> processes, List<CallOutcome> 
         return new DiagnosisInput(processes, answers, workload, socket, clock.nanoTime(), clock.wallTime());
     }
 
-    /** The wall time so long ago. */
+    /** The wall time {@code age} ago. */
     Instant ago(Duration age) {
         return wall.minus(age);
     }

@@ -3,15 +3,15 @@ package io.nodekeeper.agent.culprit.diagnosis;
 import java.time.Duration;
 
 /**
- * How long something may last before it counts as a hang. All values chosen so that a culprit is named within 20 s of the
- * fault. Immutable.
+ * How long a state may last before it counts as a hang. Each value leaves room for two scans, so that a culprit is
+ * reported within 20 s of the fault. Immutable.
  *
  * @param stopped a process in state T, over at least two looks
  * @param command a CNI plugin or OCI runtime command, by its age; ordinary ones end within a second
  * @param stalled a thread in state D that did not run once, over at least {@code stalledLooks} looks
- * @param zombie an ended container process that its shim does not take leave of
- * @param call a question to the runtime that it answers from memory
- * @param slowCall one that starts or stops something
+ * @param zombie an ended container process that its shim does not reap
+ * @param call a call that the runtime answers from memory
+ * @param slowCall a call that starts or stops something
  */
 public record HangThresholds(
         Duration stopped,
@@ -22,8 +22,8 @@ public record HangThresholds(
         Duration call,
         Duration slowCall) {
 
-    /** For the agent, which looks every few seconds. */
-    public static final HangThresholds PATROL = new HangThresholds(
+    /** For the agent, which scans every few seconds. */
+    public static final HangThresholds AGENT = new HangThresholds(
             Duration.ofSeconds(4),
             Duration.ofSeconds(8),
             Duration.ofSeconds(9),
@@ -33,8 +33,8 @@ public record HangThresholds(
             Duration.ofSeconds(10));
 
     /**
-     * For somebody in front of a terminal: two looks a few seconds apart. Its remedy for a command kills, so that a command
-     * that is slow and right gets more time than on patrol.
+     * For {@code nodekeeper doctor}: two scans a few seconds apart. Its remedy for a command kills it, so a slow
+     * command gets more time than in the agent.
      */
     public static final HangThresholds DOCTOR = new HangThresholds(
             Duration.ofSeconds(2),

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A process together with what the looks before saw of it. Immutable.
+ * A process with its history over earlier scans. Immutable.
  *
  * @param stopped how long it has been seen in state T; empty if it is not, or was seen so but once
  * @param zombie the same for state Z
@@ -21,6 +21,6 @@ public record ObservedProcess(
         List<Stuck> stuck,
         Optional<Double> throttled) {
 
-    /** A thread that stands still: for how long, and over how many looks. */
+    /** A thread that makes no progress: for how long, and over how many scans. */
     record Stuck(Stall stall, Duration lasted, int looks) {}
 }

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What looks at the processes have seen so far: a state that lasts is told from one that comes and goes. What one look does
- * not see is forgotten. Not thread-safe.
+ * Compares successive scans to tell lasting states from passing ones. A state that a scan does not show is forgotten.
+ * Not thread-safe.
  */
 public final class ProcessHistory {
     /** Something seen of a process, since when and how often in a row. */
@@ -24,7 +24,7 @@ public final class ProcessHistory {
     private Map<String, CpuPeriods> periods = new HashMap<>();
     private Set<String> owned = new HashSet<>();
 
-    /** Adds a look of {@code now}, monotonic ns; returns the runtime's own processes with what is known of each. */
+    /** Adds the scan at {@code now}, monotonic ns, and returns the runtime's own processes with their history. */
     public List<ObservedProcess> look(List<ProcessInfo> processes, Set<String> ids, long now) {
         Map<String, First> next = new HashMap<>();
         Map<String, CpuPeriods> nextPeriods = new HashMap<>();
@@ -32,7 +32,7 @@ public final class ProcessHistory {
         List<ObservedProcess> sightings = new ArrayList<>();
         for (ProcessInfo info : processes) {
             String process = info.ref().identity();
-            // What was under the runtime once stays its own when the runtime dies.
+            // A process that was a child of the runtime still belongs to it after the runtime dies.
             if (!info.own() && !owned.contains(process) && info.ids().stream().noneMatch(ids::contains)) {
                 continue;
             }

@@ -4,7 +4,7 @@ import io.nodekeeper.agent.culprit.scan.ProcessRef;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What to do about a culprit: the least that helps. Immutable. */
+/** The least intrusive action that removes a culprit. Immutable. */
 public sealed interface Remedy {
     /** What is left to do when the runtime itself hangs: a person has to restart it. */
     Remedy RESTART_RUNTIME = new Advice("restart the container runtime, e.g. systemctl restart containerd");
@@ -12,7 +12,7 @@ public sealed interface Remedy {
     /** What a person would type or do. */
     String text();
 
-    /** End these processes with SIGKILL, in this order; nobody needs them to end well. */
+    /** Kill these processes with SIGKILL, in this order. */
     record KillProcesses(List<ProcessRef> processes) implements Remedy {
         @Override
         public String text() {
@@ -20,7 +20,7 @@ public sealed interface Remedy {
         }
     }
 
-    /** Let a stopped process go on with SIGCONT. */
+    /** Continue a stopped process with SIGCONT. */
     record ContinueProcess(ProcessRef process) implements Remedy {
         @Override
         public String text() {
@@ -28,7 +28,7 @@ public sealed interface Remedy {
         }
     }
 
-    /** Have the runtime remove a sandbox and what is in it by force; the pod is started anew by whoever wants it. */
+    /** Have the runtime remove a sandbox and its containers by force; the pod's owner starts it again. */
     record RemoveSandbox(String id) implements Remedy {
         @Override
         public String text() {
@@ -36,7 +36,7 @@ public sealed interface Remedy {
         }
     }
 
-    /** Something that only a person should do. */
+    /** An action that only a person should take. */
     record Advice(String text) implements Remedy {}
 
     private static String pids(List<ProcessRef> processes) {

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** What the cgroup of a process tells. Immutable. */
+/** Reads the cgroup files of a process. Immutable. */
 record CgroupFiles(ProcFiles files) {
 
     /** The ids of containers in its path, outermost first. */

@@ -28,7 +28,10 @@ public final class CommandLines {
             "restore");
 
     private static final Pattern ID = Pattern.compile("[0-9a-f]{64}");
-    /** What is kept of a command line. Chosen. */
+    /**
+     * The longest command line to keep, in characters: it contains the program, the action and the id, and fits into
+     * an event.
+     */
     private static final int LONGEST = 300;
 
     private CommandLines() {}
@@ -61,7 +64,7 @@ public final class CommandLines {
         return Optional.empty();
     }
 
-    /** The socket that a shim was told; empty for what is no shim. */
+    /** The socket in a shim's arguments; empty for other commands. */
     static Optional<String> shimSocket(List<String> arguments) {
         return isShim(arguments) ? option(arguments, "-address") : Optional.empty();
     }

@@ -13,14 +13,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The processes of a runtime on the Linux machine that this process runs on. A scan reads one line for each process of the
- * machine, and more only of those that are the runtime's. Reading the memory of a stuck process can hang: then that scan
- * is given up, the process is left alone from then on, and the next scan runs on another worker. Thread-safe.
+ * The processes of the runtime on this Linux machine. A scan reads one line for each process of the machine, and more
+ * only for the runtime's. Reading the memory of a stuck process can hang: such a scan is abandoned, the process is
+ * skipped from then on, and the next scan runs on another worker. Thread-safe.
  */
 public final class LinuxProcesses implements ProcessTable {
-    /** A scan takes milliseconds. Chosen. */
+    /** The deadline of a scan: a scan takes milliseconds, so one that takes this long hangs. */
     private static final Duration DEADLINE = Duration.ofSeconds(2);
-    /** Hung scans beyond which no further worker is risked. Chosen. */
+    /** The most hung scans, each of which blocks a worker; with more, scanning stops. */
     private static final int MOST_HUNG = 2;
 
     private final ProcFiles files;

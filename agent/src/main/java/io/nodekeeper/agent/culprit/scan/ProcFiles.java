@@ -17,7 +17,7 @@ import java.util.Optional;
  * @param root {@code /}, or a copy of the files for tests
  */
 record ProcFiles(Path root) {
-    /** The longest file that is read; an environment or a list of mounts may be as long. Chosen. */
+    /** The longest file that is read, in bytes: environments and lists of mounts are rarely longer. */
     private static final int LONGEST = 1 << 18;
 
     /** A line of {@code stat}: what is known of every process and thread without asking further. */

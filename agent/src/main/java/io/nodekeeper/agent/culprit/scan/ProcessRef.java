@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.culprit.scan;
 
 /**
- * One process, told apart from a later one with the same pid. Immutable.
+ * One process, distinguished from a later one with the same pid. Immutable.
  *
  * @param startTicks when it was started, in clock ticks since the machine's boot
  * @param command its arguments joined by blanks, shortened; may change when the process executes another program

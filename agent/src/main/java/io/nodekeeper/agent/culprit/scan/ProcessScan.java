@@ -16,8 +16,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * One look at all processes. Who belongs to the runtime follows from the parents: the runtime listens on its socket, a shim
- * names that socket or one of its sandboxes, and whatever is below them is theirs. Blocks; one scan is for one thread.
+ * One scan of all processes. Membership follows from the parents: the runtime listens on its socket, a shim names
+ * that socket or one of its sandboxes, and their descendants belong to the runtime. Blocks; one instance serves one
+ * thread.
  */
 final class ProcessScan {
     /** What is read of a process once, as long as it runs the same program. */
@@ -134,7 +135,7 @@ final class ProcessScan {
     private Optional<ProcessRole> role(Program program, Optional<ProcessRole> above) {
         boolean oci = CommandLines.isOciRuntime(program.arguments());
         if (above.isEmpty()) {
-            // Whoever started it is gone.
+            // Its parent has ended.
             if (program.cni().containsKey("CNI_COMMAND")) {
                 return Optional.of(ProcessRole.CNI_PLUGIN);
             }

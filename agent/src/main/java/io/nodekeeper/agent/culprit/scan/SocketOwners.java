@@ -15,7 +15,10 @@ import java.util.Optional;
  * process means looking at all open files of all processes, so it is done only when the process that was found is gone. Not thread-safe.
  */
 final class SocketOwners {
-    /** Looks that pass before a search without result is done again: about a minute. Chosen. */
+    /**
+     * Scans to skip after a search without result: about a minute, since a search reads the open files of all
+     * processes.
+     */
     private static final int PAUSE = 12;
 
     private record Owner(int pid, long startTicks) {}

@@ -12,13 +12,13 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What the kernel tells of threads in uninterruptible sleep. Touches no file system but {@code /proc}: paths are compared
- * as text, for following them might hang as the thread does. Immutable.
+ * Reads what the kernel reports about threads in uninterruptible sleep. It touches no file system but {@code /proc}:
+ * paths are compared as text, because following them might hang like the thread. Immutable.
  */
 record StallFiles(ProcFiles files) {
-    /** Threads that are told of one process; one is enough to name it. Chosen. */
+    /** The most threads to report per process; one is enough to identify the cause. */
     private static final int THREADS = 4;
-    /** Open files that are looked at. Chosen. */
+    /** The most open files to examine per process: a bound on the cost of one scan. */
     private static final int OPEN = 64;
 
     /** A line of {@code mountinfo}. */

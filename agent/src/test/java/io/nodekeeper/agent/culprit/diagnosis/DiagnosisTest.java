@@ -105,7 +105,7 @@ class DiagnosisTest {
         assertThat(culprit.reason()).isEqualTo("RuntimeFrozen");
         assertThat(culprit.summary())
                 .isEqualTo("the container runtime containerd (pid 100) is stopped (state T)"
-                        + " since 2026-11-21T18:00:05Z; it answers nobody");
+                        + " since 2026-11-21T18:00:05Z; it answers no call");
         assertThat(culprit.remedy())
                 .isEqualTo(new Remedy.ContinueProcess(ProcessFixtures.runtime('T').ref()));
     }
@@ -377,7 +377,7 @@ class DiagnosisTest {
     private List<Culprit> culprits() {
         return Diagnosis.of(
                 new DiagnosisInput(seen, answers, ProcessFixtures.WORKLOAD, "/run/c.sock", now(), START.plusSeconds(seconds)),
-                HangThresholds.PATROL);
+                HangThresholds.AGENT);
     }
 
     private Culprit only() {
