@@ -156,6 +156,13 @@ final class PodWorld {
         }
     }
 
+    /** The controller gives up its work, as at the end of its lead. */
+    void stop() {
+        Process running = Objects.requireNonNull(process);
+        running.loop.execute(running.workload::stop);
+        advance(Duration.ZERO);
+    }
+
     void freeze() {
         if (process != null) {
             process.loop.freeze();
