@@ -101,4 +101,27 @@ class ProofsTest {
         assertThat(log.lines()).hasSize(1);
         assertThat(proofs.size()).isEqualTo(2);
     }
+
+    @Test
+    void nodeThatAnotherLookSettledIsNoFault() {
+        // The order of looks is any: in some of these rounds the one that throws comes last.
+        for (int round = 0; round < 60; round++) {
+            Proofs proofs = new Proofs();
+            NodeHealth settled = new NodeHealth("settled");
+            LogLines log = LogLines.of(Proofs.class);
+            proofs.add(one, () -> {
+                proofs.sweep(settled);
+                return true;
+            });
+            proofs.add(settled, () -> true);
+            proofs.add(other, () -> {
+                throw new IllegalStateException("planted");
+            });
+
+            proofs.sweep();
+
+            assertThat(log.lines()).hasSize(1);
+            assertThat(proofs.size()).isEqualTo(1);
+        }
+    }
 }

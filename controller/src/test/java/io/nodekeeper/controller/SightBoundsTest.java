@@ -296,6 +296,17 @@ class SightBoundsTest {
     }
 
     @Test
+    void otherWriteOfThisProcessStandsInForTheCanary() {
+        begin();
+        ticks(1, 4);
+        guard.answered(s(5));
+        guard.otherWrite(s(5), s(2), s(5));
+
+        assertThat(guard.means()).isEqualTo(ObserverGuard.Means.WRITES);
+        assertThat(guard.judgement(s(5))).isEqualTo(Judgement.WRITES);
+    }
+
+    @Test
     void betterProofWithinTheToleranceKeepsRenewalsFromCounting() {
         begin();
         guard.answered(s(3));
