@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** The exact bounds of what a window keeps, and what it tells of it. A change costs 160 bytes and the version before. */
@@ -77,6 +79,68 @@ class WindowTest {
 
             assertThat(put(window, 5, "/registry/d/x", 0)).containsExactly(2L);
         }
+    }
+
+    @Test
+    void resourceLosesNoMoreThanWhatIsTooMuch() {
+        for (boolean memory : new boolean[] {true, false}) {
+            Window window = window(10, NO_BOUND, memory ? 1_280 : NO_BOUND, memory ? NO_BOUND : 1_280);
+            for (int i = 1; i <= 4; i++) {
+                assertThat(put(window, i, "/registry/a/" + i, 0)).isEmpty();
+            }
+
+            assertThat(put(window, 5, "/registry/a/5", 0)).containsExactly(1L);
+        }
+    }
+
+    @Test
+    void boundThatIsReachedSaysWhichResourceTakesMost() {
+        // The resource a takes 320 bytes of memory and of disk; b 160 of memory, and 360 of disk.
+        Window stored = window(10, NO_BOUND, 640, 839);
+        fill(stored);
+        assertThat(put(stored, 4, "/registry/c/x", 0)).as("840 bytes on disk").containsExactly(3L);
+
+        Window memory = window(10, NO_BOUND, 959, NO_BOUND);
+        fill(memory);
+        put(memory, 4, "/registry/c/x", 0);
+        put(memory, 5, "/registry/d/x", 0);
+        assertThat(put(memory, 6, "/registry/e/x", 0)).as("960 bytes of memory").containsExactly(1L);
+    }
+
+    private static void fill(Window window) {
+        put(window, 1, "/registry/a/x", 0);
+        put(window, 2, "/registry/a/y", 0);
+        Entry before = Entry.stored("/registry/b/x", 200, new NoValues(), 1, 1);
+        window.take(window.plan(
+                List.of(new Event(3, "/registry/b/x", Optional.of(before), Optional.empty()))));
+    }
+
+    private record NoValues() implements Values {
+        @Override
+        public byte[] read(String key, long revision) {
+            throw new AssertionError(key);
+        }
+
+        @Override
+        public boolean cached(long revision) {
+            return false;
+        }
+    }
+
+    @Test
+    void otherThreadsReadAfterEachChange() {
+        Window window = window(10, NO_BOUND, NO_BOUND, NO_BOUND);
+        put(window, 1, "/registry/a/x", 0);
+        assertThat(elsewhere(window)).isEqualTo(1);
+
+        window.begin(5, List.of());
+        assertThat(elsewhere(window)).isZero();
+    }
+
+    private static int elsewhere(Window window) {
+        return CompletableFuture.supplyAsync(() -> list(window, "/registry/a/", 0).size())
+                .orTimeout(30, TimeUnit.SECONDS)
+                .join();
     }
 
     @Test
@@ -159,12 +223,14 @@ class WindowTest {
         window.begin(9, List.of(new Entry("/registry/b/y", new byte[3], 5, 8)));
 
         assertThat(told).containsExactly("compacted 1");
+        tell(window, 10, "/registry/a/z");
+        assertThat(told).as("that watch is over").hasSize(1);
         assertThat(window.get("/registry/a/x")).isEmpty();
         assertThat(window.get("/registry/b/y")).isPresent();
-        assertThat(window.revision()).isEqualTo(9);
+        assertThat(window.revision()).isEqualTo(10);
         assertThatThrownBy(() -> window.changes("/registry/a/", 8, 10, 1_000))
                 .isInstanceOf(StoreException.Compacted.class);
-        assertThat(window.changes("/registry/a/", 9, 10, 1_000).events()).isEmpty();
+        assertThat(window.changes("/registry/a/", 9, 10, 1_000).events()).hasSize(1);
         assertThatThrownBy(() -> list(window, "/registry/b/", 8)).isInstanceOf(StoreException.Compacted.class);
     }
 
