@@ -1,10 +1,13 @@
 package io.nodekeeper.simulator;
 
+import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.controller.ControllerConfig;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
@@ -13,8 +16,13 @@ import java.util.random.RandomGenerator;
  */
 final class NodeFaults {
     private static final long HOUR_NANOS = Duration.ofHours(1).toNanos();
-    /** A Node that is replaced by hand is so at most this long before or after its deadline, when it may be under judgement. */
-    private static final Duration ABOUT_DEADLINE = Duration.ofSeconds(1);
+    /**
+     * A Node that is replaced by hand is so about its deadline, when it may be under judgement: from this long before the grace
+     * after the crash has passed, as the last renewal was up to 10 s before the crash.
+     */
+    private static final Duration BEFORE_GRACE = Duration.ofSeconds(11);
+    /** Up to this long after it. */
+    private static final Duration AFTER_GRACE = Duration.ofSeconds(1);
     /** For so long controllers do not hear of nodes when one is replaced: longer than the judgement of one takes. */
     private static final Duration UNHEARD = Duration.ofSeconds(3);
 
@@ -87,24 +95,41 @@ final class NodeFaults {
         admin.delete(ResourceType.NODES, "", node, JsonObject.EMPTY);
     }
 
-    /** A dead node's object makes room for another one of its name, which the controllers hear of late. */
+    /**
+     * A dead node's object makes room for another one of its name, which the controllers hear of late. Every other one is
+     * restored with the status of the one before, if that is Ready, as from a backup: nobody has been silent under its UID.
+     */
     private void replace(String node, Duration outage, double moment) {
         Duration deadline = ControllerConfig.DEFAULT.nodeMonitorGracePeriod();
-        Duration at = deadline.minus(ABOUT_DEADLINE).plusNanos((long) (2 * moment * ABOUT_DEADLINE.toNanos()));
+        Duration at = deadline.minus(BEFORE_GRACE)
+                .plusNanos((long) (moment * BEFORE_GRACE.plus(AFTER_GRACE).toNanos()));
+        boolean restored = outages % 2 == 0;
         crash(node, outage.plus(at).plus(UNHEARD));
         cluster.later(at, () -> {
             for (int number = 1; number <= options.controllers(); number++) {
                 cluster.stallWatch(SimController.name(number), ResourceType.NODES.plural());
             }
-            delete(node);
-            cluster.trace().add(node, "is created by hand");
-            admin.create(
-                    ResourceType.NODES, "", JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("name", node)));
+            admin.get(ResourceType.NODES, "", node)
+                    .handle((old, error) -> error == null && restored && isReady(old) ? old.object("status") : JsonObject.EMPTY)
+                    .thenAccept(status -> {
+                        delete(node);
+                        cluster.trace().add(node, status.isEmpty() ? "is created by hand" : "is restored by hand");
+                        admin.create(
+                                ResourceType.NODES,
+                                "",
+                                JsonObject.EMPTY
+                                        .with("metadata", JsonObject.EMPTY.with("name", node))
+                                        .with("status", status));
+                    });
         });
         cluster.later(at.plus(UNHEARD), () -> {
             for (int number = 1; number <= options.controllers(); number++) {
                 cluster.resumeWatch(SimController.name(number), ResourceType.NODES.plural());
             }
         });
+    }
+
+    private static boolean isReady(JsonObject node) {
+        return new Node(node).ready().map(Condition::status).equals(Optional.of(Condition.TRUE));
     }
 }
