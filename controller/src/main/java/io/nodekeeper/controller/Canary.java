@@ -282,7 +282,7 @@ final class Canary {
                         mine.prompt = guard.acknowledged(at, now.nanos());
                         listener.took(Hop.CANARY_WRITE, now.nanos() - at);
                     } else if (Failures.cause(error) instanceof ApiException answer) {
-                        guard.answered(now.nanos());
+                        guard.refused(concernsNodes(answer), now.nanos());
                         if (answer.code() < 500) {
                             // Nothing was stored, so nothing will be seen.
                             sent.remove(mine);
@@ -290,6 +290,16 @@ final class Canary {
                         warn(error);
                     }
                 });
+    }
+
+    /**
+     * Whether the nodes' renewals may be refused for the same reason: overload, an error of the server, or a webhook. Other
+     * refusals, such as a missing right, concern this request.
+     */
+    private static boolean concernsNodes(ApiException answer) {
+        return answer.code() == 429
+                || answer.code() >= 500
+                || answer.getMessage() != null && answer.getMessage().contains("admission webhook");
     }
 
     /** Once: the condition of sight says so for as long as it lasts. */

@@ -149,6 +149,8 @@ final class ObserverGuard {
     }
 
     private static final long NEVER = Long.MIN_VALUE / 2;
+    /** Periods of the canary, 1 s each by default, between two renewals of a node, 10 s by Kubernetes' defaults. */
+    private static final long RENEWALS = 10;
 
     private final boolean on;
     private final long period;
@@ -186,6 +188,8 @@ final class ObserverGuard {
     private long ackedAt = NEVER;
     private long ackCameAt = NEVER;
     private long answeredAt = NEVER;
+    /** When a canary was last refused for a reason that may hold up the nodes' renewals, too. */
+    private long refusedForNodesAt = NEVER;
     private long aliveAt = NEVER;
 
     private ObserverGuard(boolean on, Duration period, Duration tolerance) {
@@ -299,6 +303,14 @@ final class ObserverGuard {
         aliveAt = now;
     }
 
+    /** A canary was refused, {@code forNodes} if nodes' renewals may be refused for the same reason. */
+    void refused(boolean forNodes, long now) {
+        answered(now);
+        if (forNodes) {
+            refusedForNodesAt = now;
+        }
+    }
+
     /** The server answered something at all. */
     void alive(long now) {
         aliveAt = now;
@@ -355,11 +367,15 @@ final class ObserverGuard {
 
     /**
      * Leases were read after this process had sent a write to another lease at {@code sentAt}, which was acknowledged within
-     * the tolerance.
+     * the tolerance. That proves nothing about the nodes' renewals while canaries, which are leases beside theirs, are refused
+     * for a reason that may concern them.
      *
      * @param interval the longer one of the times between two such writes and between two such readings
      */
     void otherWrite(long sentAt, long interval, long now) {
+        if (now - refusedForNodesAt <= RENEWALS * period) {
+            return;
+        }
         proveBeside(sentAt, Means.WRITES, interval, now);
     }
 
