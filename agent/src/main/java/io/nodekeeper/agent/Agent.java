@@ -1,7 +1,7 @@
 package io.nodekeeper.agent;
 
-import io.nodekeeper.agent.eviction.EvictionSignal;
 import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.eviction.EvictionSignal;
 import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.eviction.PressureMonitor;
 import io.nodekeeper.agent.facts.HostFacts;
@@ -213,8 +213,8 @@ public final class Agent {
 
     private void judgePressures() {
         pressureBeat.beat();
-        Set<Pressure> now =
-                pressureRule.observe(EvictionSignal.levels(snapshots.facts()), loop.clock().nanoTime());
+        Set<Pressure> now = pressureRule.observe(
+                EvictionSignal.levels(snapshots.facts()), loop.clock().nanoTime());
         if (!now.equals(pressures)) {
             log.info("Node {}: pressures are now {}", config.nodeName(), now);
             pressures = now;

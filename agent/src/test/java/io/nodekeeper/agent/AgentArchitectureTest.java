@@ -106,8 +106,8 @@ class AgentArchitectureTest {
 
     private static Set<JavaClass> topLevel() {
         return CLASSES.stream()
-                .filter(type ->
-                        type.getEnclosingClass().isEmpty() && !type.getSimpleName().equals("package-info"))
+                .filter(type -> type.getEnclosingClass().isEmpty()
+                        && !type.getSimpleName().equals("package-info"))
                 .collect(Collectors.toSet());
     }
 

@@ -32,7 +32,10 @@ record AuditEvent(
     long bytes() {
         long text = request.uri().length()
                 + request.headers().values().stream().mapToLong(String::length).sum();
-        return 1_024 + text + request.body().length + (response instanceof ApiResponse.Full full ? full.body().length : 0);
+        return 1_024
+                + text
+                + request.body().length
+                + (response instanceof ApiResponse.Full full ? full.body().length : 0);
     }
 
     /** The event in Kubernetes' form, audit.k8s.io/v1. */

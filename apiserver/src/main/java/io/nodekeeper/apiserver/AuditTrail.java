@@ -35,6 +35,7 @@ final class AuditTrail {
         ApiResponse kept = response instanceof ApiResponse.Full
                 ? response
                 : new ApiResponse.Full(response.status(), Map.of(), new byte[0]);
-        return new AuditEvent(stage, auditId, request.withoutBody(), info, received, now, user, impersonated, decision, kept);
+        return new AuditEvent(
+                stage, auditId, request.withoutBody(), info, received, now, user, impersonated, decision, kept);
     }
 }

@@ -162,9 +162,7 @@ final class Mutations {
     /** What is applied creates the object if it has no UID yet. */
     private JsonObject completed(Resource resource, RequestInfo.Target target, JsonObject object) {
         JsonObject tolerating = defaultTolerations.admit(resource, target, object);
-        return object.object("metadata").text("uid").isEmpty()
-                ? admitted(resource, target, tolerating)
-                : tolerating;
+        return object.object("metadata").text("uid").isEmpty() ? admitted(resource, target, tolerating) : tolerating;
     }
 
     private static ApiException badOption(String why) {

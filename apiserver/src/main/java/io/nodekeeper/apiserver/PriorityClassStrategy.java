@@ -45,9 +45,7 @@ final class PriorityClassStrategy implements Strategy {
             }
             if (value > MOST) {
                 errors.add(FieldError.invalid(
-                        "value",
-                        Long.toString(value),
-                        "maximum allowed value of a user defined priority is " + MOST));
+                        "value", Long.toString(value), "maximum allowed value of a user defined priority is " + MOST));
             }
         }
         String policy = object.text("preemptionPolicy");

@@ -46,8 +46,7 @@ record ReviewSelectors(Map<String, String> selected, String error) {
                         one.text("key"),
                         one.array("values").strings().findFirst().orElse("")));
         if (known.size() < required.size()) {
-            faults.add(PATH + "fieldSelector " + (known.isEmpty() ? "" : "partially ")
-                    + "ignored due to parse error");
+            faults.add(PATH + "fieldSelector " + (known.isEmpty() ? "" : "partially ") + "ignored due to parse error");
         }
         try {
             LabelSelector.parse(labels.text("rawSelector"));

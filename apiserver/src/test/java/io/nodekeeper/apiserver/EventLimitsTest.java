@@ -29,7 +29,8 @@ class EventLimitsTest {
                 user,
                 "POST",
                 "/api/v1/namespaces/" + namespace + "/events",
-                "{\"metadata\":{\"name\":\"" + name + "\"},\"involvedObject\":{\"kind\":\"Pod\",\"namespace\":\"" + namespace
+                "{\"metadata\":{\"name\":\"" + name + "\"},\"involvedObject\":{\"kind\":\"Pod\",\"namespace\":\""
+                        + namespace
                         + "\",\"name\":\"p\",\"uid\":\"u\",\"apiVersion\":\"v1\"},\"source\":{\"component\":\"kubelet\",\"host\":\""
                         + host + "\"},\"reason\":\"R\",\"type\":\"Normal\"}");
     }
@@ -47,8 +48,10 @@ class EventLimitsTest {
         TestServer server = server(type);
         server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"other\"}}");
         // given a burst
-        assertThat(event(server, TestServer.ADMIN, "default", "a", "n1").status()).isEqualTo(201);
-        assertThat(event(server, TestServer.ADMIN, "default", "b", "n1").status()).isEqualTo(201);
+        assertThat(event(server, TestServer.ADMIN, "default", "a", "n1").status())
+                .isEqualTo(201);
+        assertThat(event(server, TestServer.ADMIN, "default", "b", "n1").status())
+                .isEqualTo(201);
         // when one more is written
         Answer refused = event(server, TestServer.ADMIN, "default", "c", "n1");
         // then it is refused as by Kubernetes, and is not stored
@@ -61,18 +64,22 @@ class EventLimitsTest {
         // and what has another key is not
         assertThat(event(server, TestServer.ADMIN, "other", "d", "n1").status()).isEqualTo(namespaces ? 201 : 429);
         assertThat(event(server, BOB, "default", "e", "n1").status()).isEqualTo(users ? 201 : 429);
-        assertThat(event(server, TestServer.ADMIN, "default", "f", "n2").status()).isEqualTo(sources ? 201 : 429);
+        assertThat(event(server, TestServer.ADMIN, "default", "f", "n2").status())
+                .isEqualTo(sources ? 201 : 429);
         // and after a second there is one more
         server.time.advance(Duration.ofSeconds(1));
-        assertThat(event(server, TestServer.ADMIN, "default", "g", "n1").status()).isEqualTo(201);
+        assertThat(event(server, TestServer.ADMIN, "default", "g", "n1").status())
+                .isEqualTo(201);
     }
 
     @Test
     void patchesAndTheNewerFormOfEventsShareTheLimitAndDeletionsDoNot() {
         TestServer server = server("Server");
         String newer = "/apis/events.k8s.io/v1/namespaces/default/events";
-        assertThat(event(server, TestServer.ADMIN, "default", "a", "n1").status()).isEqualTo(201);
-        assertThat(server.patch(TestServer.MERGE, "/api/v1/namespaces/default/events/a", "{\"count\":2}").status())
+        assertThat(event(server, TestServer.ADMIN, "default", "a", "n1").status())
+                .isEqualTo(201);
+        assertThat(server.patch(TestServer.MERGE, "/api/v1/namespaces/default/events/a", "{\"count\":2}")
+                        .status())
                 .isEqualTo(200);
         Answer third = server.post(
                 newer,

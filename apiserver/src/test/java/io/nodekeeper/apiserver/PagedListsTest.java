@@ -45,7 +45,8 @@ class PagedListsTest {
             Answer made = server.post(
                     "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
                     "{\"metadata\":{\"name\":\"b" + (100 + i)
-                            + "\"},\"spec\":{\"minAvailable\":1,\"selector\":{\"matchLabels\":{\"app\":\"" + (i == 99 ? "web" : "x")
+                            + "\"},\"spec\":{\"minAvailable\":1,\"selector\":{\"matchLabels\":{\"app\":\""
+                            + (i == 99 ? "web" : "x")
                             + "\"}}}}");
             assertThat(made.status()).as(made.text()).isEqualTo(201);
         }

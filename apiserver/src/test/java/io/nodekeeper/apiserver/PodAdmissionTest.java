@@ -71,21 +71,24 @@ class PodAdmissionTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "'priorityClassName':'none' | no PriorityClass with name none was found",
-        "'priority':5 | the integer value of priority (5) must not be provided in pod spec; priority admission controller"
-                + " computed 0 from the given PriorityClass name",
-        "'priorityClassName':'system-node-critical','priority':5 | the integer value of priority (5) must not be provided"
-                + " in pod spec; priority admission controller computed 2000001000 from the given PriorityClass name",
-        "'preemptionPolicy':'Never' | the string value of PreemptionPolicy (Never) must not be provided in pod spec;"
-                + " priority admission controller computed PreemptLowerPriority from the given PriorityClass name",
-        "'runtimeClassName':'none' | pod rejected: RuntimeClass \"none\" not found",
-        "'overhead':{'cpu':'1'} | pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
-        "'runtimeClassName':'heavy','overhead':{'cpu':'1'} | pod rejected: Pod's Overhead doesn't match RuntimeClass's"
-                + " defined Overhead",
-        "'runtimeClassName':'heavy','nodeSelector':{'zone':'b'} | conflict:"
-                + " runtimeClass.scheduling.nodeSelector[zone] = a; pod.spec.nodeSelector[zone] = b",
-    }, quoteCharacter = '`')
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "'priorityClassName':'none' | no PriorityClass with name none was found",
+                "'priority':5 | the integer value of priority (5) must not be provided in pod spec; priority admission controller"
+                        + " computed 0 from the given PriorityClass name",
+                "'priorityClassName':'system-node-critical','priority':5 | the integer value of priority (5) must not be provided"
+                        + " in pod spec; priority admission controller computed 2000001000 from the given PriorityClass name",
+                "'preemptionPolicy':'Never' | the string value of PreemptionPolicy (Never) must not be provided in pod spec;"
+                        + " priority admission controller computed PreemptLowerPriority from the given PriorityClass name",
+                "'runtimeClassName':'none' | pod rejected: RuntimeClass \"none\" not found",
+                "'overhead':{'cpu':'1'} | pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+                "'runtimeClassName':'heavy','overhead':{'cpu':'1'} | pod rejected: Pod's Overhead doesn't match RuntimeClass's"
+                        + " defined Overhead",
+                "'runtimeClassName':'heavy','nodeSelector':{'zone':'b'} | conflict:"
+                        + " runtimeClass.scheduling.nodeSelector[zone] = a; pod.spec.nodeSelector[zone] = b",
+            },
+            quoteCharacter = '`')
     void aPodThatContradictsItsClassesIsForbidden(String spec, String why) {
         runtime("heavy", ",'overhead':{'podFixed':{'cpu':'250m'}},'scheduling':{'nodeSelector':{'zone':'a'}}");
         Answer answer = pod(spec);
@@ -112,8 +115,7 @@ class PodAdmissionTest {
         assertThat(spec.object("overhead")).hasToString("{\"cpu\":\"250m\",\"memory\":\"1Gi\"}");
         assertThat(spec.object("nodeSelector")).hasToString("{\"disk\":\"ssd\",\"zone\":\"a\"}");
         assertThat(spec.array("tolerations").objects().map(one -> one.text("key")))
-                .containsExactly(
-                        "own", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "heavy");
+                .containsExactly("own", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "heavy");
     }
 
     @Test
@@ -130,14 +132,17 @@ class PodAdmissionTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "big | 'value':1000000001 | value: Invalid value: 1000000001: maximum allowed value of a user defined priority is"
-                + " 1000000000",
-        "system-own | 'value':1 | metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for"
-                + " system use only. error: priority class name is reserved for system use: system-own",
-        "odd | 'value':1,'preemptionPolicy':'Always' | preemptionPolicy: Unsupported value: \"Always\": supported values:"
-                + " \"PreemptLowerPriority\", \"Never\"",
-    }, quoteCharacter = '`')
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "big | 'value':1000000001 | value: Invalid value: 1000000001: maximum allowed value of a user defined priority is"
+                        + " 1000000000",
+                "system-own | 'value':1 | metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for"
+                        + " system use only. error: priority class name is reserved for system use: system-own",
+                "odd | 'value':1,'preemptionPolicy':'Always' | preemptionPolicy: Unsupported value: \"Always\": supported values:"
+                        + " \"PreemptLowerPriority\", \"Never\"",
+            },
+            quoteCharacter = '`')
     void aPriorityClassIsChecked(String name, String fields, String why) {
         Answer answer = post(PRIORITIES, "{'metadata':{'name':'" + name + "'}," + fields + "}");
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);
@@ -157,21 +162,25 @@ class PodAdmissionTest {
         assertThat(changed.message()).endsWith("value: Forbidden: may not be changed in an update.");
         Answer policy = server.patch(TestServer.MERGE, PRIORITIES + "/one", "{\"preemptionPolicy\":\"Never\"}");
         assertThat(policy.message()).endsWith("preemptionPolicy: Invalid value: \"Never\": field is immutable");
-        assertThat(server.patch(TestServer.MERGE, PRIORITIES + "/one", "{\"description\":\"d\"}").status())
+        assertThat(server.patch(TestServer.MERGE, PRIORITIES + "/one", "{\"description\":\"d\"}")
+                        .status())
                 .isEqualTo(200);
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "'overhead':{'podFixed':{'cpu':'-1'}} | overhead.podFixed[cpu]: Invalid value: \"-1\": must be greater than or"
-                + " equal to 0",
-        "'overhead':{'podFixed':{'gold':'1'}} | overhead.podFixed[gold]: Invalid value: \"gold\": must be a standard"
-                + " resource for containers",
-        "'scheduling':{'tolerations':[{'key':'a','operator':'Some'}]} | scheduling.tolerations[0].operator: Unsupported"
-                + " value: \"Some\": supported values: \"Equal\", \"Exists\"",
-        "'scheduling':{'tolerations':[{'key':'a','operator':'Exists'},{'key':'a','operator':'Exists'}]} |"
-                + " scheduling.tolerations[1]: Duplicate value: {\"key\":\"a\",\"operator\":\"Exists\"}",
-    }, quoteCharacter = '`')
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "'overhead':{'podFixed':{'cpu':'-1'}} | overhead.podFixed[cpu]: Invalid value: \"-1\": must be greater than or"
+                        + " equal to 0",
+                "'overhead':{'podFixed':{'gold':'1'}} | overhead.podFixed[gold]: Invalid value: \"gold\": must be a standard"
+                        + " resource for containers",
+                "'scheduling':{'tolerations':[{'key':'a','operator':'Some'}]} | scheduling.tolerations[0].operator: Unsupported"
+                        + " value: \"Some\": supported values: \"Equal\", \"Exists\"",
+                "'scheduling':{'tolerations':[{'key':'a','operator':'Exists'},{'key':'a','operator':'Exists'}]} |"
+                        + " scheduling.tolerations[1]: Duplicate value: {\"key\":\"a\",\"operator\":\"Exists\"}",
+            },
+            quoteCharacter = '`')
     void aRuntimeClassIsChecked(String fields, String why) {
         Answer answer = post(RUNTIMES, "{'metadata':{'name':'r'},'handler':'h'," + fields + "}");
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);

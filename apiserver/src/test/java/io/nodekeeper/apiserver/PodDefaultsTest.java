@@ -83,27 +83,34 @@ class PodDefaultsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-        // The annotation, the profile of the container, of the pod; the annotation and the profile that come of it.
-        " | {'type':'RuntimeDefault'} | {} | runtime/default | {'type':'RuntimeDefault'}",
-        " | {'type':'Localhost','localhostProfile':'a'} | {} | localhost/a | {'type':'Localhost','localhostProfile':'a'}",
-        " | {} | {'type':'Unconfined'} | unconfined | {}",
-        "localhost/a | {} | {} | localhost/a | {'type':'Localhost','localhostProfile':'a'}",
-        "unconfined | {} | {'type':'RuntimeDefault'} | unconfined | {'type':'Unconfined'}",
-        "runtime/default | {} | {'type':'RuntimeDefault'} | runtime/default | {}",
-        " | {} | {} | | {}",
-    })
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                // The annotation, the profile of the container, of the pod; the annotation and the profile that come of
+                // it.
+                " | {'type':'RuntimeDefault'} | {} | runtime/default | {'type':'RuntimeDefault'}",
+                " | {'type':'Localhost','localhostProfile':'a'} | {} | localhost/a | {'type':'Localhost','localhostProfile':'a'}",
+                " | {} | {'type':'Unconfined'} | unconfined | {}",
+                "localhost/a | {} | {} | localhost/a | {'type':'Localhost','localhostProfile':'a'}",
+                "unconfined | {} | {'type':'RuntimeDefault'} | unconfined | {'type':'Unconfined'}",
+                "runtime/default | {} | {'type':'RuntimeDefault'} | runtime/default | {}",
+                " | {} | {} | | {}",
+            })
     void anAppArmorProfileIsSaidInBothForms(
             String annotation, String own, String shared, String expected, String profile) {
         String key = "container.apparmor.security.beta.kubernetes.io/c";
-        String body = "{'metadata':{'name':'p'" + (annotation == null ? "" : ",'annotations':{'" + key + "':'" + annotation + "'}")
+        String body = "{'metadata':{'name':'p'"
+                + (annotation == null ? "" : ",'annotations':{'" + key + "':'" + annotation + "'}")
                 + "},'spec':{'securityContext':{" + (shared.equals("{}") ? "" : "'appArmorProfile':" + shared)
-                + "},'containers':[{'name':'c','image':'i'" + (own.equals("{}") ? "" : ",'securityContext':{'appArmorProfile':" + own + "}") + "}]}}";
+                + "},'containers':[{'name':'c','image':'i'"
+                + (own.equals("{}") ? "" : ",'securityContext':{'appArmorProfile':" + own + "}") + "}]}}";
 
         JsonObject pod = server.post(PODS, body.replace('\'', '"')).json();
 
         assertThat(pod.object("metadata").object("annotations").text(key)).isEqualTo(expected == null ? "" : expected);
-        assertThat(container(pod).object("securityContext").object("appArmorProfile")).isEqualTo(json(profile));
+        assertThat(container(pod).object("securityContext").object("appArmorProfile"))
+                .isEqualTo(json(profile));
     }
 
     @Test

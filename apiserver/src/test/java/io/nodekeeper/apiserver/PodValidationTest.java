@@ -196,7 +196,9 @@ class PodValidationTest {
     }
 
     private static List<String> below(String path, String errors) {
-        return Stream.of(errors.split("; (?=\\.|: )")).map(error -> path + error).toList();
+        return Stream.of(errors.split("; (?=\\.|: )"))
+                .map(error -> path + error)
+                .toList();
     }
 
     @ParameterizedTest

@@ -21,8 +21,12 @@ class QuantitiesTest {
 
     private static String memory(Answer answer) {
         assertThat(answer.status()).as(answer.text()).isLessThan(300);
-        JsonObject container =
-                answer.json().object("spec").array("containers").objects().findFirst().orElseThrow();
+        JsonObject container = answer.json()
+                .object("spec")
+                .array("containers")
+                .objects()
+                .findFirst()
+                .orElseThrow();
         return container.object("resources").object("requests").text("memory");
     }
 
@@ -52,12 +56,15 @@ class QuantitiesTest {
     void anEqualAmountInAnotherFormIsNoChange() {
         Answer created = server.post(PODS, pod("\"1Gi\""));
         JsonObject other = created.json()
-                .update("spec", spec -> io.nodekeeper.apiserver.pods.Fields.each(
-                        spec,
-                        "containers",
-                        container -> container.update(
-                                "resources",
-                                resources -> resources.update("requests", all -> all.with("memory", "1024Mi")))));
+                .update(
+                        "spec",
+                        spec -> io.nodekeeper.apiserver.pods.Fields.each(
+                                spec,
+                                "containers",
+                                container -> container.update(
+                                        "resources",
+                                        resources ->
+                                                resources.update("requests", all -> all.with("memory", "1024Mi")))));
         Answer updated = server.put(PODS + "/p", other.toString());
         assertThat(updated.status()).as(updated.text()).isEqualTo(200);
         assertThat(updated.version()).isEqualTo(created.version());
@@ -70,12 +77,14 @@ class QuantitiesTest {
                 TestServer.STRATEGIC,
                 "/api/v1/nodes/n1/status",
                 "{\"status\":{\"capacity\":{\"memory\":\"2048Ki\",\"cpu\":\"2000m\"}}}");
-        assertThat(patched.json().object("status").object("capacity")).hasToString("{\"memory\":\"2Mi\",\"cpu\":\"2\"}");
+        assertThat(patched.json().object("status").object("capacity"))
+                .hasToString("{\"memory\":\"2Mi\",\"cpu\":\"2\"}");
         Answer applied = server.patch(
                 Bodies.APPLY,
                 "/api/v1/nodes/n1/status?fieldManager=m&force=true",
                 "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"},\"status\":{\"capacity\":{\"cpu\":\"3000m\"}}}");
-        assertThat(applied.json().object("status").object("capacity").text("cpu")).isEqualTo("3");
+        assertThat(applied.json().object("status").object("capacity").text("cpu"))
+                .isEqualTo("3");
     }
 
     /** A pod that an earlier version stored as it was given can still be updated. */
@@ -89,8 +98,7 @@ class QuantitiesTest {
                 .getBytes(java.nio.charset.StandardCharsets.UTF_8);
         server.store.put(key, old, entry.modRevision());
         server.settle();
-        Answer patched = server.patch(
-                TestServer.MERGE, PODS + "/p", "{\"spec\":{\"activeDeadlineSeconds\":10}}");
+        Answer patched = server.patch(TestServer.MERGE, PODS + "/p", "{\"spec\":{\"activeDeadlineSeconds\":10}}");
         assertThat(patched.status()).as(patched.text()).isEqualTo(200);
         assertThat(memory(patched)).isEqualTo("1Gi");
         assertThat(created.status()).isEqualTo(201);

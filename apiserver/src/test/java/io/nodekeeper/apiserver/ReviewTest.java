@@ -126,25 +126,31 @@ class ReviewTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-        "'fieldSelector':{'rawSelector':'spec.nodeName=n1'} | {'allowed':true}",
-        "'fieldSelector':{'requirements':[{'key':'spec.nodeName','operator':'In','values':['n1']}]} | {'allowed':true}",
-        "'fieldSelector':{'requirements':[{'key':'spec.nodeName','operator':'In','values':['n1']},{'key':'x','operator':'Near'}]} | {'allowed':true,'evaluationError':'spec.resourceAttributes.fieldSelector partially ignored due to parse error'}",
-        "'fieldSelector':{'rawSelector':'spec.nodeName=n1'},'labelSelector':{'rawSelector':'!!'} | {'allowed':true,'evaluationError':'spec.resourceAttributes.labelSelector ignored due to parse error'}",
-    })
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "'fieldSelector':{'rawSelector':'spec.nodeName=n1'} | {'allowed':true}",
+                "'fieldSelector':{'requirements':[{'key':'spec.nodeName','operator':'In','values':['n1']}]} | {'allowed':true}",
+                "'fieldSelector':{'requirements':[{'key':'spec.nodeName','operator':'In','values':['n1']},{'key':'x','operator':'Near'}]} | {'allowed':true,'evaluationError':'spec.resourceAttributes.fieldSelector partially ignored due to parse error'}",
+                "'fieldSelector':{'rawSelector':'spec.nodeName=n1'},'labelSelector':{'rawSelector':'!!'} | {'allowed':true,'evaluationError':'spec.resourceAttributes.labelSelector ignored due to parse error'}",
+            })
     void aSelectorOfAReviewNarrowsWhatIsAsked(String selector, String status) {
         assertThat(status(TestServer.ADMIN, "subjectaccessreviews", pods(selector)))
                 .hasToString(status.replace('\'', '"'));
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-        "'fieldSelector':{'rawSelector':'spec.nodeName=n2'} | ",
-        "'fieldSelector':{'rawSelector':'spec.nodeName!=n1'} | ",
-        "'fieldSelector':{'rawSelector':'spec.nodeName'} | spec.resourceAttributes.fieldSelector ignored due to parse error",
-        "'fieldSelector':{'requirements':[{'key':'spec.nodeName','operator':'NotIn','values':['n1']}]} | ",
-        "'fieldSelector':{'requirements':[{'key':'spec.nodeName','operator':'In','values':['n1','n2']}]} | spec.resourceAttributes.fieldSelector ignored due to parse error",
-    })
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "'fieldSelector':{'rawSelector':'spec.nodeName=n2'} | ",
+                "'fieldSelector':{'rawSelector':'spec.nodeName!=n1'} | ",
+                "'fieldSelector':{'rawSelector':'spec.nodeName'} | spec.resourceAttributes.fieldSelector ignored due to parse error",
+                "'fieldSelector':{'requirements':[{'key':'spec.nodeName','operator':'NotIn','values':['n1']}]} | ",
+                "'fieldSelector':{'requirements':[{'key':'spec.nodeName','operator':'In','values':['n1','n2']}]} | spec.resourceAttributes.fieldSelector ignored due to parse error",
+            })
     void aSelectorThatDoesNotNarrowGrantsNothing(String selector, String error) {
         JsonObject status = status(TestServer.ADMIN, "subjectaccessreviews", pods(selector));
         assertThat(status.bool("allowed")).isFalse();
@@ -152,12 +158,15 @@ class ReviewTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-        "'fieldSelector':{} | spec.resourceAttributes.fieldSelector.requirements: Required value: when spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required",
-        "'labelSelector':{'rawSelector':'a=b','requirements':[{'key':'a','operator':'Exists'}]} | spec.resourceAttributes.labelSelector.rawSelector: Invalid value: \"a=b\": may not specified at the same time as requirements",
-        "'labelSelector':{'requirements':[{'key':'a','operator':'In'}]} | spec.resourceAttributes.labelSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
-        "'fieldSelector':{'requirements':[{'key':'','operator':'Exists'}]} | spec.resourceAttributes.fieldSelector.requirements[0].key: Required value: must be specified",
-    })
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "'fieldSelector':{} | spec.resourceAttributes.fieldSelector.requirements: Required value: when spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required",
+                "'labelSelector':{'rawSelector':'a=b','requirements':[{'key':'a','operator':'Exists'}]} | spec.resourceAttributes.labelSelector.rawSelector: Invalid value: \"a=b\": may not specified at the same time as requirements",
+                "'labelSelector':{'requirements':[{'key':'a','operator':'In'}]} | spec.resourceAttributes.labelSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+                "'fieldSelector':{'requirements':[{'key':'','operator':'Exists'}]} | spec.resourceAttributes.fieldSelector.requirements[0].key: Required value: must be specified",
+            })
     void aWrongSelectorIsRefused(String selector, String why) {
         Answer answer = ask(TestServer.ADMIN, "subjectaccessreviews", pods(selector));
         assertThat(answer.status()).as(answer.text()).isEqualTo(422);

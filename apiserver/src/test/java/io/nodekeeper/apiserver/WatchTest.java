@@ -248,8 +248,8 @@ class WatchTest {
         assertThat(watch.brief()).containsExactly("ADDED p2@6");
     }
 
-    private static final String INITIAL =
-            NODES + "&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&resourceVersion=";
+    private static final String INITIAL = NODES
+            + "&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&resourceVersion=";
 
     @Test
     void aWatchWithInitialEventsWaitsForItsVersion() {

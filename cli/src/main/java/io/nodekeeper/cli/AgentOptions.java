@@ -2,8 +2,8 @@ package io.nodekeeper.cli;
 
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
-import io.nodekeeper.agent.config.ConfigFile;
 import io.nodekeeper.agent.config.AgentFeature;
+import io.nodekeeper.agent.config.ConfigFile;
 import io.nodekeeper.agent.config.RuntimeConfig;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Names;
@@ -38,7 +38,8 @@ final class AgentOptions implements Checked {
         }
     }
 
-    private static final Pattern TAINT = Pattern.compile("([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)");
+    private static final Pattern TAINT =
+            Pattern.compile("([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)");
 
     @Option(
             names = {"--node-name", "--hostname-override"},
@@ -144,11 +145,10 @@ final class AgentOptions implements Checked {
         nodeIp.ifPresent(text -> checkNodeIp(text, faults));
         labels.forEach((key, value) -> {
             Names.qualifiedFault(key)
-                    .ifPresent(fault -> faults.require(
-                            false, "--node-labels has the key \"" + key + "\": " + fault));
+                    .ifPresent(fault -> faults.require(false, "--node-labels has the key \"" + key + "\": " + fault));
             Names.labelValueFault(value)
-                    .ifPresent(fault -> faults.require(
-                            false, "--node-labels has the value \"" + value + "\": " + fault));
+                    .ifPresent(
+                            fault -> faults.require(false, "--node-labels has the value \"" + value + "\": " + fault));
         });
         gates.check(faults);
         for (String taint : taints) {
@@ -172,7 +172,8 @@ final class AgentOptions implements Checked {
         Matcher taint = TAINT.matcher(text);
         return taint.matches()
                 && Names.qualifiedFault(taint.group(1)).isEmpty()
-                && Names.labelValueFault(Optional.ofNullable(taint.group(2)).orElse("")).isEmpty();
+                && Names.labelValueFault(Optional.ofNullable(taint.group(2)).orElse(""))
+                        .isEmpty();
     }
 
     /**

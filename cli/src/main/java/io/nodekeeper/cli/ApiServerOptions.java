@@ -1,12 +1,12 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.apiserver.DefaultTolerations;
 import io.nodekeeper.apiserver.EventLimitsFile;
 import io.nodekeeper.apiserver.FeatureGate;
 import io.nodekeeper.apiserver.RequestOptions;
 import io.nodekeeper.apiserver.eventratelimit.EventLimits;
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.store.StoreLimits;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -236,8 +236,8 @@ final class ApiServerOptions implements Checked {
         faults.address("--bind-address", bindAddress);
         tlsSans.forEach(name -> faults.require(
                 Issuer.isAddress(name)
-                        || Names.subdomainFault((name.startsWith("*.") ? name.substring(2) : name)
-                                        .toLowerCase(Locale.ROOT))
+                        || Names.subdomainFault(
+                                        (name.startsWith("*.") ? name.substring(2) : name).toLowerCase(Locale.ROOT))
                                 .isEmpty(),
                 "--tls-san has \"" + name + "\"; expected a DNS name or an IP address"));
         faults.require(

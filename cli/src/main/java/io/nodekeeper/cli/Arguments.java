@@ -43,7 +43,9 @@ final class Arguments {
         String option = argument.startsWith("-") && equals > 0
                 ? argument.substring(0, equals)
                 : index > 0 ? arguments[index - 1] : "";
-        boolean good = option.startsWith("-") && option.length() <= 100 && fault(option).isEmpty();
+        boolean good = option.startsWith("-")
+                && option.length() <= 100
+                && fault(option).isEmpty();
         return good ? option : "argument " + (index + 1);
     }
 

@@ -123,7 +123,8 @@ final class ControllerProcess {
             throws IOException {
         historyDir.ifPresentOrElse(
                 dir -> log.info("decisions are kept in {}", dir),
-                () -> log.info("decisions are kept in memory until this process ends; --history-dir keeps them longer"));
+                () -> log.info(
+                        "decisions are kept in memory until this process ends; --history-dir keeps them longer"));
         ControllerProcess process = new ControllerProcess(access, options, elected, historyDir);
         Optional<InetSocketAddress> address = options.history.address().socket();
         if (address.isPresent()) {

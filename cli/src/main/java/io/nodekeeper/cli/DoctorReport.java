@@ -150,7 +150,8 @@ final class DoctorReport {
                 .findFirst()
                 .orElse("no runtime");
         return runtime + (runtimes > 1 ? " and " + (runtimes - 1) + " more" : "") + ", shims " + count(ProcessRole.SHIM)
-                + ", in containers " + count(ProcessRole.CONTAINER) + ", OCI runtime commands " + count(ProcessRole.OCI_RUNTIME)
+                + ", in containers " + count(ProcessRole.CONTAINER) + ", OCI runtime commands "
+                + count(ProcessRole.OCI_RUNTIME)
                 + ", CNI plugins " + count(ProcessRole.CNI_PLUGIN);
     }
 

@@ -1,8 +1,8 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.apiserver.StoredResources;
 import io.nodekeeper.apiserver.encryption.EncryptionConfiguration;
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import io.nodekeeper.time.Randoms;
 import java.io.IOException;

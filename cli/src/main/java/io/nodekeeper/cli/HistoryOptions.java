@@ -48,9 +48,10 @@ final class HistoryOptions implements Checked {
      * @param server the API server, as clusters must not share a directory
      */
     Optional<Path> directory(Map<String, String> environment, URI server) {
-        return directory(environment).or(() -> stateHome(environment)
-                .map(home -> home.resolve(Path.of("nodekeeper", "controller", name(server), "history")))
-                .filter(HistoryOptions::isUsable));
+        return directory(environment)
+                .or(() -> stateHome(environment)
+                        .map(home -> home.resolve(Path.of("nodekeeper", "controller", name(server), "history")))
+                        .filter(HistoryOptions::isUsable));
     }
 
     private static boolean isUsable(Path directory) {

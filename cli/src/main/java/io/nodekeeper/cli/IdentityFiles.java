@@ -1,8 +1,8 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
+import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;

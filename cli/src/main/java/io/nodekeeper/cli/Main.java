@@ -1,7 +1,7 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.ServerAccess;
 import io.nodekeeper.client.Kubeconfig;
+import io.nodekeeper.client.ServerAccess;
 import io.nodekeeper.cri.GrpcRuntime;
 import io.nodekeeper.time.Shutdown;
 import java.io.FileDescriptor;
@@ -61,9 +61,7 @@ public final class Main {
                 access,
                 command.controller,
                 command.controller.election(true),
-                observing
-                        ? history.directory(System.getenv())
-                        : history.directory(System.getenv(), access.server()));
+                observing ? history.directory(System.getenv()) : history.directory(System.getenv(), access.server()));
         return untilEnded(controller, controller::stop);
     }
 

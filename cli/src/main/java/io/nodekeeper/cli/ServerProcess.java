@@ -1,6 +1,5 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.AuditLog;
 import io.nodekeeper.apiserver.Authenticator;
@@ -12,6 +11,7 @@ import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.Identity;
 import io.nodekeeper.client.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Randoms;
@@ -83,9 +83,8 @@ final class ServerProcess {
             clientAuthorities.addAll(IdentityFiles.authorities("--client-ca-file", options.clientCaFile.get()));
         }
         Map<String, User> tokens = options.tokenAuthFile.isPresent()
-                ? Authenticator.readTokens(SmallFiles.text(options.tokenAuthFile.get())
-                        .lines()
-                        .toList())
+                ? Authenticator.readTokens(
+                        SmallFiles.text(options.tokenAuthFile.get()).lines().toList())
                 : Map.of();
         audit = options.audit.open();
         ServiceAccountTokens serviceAccounts = options.serviceAccounts.tokens(data);

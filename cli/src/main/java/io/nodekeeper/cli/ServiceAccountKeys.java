@@ -1,8 +1,8 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.client.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
+import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

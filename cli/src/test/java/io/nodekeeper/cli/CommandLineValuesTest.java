@@ -131,43 +131,49 @@ class CommandLineValuesTest {
 
     @Test
     void garbledAndHugeValuesOfEveryOptionAreRefusedInOneLine() {
-        model.specs().forEach((command, spec) -> taking(spec).forEach(argument -> {
-            for (String value : GARBLED) {
-                for (List<String> line : lines(command, argument, value)) {
-                    int code = model.run(line);
-                    assertThat(code).as(shown(line)).isEqualTo(2);
-                    assertThat(model.err().lines()).as(shown(line)).hasSize(2);
-                    assertThat(model.err())
-                            .as(shown(line))
-                            .startsWith("error: ")
-                            .endsWith("See: nodekeeper --help\n")
-                            .matches("[\\x20-\\x7e\\n]{1,300}");
-                    if (argument instanceof OptionSpec option) {
-                        assertThat(model.err()).containsAnyOf(option.names());
-                    } else {
-                        assertThat(model.err()).contains("argument " + line.size() + " ");
+        model.specs()
+                .forEach((command, spec) -> taking(spec).forEach(argument -> {
+                    for (String value : GARBLED) {
+                        for (List<String> line : lines(command, argument, value)) {
+                            int code = model.run(line);
+                            assertThat(code).as(shown(line)).isEqualTo(2);
+                            assertThat(model.err().lines()).as(shown(line)).hasSize(2);
+                            assertThat(model.err())
+                                    .as(shown(line))
+                                    .startsWith("error: ")
+                                    .endsWith("See: nodekeeper --help\n")
+                                    .matches("[\\x20-\\x7e\\n]{1,300}");
+                            if (argument instanceof OptionSpec option) {
+                                assertThat(model.err()).containsAnyOf(option.names());
+                            } else {
+                                assertThat(model.err()).contains("argument " + line.size() + " ");
+                            }
+                            assertThat(model.launched()).isEmpty();
+                        }
                     }
-                    assertThat(model.launched()).isEmpty();
-                }
-            }
-        }));
+                }));
     }
 
     @Test
     void valuesThatDoNotFitTheirKindAreRefusedWithTheNameOfTheOption() {
         TreeSet<String> kinds = new TreeSet<>();
         List<String> taken = new ArrayList<>();
-        model.specs().forEach((command, spec) -> taking(spec).forEach(argument -> {
-            for (String value : bad(argument, kinds)) {
-                for (List<String> line : lines(command, argument, value)) {
-                    int code = model.run(line);
-                    if (code != 2 || about(argument) == 0 || model.err().length() > 10_000) {
-                        taken.add(shown(line) + ": exit code " + code + ", "
-                                + model.err().substring(0, Math.min(600, model.err().length())));
+        model.specs()
+                .forEach((command, spec) -> taking(spec).forEach(argument -> {
+                    for (String value : bad(argument, kinds)) {
+                        for (List<String> line : lines(command, argument, value)) {
+                            int code = model.run(line);
+                            if (code != 2 || about(argument) == 0 || model.err().length() > 10_000) {
+                                taken.add(shown(line) + ": exit code " + code + ", "
+                                        + model.err()
+                                                .substring(
+                                                        0,
+                                                        Math.min(
+                                                                600, model.err().length())));
+                            }
+                        }
                     }
-                }
-            }
-        }));
+                }));
         assertThat(taken).isEmpty();
         assertThat(kinds).contains("path", "duration", "number", "choice", "url", "text");
     }

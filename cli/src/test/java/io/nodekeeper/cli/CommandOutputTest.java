@@ -119,9 +119,7 @@ class CommandOutputTest {
                                 "--data-dir",
                                 Files.createTempDirectory(directory, "new").toString(),
                                 snapshot.toString())),
-                Map.entry(
-                        "apiserver rewrite",
-                        List.of("--data-dir", data, "--encryption-provider-config", encryption)),
+                Map.entry("apiserver rewrite", List.of("--data-dir", data, "--encryption-provider-config", encryption)),
                 Map.entry(
                         "apiserver snapshot",
                         List.of("--data-dir", data, directory.resolve("saved").toString())),
@@ -176,8 +174,10 @@ class CommandOutputTest {
         for (List<String> line : everyCommand()) {
             try (Failing full = full()) {
                 int code = model.run(full, line);
-                List<String> errors =
-                        model.err().lines().filter(text -> text.startsWith("error")).toList();
+                List<String> errors = model.err()
+                        .lines()
+                        .filter(text -> text.startsWith("error"))
+                        .toList();
                 if (full.writes == 0) {
                     silent.add(line.get(1));
                     assertThat(code).as(line + model.err()).isZero();
@@ -212,7 +212,14 @@ class CommandOutputTest {
         for (List<String> line : List.of(
                 List.of("apiserver", "snapshot", "--data-dir", data.toString(), "/dev/full"),
                 List.of(
-                        "certs", "--data-dir", data.toString(), "--node", "n1", "--server", "https://h:1", "--out",
+                        "certs",
+                        "--data-dir",
+                        data.toString(),
+                        "--node",
+                        "n1",
+                        "--server",
+                        "https://h:1",
+                        "--out",
                         "/dev/full"),
                 List.of("simulate", "--nodes", "3", "--duration", "1m", "--trace", "/dev/full"))) {
             int code = model.run(line);
@@ -250,35 +257,23 @@ class CommandOutputTest {
     @Test
     void aFileThatCannotBeWrittenIsNamedWithTheReason() throws Exception {
         // a directory in which not even root can create files
-        assertThat(run(
-                        "simulate",
-                        "--nodes",
-                        "3",
-                        "--duration",
-                        "1m",
-                        "--trace",
-                        "/proc/x"))
+        assertThat(run("simulate", "--nodes", "3", "--duration", "1m", "--trace", "/proc/x"))
                 .isEqualTo(1);
         assertThat(model.err()).contains("error: cannot write --trace (/proc/x: no such file or directory");
         // a directory for a file
-        assertThat(run("simulate", "--trace", directory.toString()))
-                .isEqualTo(2);
+        assertThat(run("simulate", "--trace", directory.toString())).isEqualTo(2);
         assertThat(model.err()).contains("--trace is " + directory + ", which is a directory; expected a file");
         // a file for a directory, also further up
         Path file = Files.writeString(directory.resolve("file"), "", StandardCharsets.UTF_8);
-        assertThat(run("apiserver", "--data-dir", file.toString()))
-                .isEqualTo(2);
+        assertThat(run("apiserver", "--data-dir", file.toString())).isEqualTo(2);
         assertThat(model.err()).contains("--data-dir is " + file + ", which is no directory");
-        assertThat(run("apiserver", "--data-dir", file + "/below"))
-                .isEqualTo(2);
+        assertThat(run("apiserver", "--data-dir", file + "/below")).isEqualTo(2);
         assertThat(model.err())
                 .contains("--data-dir is " + file + "/below, which is no directory: " + file + " is a file");
         // and what cannot be read says why
-        assertThat(run("apiserver", "--client-ca-file", directory.toString()))
-                .isEqualTo(2);
+        assertThat(run("apiserver", "--client-ca-file", directory.toString())).isEqualTo(2);
         assertThat(model.err()).contains("which is no file that can be read: it is a directory");
-        assertThat(run("apiserver", "--client-ca-file", "/none/x"))
-                .isEqualTo(2);
+        assertThat(run("apiserver", "--client-ca-file", "/none/x")).isEqualTo(2);
         assertThat(model.err()).contains("which is no file that can be read: its directory /none does not exist");
     }
 

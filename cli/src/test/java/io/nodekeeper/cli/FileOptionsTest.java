@@ -27,12 +27,15 @@ class FileOptionsTest {
     @Test
     void everyOptionThatNamesAWrittenFileIsTriedInTheTestOfModes() {
         TreeSet<String> written = new TreeSet<>();
-        new CommandModel().specs().forEach((command, spec) -> Stream.<ArgSpec>concat(
-                        spec.options().stream(), spec.positionalParameters().stream())
-                .filter(FileOptionsTest::isFile)
-                .map(argument -> argument instanceof OptionSpec option ? option.longestName() : argument.paramLabel())
-                .filter(name -> !name.matches(READ))
-                .forEach(name -> written.add(command + " " + name)));
+        new CommandModel()
+                .specs()
+                .forEach((command, spec) -> Stream.<ArgSpec>concat(
+                                spec.options().stream(), spec.positionalParameters().stream())
+                        .filter(FileOptionsTest::isFile)
+                        .map(argument ->
+                                argument instanceof OptionSpec option ? option.longestName() : argument.paramLabel())
+                        .filter(name -> !name.matches(READ))
+                        .forEach(name -> written.add(command + " " + name)));
         assertThat(written)
                 .containsExactlyInAnyOrder(
                         "agent --root-dir",

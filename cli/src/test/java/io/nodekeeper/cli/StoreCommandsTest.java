@@ -165,11 +165,10 @@ class StoreCommandsTest {
         for (String command : List.of("check", "repair", "rewrite", "snapshot", "restore")) {
             List<String> operands = command.equals("snapshot") || command.equals("restore")
                     ? List.of(file.toString())
-                    : command.equals("rewrite")
-                            ? List.of("--encryption-provider-config", file.toString())
-                            : List.of();
+                    : command.equals("rewrite") ? List.of("--encryption-provider-config", file.toString()) : List.of();
             for (String flag : List.of("--store=etcd", "--etcd-servers=https://10.0.0.1:2379", "--store=memory")) {
-                String[] more = Stream.concat(Stream.of(flag), operands.stream()).toArray(String[]::new);
+                String[] more =
+                        Stream.concat(Stream.of(flag), operands.stream()).toArray(String[]::new);
                 assertThat(run(command, more)).as(command + flag).isEqualTo(2);
                 assertThat(err.toString())
                         .startsWith("error: this command works on a store in a --data-dir only (--store rocksdb); ")

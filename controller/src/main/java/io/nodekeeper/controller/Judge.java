@@ -230,10 +230,7 @@ final class Judge {
                 case Verdict.Alive() -> {
                     log.debug("Node {} is late, but the API knows of a newer {}", health.name, health.signal);
                     tell("judged", () -> court.judged("Spared"));
-                    tell(
-                            "spared",
-                            () -> court.spared(
-                                    health, facts.json(health, guard, loop.clock(), now.nanos())));
+                    tell("spared", () -> court.spared(health, facts.json(health, guard, loop.clock(), now.nanos())));
                     yield CompletableFuture.completedStage(new Next.Closed());
                 }
                 case Verdict.AlreadyUnknown() -> {
@@ -287,8 +284,7 @@ final class Judge {
             tell("judged", () -> court.judged("Unknown"));
             tell(
                     "silenced",
-                    () -> court.silenced(
-                            health, wasReady, late, facts.json(health, guard, loop.clock(), now.nanos())));
+                    () -> court.silenced(health, wasReady, late, facts.json(health, guard, loop.clock(), now.nanos())));
         }
 
         /** Somebody else's failure to take news must not keep a verdict back. */

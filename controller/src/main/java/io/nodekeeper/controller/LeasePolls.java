@@ -129,11 +129,11 @@ final class LeasePolls {
         names.add(Canary.NAME);
         return CompletableFuture.allOf(names.stream()
                         .map(name -> client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name)
-                        .thenAccept(lease -> leases.add(new Lease(lease)))
-                        .exceptionally(error -> {
-                            log.debug("lease {}: {}", name, Failures.text(error));
-                            return null;
-                        }))
+                                .thenAccept(lease -> leases.add(new Lease(lease)))
+                                .exceptionally(error -> {
+                                    log.debug("lease {}: {}", name, Failures.text(error));
+                                    return null;
+                                }))
                         .toArray(CompletableFuture[]::new))
                 .thenRun(() -> {
                     if (leases.isEmpty()) {

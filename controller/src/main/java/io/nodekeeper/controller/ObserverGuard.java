@@ -190,6 +190,7 @@ final class ObserverGuard {
     private long answeredAt = NEVER;
     /** When a canary was last refused for a reason that may hold up the nodes' renewals, too. */
     private long refusedForNodesAt = NEVER;
+
     private long aliveAt = NEVER;
 
     private ObserverGuard(boolean on, Duration period, Duration tolerance) {

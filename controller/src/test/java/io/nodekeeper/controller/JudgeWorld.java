@@ -108,9 +108,8 @@ abstract class JudgeWorld {
 
     /** How often the node was read. */
     int reads() {
-        return (int) transport.log().stream()
-                .filter("GET /api/v1/nodes/n1"::equals)
-                .count();
+        return (int)
+                transport.log().stream().filter("GET /api/v1/nodes/n1"::equals).count();
     }
 
     long now() {
@@ -212,8 +211,8 @@ abstract class JudgeWorld {
         @Override
         public void silenced(NodeHealth health, boolean wasReady, long late, JsonObject facts) {
             reached("silenced");
-            told.add("silenced, ready " + wasReady + ", late " + Duration.ofNanos(late).toMillis() + ", by "
-                    + facts.text("signal"));
+            told.add("silenced, ready " + wasReady + ", late "
+                    + Duration.ofNanos(late).toMillis() + ", by " + facts.text("signal"));
         }
 
         @Override

@@ -71,9 +71,11 @@ class LabelsTest {
         seen("linux");
         time.advance(Duration.ofMinutes(1));
 
-        assertThat(transport.calls()).singleElement().satisfies(call -> assertThat(
-                        new String(call.body(), StandardCharsets.UTF_8))
-                .isEqualTo("{\"metadata\":{\"uid\":\"uid-1\",\"labels\":{\"beta.kubernetes.io/os\":\"linux\"}}}"));
+        assertThat(transport.calls())
+                .singleElement()
+                .satisfies(call -> assertThat(new String(call.body(), StandardCharsets.UTF_8))
+                        .isEqualTo(
+                                "{\"metadata\":{\"uid\":\"uid-1\",\"labels\":{\"beta.kubernetes.io/os\":\"linux\"}}}"));
         assertThat(labels.size()).isZero();
     }
 
@@ -165,6 +167,7 @@ class LabelsTest {
     }
 
     private static Node node(Map<String, String> labels) {
-        return new Node(JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("labels", JsonObject.ofStrings(labels))));
+        return new Node(
+                JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("labels", JsonObject.ofStrings(labels))));
     }
 }

@@ -58,8 +58,7 @@ class LeaderWritesTest {
 
     static Stream<Arguments> fleetsAndRefusals() {
         return Stream.of(Fleet.values())
-                .flatMap(fleet -> IntStream.of(400, 403, 404, 422)
-                        .mapToObj(code -> Arguments.of(fleet, code)));
+                .flatMap(fleet -> IntStream.of(400, 403, 404, 422).mapToObj(code -> Arguments.of(fleet, code)));
     }
 
     @ParameterizedTest
@@ -138,9 +137,7 @@ class LeaderWritesTest {
     void stallsOfEveryLengthBlameNoNodeAndDelayVerdictsByNoMoreThanThemselves(Stall kind) {
         List<String> faults = new ArrayList<>();
         for (Fleet fleet : List.of(Fleet.ONLY_NODE, Fleet.SIX_OF_TEN, Fleet.NONE_OF_ONE)) {
-            for (long length : new long[] {
-                1_500, 2_900, 3_500, 5_000, 6_500, 9_500, 30_000, 60_000
-            }) {
+            for (long length : new long[] {1_500, 2_900, 3_500, 5_000, 6_500, 9_500, 30_000, 60_000}) {
                 for (long from : new long[] {40_000, 92_300, 128_700}) {
                     StallWorld world = world(fleet, 422);
                     world.lead();

@@ -262,7 +262,9 @@ class SightBoundsTest {
         assertThat(guard.judgement(s(5))).isEqualTo(Judgement.RENEWALS);
         assertThat(guard.judgement(s(30))).isEqualTo(Judgement.RENEWALS);
         assertThat(guard.judgement(s(30) + 1)).isEqualTo(Judgement.NONE);
-        assertThat(guard.nodeTime(s(30))).as("12 s beyond 5 s, 2 s of which are lost").isEqualTo(s(15));
+        assertThat(guard.nodeTime(s(30)))
+                .as("12 s beyond 5 s, 2 s of which are lost")
+                .isEqualTo(s(15));
     }
 
     @Test
@@ -374,8 +376,9 @@ class SightBoundsTest {
         begin();
         guard.alive(s(3) / 2);
 
-        assertThat(guard.tick(s(4))).as("2.5 s old; 3 s of it this process stood still").contains(
-                new Change.Blind(CONTROLLER, 0));
+        assertThat(guard.tick(s(4)))
+                .as("2.5 s old; 3 s of it this process stood still")
+                .contains(new Change.Blind(CONTROLLER, 0));
         guard.seen(s(4), true, WATCH, s(4));
         assertThat(guard.takeBlindTime()).isEqualTo(Map.of(CONTROLLER, s(3), API_SERVER, s(1)));
     }
@@ -481,7 +484,8 @@ class SightBoundsTest {
         guard.seen(s(6), true, WATCH, s(6));
 
         assertThat(guard.json(s(8)).toString())
-                .isEqualTo("{\"guard\":true,\"sees\":true,\"canaryAgeMs\":2000,\"toleranceMs\":3000,\"givenBackMs\":5000}");
+                .isEqualTo(
+                        "{\"guard\":true,\"sees\":true,\"canaryAgeMs\":2000,\"toleranceMs\":3000,\"givenBackMs\":5000}");
         ticks(7, 10);
         assertThat(guard.json(s(10)).toString())
                 .isEqualTo("{\"guard\":true,\"sees\":false,\"canaryAgeMs\":4000,\"toleranceMs\":3000,"

@@ -83,9 +83,7 @@ class StallTableTest {
     }
 
     private static void assertGood(Row row) {
-        assertThat(row.faults)
-                .as("%s: %d faults", row.kind, row.faults.size())
-                .isEmpty();
+        assertThat(row.faults).as("%s: %d faults", row.kind, row.faults.size()).isEmpty();
         assertThat(row.judged).isEqualTo(DEAD * row.cases);
         assertThat(row.falseVerdicts).isZero();
     }

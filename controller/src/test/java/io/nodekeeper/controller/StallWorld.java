@@ -205,10 +205,12 @@ final class StallWorld implements Transport {
     /** The controller's process renews the lock of its leadership from now on, as by Kubernetes' defaults. */
     void lead() {
         long sentAt = election.nanoTime();
-        serve(true, () -> election.execute(() -> {
-            controller.leaseWritten(sentAt, election.nanoTime(), RETRY_PERIOD);
-            election.schedule(RETRY_PERIOD, this::lead);
-        }));
+        serve(
+                true,
+                () -> election.execute(() -> {
+                    controller.leaseWritten(sentAt, election.nanoTime(), RETRY_PERIOD);
+                    election.schedule(RETRY_PERIOD, this::lead);
+                }));
     }
 
     /** Lets time pass until then. */

@@ -121,15 +121,28 @@ class TaintPlanTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"LEAVE,False,not-ready", "LEAVE,True,not-ready", "FOLLOW,Unknown,unreachable", "FOLLOW,True,''",
-        "FOLLOW,False,not-ready", "STRIP,False,''", "STRIP,True,''", "ADD,True,''", "ADD,Unknown,unreachable"})
+    @CsvSource({
+        "LEAVE,False,not-ready",
+        "LEAVE,True,not-ready",
+        "FOLLOW,Unknown,unreachable",
+        "FOLLOW,True,''",
+        "FOLLOW,False,not-ready",
+        "STRIP,False,''",
+        "STRIP,True,''",
+        "ADD,True,''",
+        "ADD,Unknown,unreachable"
+    })
     void noExecuteTaintThatIsThereFollowsTheRule(NoExecute rule, String status, String left) {
         Node node = node(ready(status, B), notReady("NoExecute"));
 
-        List<String> after = TaintPlan.of(node, new Manner(rule, false, true), NOW).map(TaintPlan::taints).orElse(node.taints()).stream()
-                .filter(taint -> taint.effect().equals("NoExecute"))
-                .map(taint -> taint.key().substring("node.kubernetes.io/".length()))
-                .toList();
+        List<String> after =
+                TaintPlan.of(node, new Manner(rule, false, true), NOW)
+                        .map(TaintPlan::taints)
+                        .orElse(node.taints())
+                        .stream()
+                        .filter(taint -> taint.effect().equals("NoExecute"))
+                        .map(taint -> taint.key().substring("node.kubernetes.io/".length()))
+                        .toList();
 
         assertThat(after).isEqualTo(left.isEmpty() ? List.of() : List.of(left));
     }
@@ -139,13 +152,17 @@ class TaintPlanTest {
         Node tainted = node(condition("MemoryPressure", "False", B), notReady("NoExecute"));
 
         assertThat(TaintPlan.of(tainted, ADD, NOW)).isEmpty();
-        assertThat(TaintPlan.of(node(condition("MemoryPressure", "False", B)), ADD, NOW)).isEmpty();
+        assertThat(TaintPlan.of(node(condition("MemoryPressure", "False", B)), ADD, NOW))
+                .isEmpty();
     }
 
     @Test
     void dampedNodeThatIsReadyKeepsWhatSaysThatItIsNotAndLosesItsPressure() {
         Node node = node(
-                ready("True", B), notReady("NoSchedule"), unreachable("NoExecute"), taint(Taint.DISK_PRESSURE, "NoSchedule"));
+                ready("True", B),
+                notReady("NoSchedule"),
+                unreachable("NoExecute"),
+                taint(Taint.DISK_PRESSURE, "NoSchedule"));
 
         TaintPlan plan = plan(node, HELD);
 
@@ -173,10 +190,14 @@ class TaintPlanTest {
         String text = "node.kubernetes.io/" + key + ":NoSchedule";
         JsonObject taint = taint("node.kubernetes.io/" + key, "NoSchedule");
 
-        assertThat(plan(node(ready("True", B), condition(type, "True", B)), LEAVE).added()).containsExactly(text);
+        assertThat(plan(node(ready("True", B), condition(type, "True", B)), LEAVE)
+                        .added())
+                .containsExactly(text);
         for (String status : List.of("False", "Unknown")) {
-            assertThat(TaintPlan.of(node(ready("True", B), condition(type, status, B)), LEAVE, NOW)).isEmpty();
-            assertThat(plan(node(ready("True", B), condition(type, status, B), taint), LEAVE).removed())
+            assertThat(TaintPlan.of(node(ready("True", B), condition(type, status, B)), LEAVE, NOW))
+                    .isEmpty();
+            assertThat(plan(node(ready("True", B), condition(type, status, B), taint), LEAVE)
+                            .removed())
                     .containsExactly(text);
         }
     }
@@ -195,7 +216,8 @@ class TaintPlanTest {
         Node cordoned = new Node(TestCluster.cordon(node.json(), true));
 
         assertThat(plan(cordoned, LEAVE).added()).containsExactly("node.kubernetes.io/unschedulable:NoSchedule");
-        assertThat(plan(node(ready("True", B), taint(Taint.UNSCHEDULABLE, "NoSchedule")), LEAVE).removed())
+        assertThat(plan(node(ready("True", B), taint(Taint.UNSCHEDULABLE, "NoSchedule")), LEAVE)
+                        .removed())
                 .containsExactly("node.kubernetes.io/unschedulable:NoSchedule");
     }
 

@@ -41,8 +41,8 @@ class TainterTest {
     private final FakeTransport transport = new FakeTransport();
     private final KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
     private final ObserverGuard guard = ObserverGuard.off();
-    private final Heartbeats heartbeats = new Heartbeats(
-            TestCluster.CONFIG, guard, new DeadlineWheel<>(), new Heartbeats.Listener() {
+    private final Heartbeats heartbeats =
+            new Heartbeats(TestCluster.CONFIG, guard, new DeadlineWheel<>(), new Heartbeats.Listener() {
                 @Override
                 public void heard(NodeHealth health, long silence, boolean returned, long now) {}
 
@@ -221,9 +221,8 @@ class TainterTest {
         tainter = tainter(FeatureGates.ALL.without(FeatureGate.SINGLE_TAINT_PATCH));
         is("False");
         transport.clear();
-        fault = call -> call.method().equals("PATCH")
-                ? Optional.of(FakeTransport.reply(200, stored.json()))
-                : Optional.empty();
+        fault = call ->
+                call.method().equals("PATCH") ? Optional.of(FakeTransport.reply(200, stored.json())) : Optional.empty();
 
         is("Unknown");
 
@@ -303,7 +302,9 @@ class TainterTest {
                 rule = NoExecute.ADD;
                 tainter.recheck(health);
             }
-            return call.method().equals("PATCH") && patches[0] == 3 ? Optional.of(TestCluster.internalError()) : first.apply(call);
+            return call.method().equals("PATCH") && patches[0] == 3
+                    ? Optional.of(TestCluster.internalError())
+                    : first.apply(call);
         };
 
         is("Unknown");
@@ -473,9 +474,15 @@ class TainterTest {
         return fault.apply(call).or(() -> {
             if (call.method().equals("PATCH")) {
                 JsonObject patch = Json.parseObject(call.body());
-                stored = new Node(node(stored.uid(), version() + 1, stored.ready().orElseThrow().status())
+                stored = new Node(node(
+                                stored.uid(),
+                                version() + 1,
+                                stored.ready().orElseThrow().status())
                         .json()
-                        .with("spec", JsonObject.EMPTY.with("taints", patch.object("spec").array("taints"))));
+                        .with(
+                                "spec",
+                                JsonObject.EMPTY.with(
+                                        "taints", patch.object("spec").array("taints"))));
             }
             return Optional.of(FakeTransport.reply(200, stored.json()));
         });

@@ -10,8 +10,8 @@ import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.Evidence;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 

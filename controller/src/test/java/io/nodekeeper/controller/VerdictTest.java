@@ -28,11 +28,13 @@ class VerdictTest {
     @Tag("L12")
     void nextNanosecondIsLate() {
         assertThat(at(6, "True"))
-                .isInstanceOfSatisfying(Verdict.MarkUnknown.class, mark -> assertThat(mark.wasReady())
-                        .isTrue());
+                .isInstanceOfSatisfying(
+                        Verdict.MarkUnknown.class,
+                        mark -> assertThat(mark.wasReady()).isTrue());
         assertThat(at(6, "False"))
-                .isInstanceOfSatisfying(Verdict.MarkUnknown.class, mark -> assertThat(mark.wasReady())
-                        .isFalse());
+                .isInstanceOfSatisfying(
+                        Verdict.MarkUnknown.class,
+                        mark -> assertThat(mark.wasReady()).isFalse());
         assertThat(at(6, "Unknown")).isEqualTo(new Verdict.AlreadyUnknown());
     }
 }

@@ -19,7 +19,8 @@ class VersionsTest {
     @CsvSource({"7", "abc", "''"})
     void sameVersionIsNotNewer(String version) {
         assertThat(Versions.isNewer(version, version)).isFalse();
-        assertThat(Versions.isNewer(Versions.number(version), Versions.number(version))).isFalse();
+        assertThat(Versions.isNewer(Versions.number(version), Versions.number(version)))
+                .isFalse();
     }
 
     @ParameterizedTest
@@ -27,8 +28,10 @@ class VersionsTest {
     void whatIsNoNumberMayBeNewerThanAnythingElse(String one, String other) {
         assertThat(Versions.isNewer(one, other)).isTrue();
         assertThat(Versions.isNewer(other, one)).isTrue();
-        assertThat(Versions.isNewer(Versions.number(one), Versions.number(other))).isTrue();
-        assertThat(Versions.isNewer(Versions.number(other), Versions.number(one))).isTrue();
+        assertThat(Versions.isNewer(Versions.number(one), Versions.number(other)))
+                .isTrue();
+        assertThat(Versions.isNewer(Versions.number(other), Versions.number(one)))
+                .isTrue();
     }
 
     @Test

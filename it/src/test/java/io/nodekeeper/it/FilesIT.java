@@ -83,8 +83,8 @@ class FilesIT {
         List<String> open = new ArrayList<>();
         try (Stream<Path> files = Files.walk(directory)) {
             for (Path file : files.skip(1).toList()) {
-                String mode = PosixFilePermissions.toString(
-                        Files.getPosixFilePermissions(file, LinkOption.NOFOLLOW_LINKS));
+                String mode =
+                        PosixFilePermissions.toString(Files.getPosixFilePermissions(file, LinkOption.NOFOLLOW_LINKS));
                 String name = directory.relativize(file).toString();
                 if (!mode.endsWith("------") && !OPEN.matcher(name).matches()) {
                     open.add(name + " " + mode);

@@ -110,7 +110,8 @@ final class NodeFaults {
                 cluster.stallWatch(SimController.name(number), ResourceType.NODES.plural());
             }
             admin.get(ResourceType.NODES, "", node)
-                    .handle((old, error) -> error == null && restored && isReady(old) ? old.object("status") : JsonObject.EMPTY)
+                    .handle((old, error) ->
+                            error == null && restored && isReady(old) ? old.object("status") : JsonObject.EMPTY)
                     .thenAccept(status -> {
                         delete(node);
                         cluster.trace().add(node, status.isEmpty() ? "is created by hand" : "is restored by hand");

@@ -47,7 +47,9 @@ class EntryTest {
     void sameVersionOfTheSameObjectIsEqual() {
         Entry entry = new Entry("a", new byte[1], 1, 2);
 
-        assertThat(entry).isEqualTo(Entry.stored("a", 3, values, 1, 2)).hasSameHashCodeAs(Entry.stored("a", 3, values, 1, 2));
+        assertThat(entry)
+                .isEqualTo(Entry.stored("a", 3, values, 1, 2))
+                .hasSameHashCodeAs(Entry.stored("a", 3, values, 1, 2));
         assertThat(entry.hashCode()).isEqualTo(31 * 97 + 2);
         assertThat(entry).isNotEqualTo(new Entry("b", new byte[1], 1, 2));
         assertThat(entry).isNotEqualTo(new Entry("a", new byte[1], 2, 2));

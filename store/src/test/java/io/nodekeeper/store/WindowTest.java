@@ -111,8 +111,7 @@ class WindowTest {
         put(window, 1, "/registry/a/x", 0);
         put(window, 2, "/registry/a/y", 0);
         Entry before = Entry.stored("/registry/b/x", 200, new NoValues(), 1, 1);
-        window.take(window.plan(
-                List.of(new Event(3, "/registry/b/x", Optional.of(before), Optional.empty()))));
+        window.take(window.plan(List.of(new Event(3, "/registry/b/x", Optional.of(before), Optional.empty()))));
     }
 
     private record NoValues() implements Values {
@@ -138,7 +137,8 @@ class WindowTest {
     }
 
     private static int elsewhere(Window window) {
-        return CompletableFuture.supplyAsync(() -> list(window, "/registry/a/", 0).size())
+        return CompletableFuture.supplyAsync(
+                        () -> list(window, "/registry/a/", 0).size())
                 .orTimeout(30, TimeUnit.SECONDS)
                 .join();
     }
@@ -275,7 +275,9 @@ class WindowTest {
     void changesOfOneRevisionStayTogether() {
         Window window = window(10, NO_BOUND, NO_BOUND, NO_BOUND);
         Window.Plan plan = window.plan(List.of(
-                event(window, 1, "/registry/a/x", 5), event(window, 1, "/registry/a/y", 5), event(window, 2, "/registry/a/z", 5)));
+                event(window, 1, "/registry/a/x", 5),
+                event(window, 1, "/registry/a/y", 5),
+                event(window, 2, "/registry/a/z", 5)));
         window.take(plan);
 
         assertThat(part(window, 0, 1, 1_000)).isEqualTo("[1, 1] through 1, more");

@@ -1,8 +1,8 @@
 package io.nodekeeper.agent.config;
 
-import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.time.GoDuration;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,8 +34,7 @@ public final class ConfigFile {
     /**
      * Fields that Kubernetes knows and this agent does not use: they concern pods, images and the kubelet's server.
      */
-    private static final Set<String> WITHOUT_EFFECT =
-            resource("kubelet-fields-without-effect.txt");
+    private static final Set<String> WITHOUT_EFFECT = resource("kubelet-fields-without-effect.txt");
 
     private final Map<String, Object> fields;
     private final List<String> faults = new ArrayList<>();
@@ -244,7 +243,9 @@ public final class ConfigFile {
             if (in == null) {
                 throw new IllegalStateException("resource " + name + " is missing beside " + ConfigFile.class);
             }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().collect(Collectors.toUnmodifiableSet());
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .collect(Collectors.toUnmodifiableSet());
         } catch (IOException e) {
             throw new UncheckedIOException("reading resource " + name, e);
         }

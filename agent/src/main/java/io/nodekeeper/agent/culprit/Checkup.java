@@ -201,7 +201,8 @@ public final class Checkup {
     }
 
     private Findings findings(ContainerIndex workload) {
-        List<Culprit> culprits = Diagnosis.of(DiagnosisInput.of(seen, answers, workload, socket, loop.clock()), HangThresholds.DOCTOR);
+        List<Culprit> culprits =
+                Diagnosis.of(DiagnosisInput.of(seen, answers, workload, socket, loop.clock()), HangThresholds.DOCTOR);
         return new Findings(
                 socket,
                 version,

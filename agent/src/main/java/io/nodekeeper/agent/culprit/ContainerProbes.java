@@ -82,14 +82,17 @@ final class ContainerProbes {
         asked.whenComplete((usage, error) -> {
             asking--;
             Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
-            CallOutcome answer = error == null ? CallOutcome.of(call, start, took) : CallOutcome.failed(call, start, took, error);
+            CallOutcome answer =
+                    error == null ? CallOutcome.of(call, start, took) : CallOutcome.failed(call, start, took, error);
             put(container, answer);
             next();
         });
     }
 
     private void put(String container, CallOutcome answer) {
-        if (answer.kind() == CallOutcome.Kind.LATE && answer.askedAt() - validFrom < 0 && !stillLate.contains(container)) {
+        if (answer.kind() == CallOutcome.Kind.LATE
+                && answer.askedAt() - validFrom < 0
+                && !stillLate.contains(container)) {
             return;
         }
         CallOutcome before = answers.get(container);

@@ -241,7 +241,8 @@ public final class CulpritWatch {
         runtime.call(call, VERSION_DEADLINE).whenComplete((value, error) -> {
             asking = false;
             Duration took = Duration.ofNanos(loop.clock().nanoTime() - start);
-            CallOutcome answer = error == null ? CallOutcome.of(call, start, took) : CallOutcome.failed(call, start, took, error);
+            CallOutcome answer =
+                    error == null ? CallOutcome.of(call, start, took) : CallOutcome.failed(call, start, took, error);
             // Repeated failures of the same kind count from the first one.
             version = Optional.of(version.filter(before -> before.kind() == answer.kind() && !answer.answered())
                     .map(before -> new CallOutcome(

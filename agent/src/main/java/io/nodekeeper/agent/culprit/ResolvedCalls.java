@@ -34,7 +34,8 @@ final class ResolvedCalls {
     /** The calls that are still relevant. */
     List<OverdueCall> without(List<OverdueCall> troubles, List<OpenCall> open, long now) {
         Set<RuntimeCall<?>> asked = open.stream().map(OpenCall::call).collect(Collectors.toCollection(HashSet::new));
-        excuses.keySet().retainAll(troubles.stream().map(OverdueCall::call).collect(Collectors.toCollection(HashSet::new)));
+        excuses.keySet()
+                .retainAll(troubles.stream().map(OverdueCall::call).collect(Collectors.toCollection(HashSet::new)));
         return troubles.stream()
                 .filter(trouble -> {
                     Excuse excuse = excuses.get(trouble.call());

@@ -51,10 +51,13 @@ public enum EvictionSignal {
      */
     public static Map<EvictionSignal, Level> levels(HostFacts facts) {
         Map<EvictionSignal, Level> levels = new EnumMap<>(EvictionSignal.class);
-        facts.machine().value().ifPresent(info -> facts.workingSet()
-                .current()
-                .ifPresent(used -> levels.put(
-                        MEMORY_AVAILABLE, new Level(Math.max(0, info.memoryBytes() - used), info.memoryBytes()))));
+        facts.machine()
+                .value()
+                .ifPresent(info -> facts.workingSet()
+                        .current()
+                        .ifPresent(used -> levels.put(
+                                MEMORY_AVAILABLE,
+                                new Level(Math.max(0, info.memoryBytes() - used), info.memoryBytes()))));
         facts.rootFilesystem().current().ifPresent(filesystem -> {
             levels.put(NODEFS_AVAILABLE, filesystem.bytes());
             levels.put(NODEFS_INODES_FREE, filesystem.inodes());

@@ -1,6 +1,5 @@
 package io.nodekeeper.agent.facts;
 
-
 /** All that is known of the host at one moment; what the status is made from. Immutable. */
 public record HostFacts(
         Fact<MachineInfo> machine,

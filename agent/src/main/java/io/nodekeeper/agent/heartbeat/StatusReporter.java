@@ -1,8 +1,8 @@
 package io.nodekeeper.agent.heartbeat;
 
-import io.nodekeeper.agent.status.StatusComparison;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.status.NodeEvent;
+import io.nodekeeper.agent.status.StatusComparison;
 import io.nodekeeper.agent.status.StatusPatch;
 import io.nodekeeper.agent.status.StatusResult;
 import io.nodekeeper.api.Condition;

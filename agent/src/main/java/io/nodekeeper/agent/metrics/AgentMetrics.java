@@ -59,27 +59,28 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
             "Time from the start of a relist to the start of the next.",
             RELISTS);
     private final Histogram podRelists = make.histogram(
-            "kubelet_pleg_pod_relist_duration_seconds",
-            "Time that a relist of one pod on demand took.",
-            RELISTS);
+            "kubelet_pleg_pod_relist_duration_seconds", "Time that a relist of one pod on demand took.", RELISTS);
     // The kubelet's counter of this name lacks the suffix that a counter must have here.
-    private final Gauge discarded =
-            make.gauge("kubelet_pleg_discard_events", "Pod events that were dropped because the queue of their listener was full.");
+    private final Gauge discarded = make.gauge(
+            "kubelet_pleg_discard_events",
+            "Pod events that were dropped because the queue of their listener was full.");
     private final Gauge runningPods = make.gauge("kubelet_running_pods", "Pods with a sandbox that is ready.");
     private final Gauge runningContainers =
             make.gauge("kubelet_running_containers", "Containers by their state.", "container_state");
     private final Counter operations = make.counter(
             "kubelet_runtime_operations_total", "Completed calls to the container runtime.", "operation_type");
     private final Counter operationErrors = make.counter(
-            "kubelet_runtime_operations_errors_total", "Calls to the container runtime that failed or timed out.", "operation_type");
+            "kubelet_runtime_operations_errors_total",
+            "Calls to the container runtime that failed or timed out.",
+            "operation_type");
     private final Histogram operationDurations = make.histogram(
             "kubelet_runtime_operations_duration_seconds",
             "Time that a call to the container runtime took.",
             OPERATIONS,
             "operation_type");
     private final Gauge nodeName = make.gauge("kubelet_node_name", "1, with the node's name.", "node");
-    private final Gauge stuckPods =
-            make.gauge("nodekeeper_agent_stuck_pods", "Pods whose state the runtime does not return within its deadline.");
+    private final Gauge stuckPods = make.gauge(
+            "nodekeeper_agent_stuck_pods", "Pods whose state the runtime does not return within its deadline.");
     private final Gauge probeDurations = make.gauge(
             "nodekeeper_agent_network_probe_duration_seconds",
             "Duration of this step in the last probe of the pod network.",

@@ -17,7 +17,8 @@ record PendingList(CallGroup calls, CompletableFuture<Inventory> inventory) {
         CallGroup calls = new CallGroup(runtime, deadline);
         CompletableFuture<List<PodSandbox>> sandboxes = calls.send(new RuntimeCall.ListSandboxes(uid));
         CompletableFuture<List<Container>> containers = calls.send(new RuntimeCall.ListContainers(uid));
-        return new PendingList(calls, calls.all().thenApply(done -> new Inventory(sandboxes.join(), containers.join())));
+        return new PendingList(
+                calls, calls.all().thenApply(done -> new Inventory(sandboxes.join(), containers.join())));
     }
 
     /** Cancels the calls; the inventory fails. */

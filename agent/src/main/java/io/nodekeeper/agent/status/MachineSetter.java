@@ -39,7 +39,9 @@ final class MachineSetter {
         capacity = ResourceList.with(capacity, "memory", Quantity.ofBytes(info.memoryBytes()));
         for (var pages : new TreeMap<>(info.hugePages()).entrySet()) {
             capacity = ResourceList.with(
-                    capacity, ResourceList.hugePages(pages.getKey()), Quantity.ofBytes(pages.getKey() * pages.getValue()));
+                    capacity,
+                    ResourceList.hugePages(pages.getKey()),
+                    Quantity.ofBytes(pages.getKey() * pages.getValue()));
         }
         capacity = ResourceList.with(capacity, "pods", Quantity.of(pods(info.cores(), config)));
         Optional<Filesystem> root = inputs.facts().rootFilesystem().value();

@@ -117,7 +117,8 @@ class CheckupTest {
         time.advance(Duration.ofSeconds(31));
 
         assertThat(removed.join()).containsExactly("removed sandbox " + ProcessFixtures.WEB);
-        assertThat(stuck.join().getFirst()).startsWith("could not remove sandbox " + ProcessFixtures.DB + ": RemovePodSandbox");
+        assertThat(stuck.join().getFirst())
+                .startsWith("could not remove sandbox " + ProcessFixtures.DB + ": RemovePodSandbox");
     }
 
     private Findings examine(int seconds) {

@@ -61,11 +61,13 @@ public final class ProcessFixtures {
     }
 
     public static ProcessInfo shim(int pid, String sandbox, char state) {
-        return with(process(pid, 1, state, ProcessRole.SHIM, SHIM + sandbox + " -address /run/c.sock"), List.of(sandbox));
+        return with(
+                process(pid, 1, state, ProcessRole.SHIM, SHIM + sandbox + " -address /run/c.sock"), List.of(sandbox));
     }
 
     public static ProcessInfo runc(int pid, String verb, String id, int seconds) {
-        ProcessInfo base = process(pid, 200, 'S', ProcessRole.OCI_RUNTIME, "/usr/sbin/runc --root /run --log l " + verb);
+        ProcessInfo base =
+                process(pid, 200, 'S', ProcessRole.OCI_RUNTIME, "/usr/sbin/runc --root /run --log l " + verb);
         return new ProcessInfo(
                 base.ref(),
                 200,

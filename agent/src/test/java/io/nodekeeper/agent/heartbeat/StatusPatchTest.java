@@ -2,12 +2,11 @@ package io.nodekeeper.agent.heartbeat;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.agent.status.StatusComparison;
-import io.nodekeeper.agent.status.StatusSetters;
-import io.nodekeeper.agent.status.StatusPatch;
 import io.nodekeeper.agent.Fixtures;
 import io.nodekeeper.agent.facts.ReadyErrors;
-
+import io.nodekeeper.agent.status.StatusComparison;
+import io.nodekeeper.agent.status.StatusPatch;
+import io.nodekeeper.agent.status.StatusSetters;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonNull;

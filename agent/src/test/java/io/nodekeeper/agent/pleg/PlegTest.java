@@ -183,7 +183,8 @@ class PlegTest {
         fixture.pleg.start();
         fixture.advanceMillis(500);
 
-        CompletableFuture<PodStatusCache.Entry> answer = fixture.pleg.cache().getNewerThan("u1", fixture.loop.nanoTime());
+        CompletableFuture<PodStatusCache.Entry> answer =
+                fixture.pleg.cache().getNewerThan("u1", fixture.loop.nanoTime());
         fixture.advanceMillis(499);
         assertThat(answer).isNotDone();
 
@@ -377,7 +378,8 @@ class PlegTest {
         fixture.runtime.pod("u1", "app");
         fixture.pleg.start();
         fixture.advanceMillis(500);
-        CompletableFuture<PodStatusCache.Entry> answer = fixture.pleg.cache().getNewerThan("u1", fixture.loop.nanoTime());
+        CompletableFuture<PodStatusCache.Entry> answer =
+                fixture.pleg.cache().getNewerThan("u1", fixture.loop.nanoTime());
 
         fixture.pleg.relistPod("u1");
         fixture.advanceMillis(1);

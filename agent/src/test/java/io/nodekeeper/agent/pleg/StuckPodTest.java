@@ -34,7 +34,8 @@ class StuckPodTest {
         PlegFixture fixture = node(PlegConfig.PARALLEL, 30, 1);
         fixture.advanceMillis(1500);
 
-        CompletableFuture<PodStatusCache.Entry> answer = fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
+        CompletableFuture<PodStatusCache.Entry> answer =
+                fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
         fixture.advanceMillis(500);
         assertThat(answer).isCompleted();
 
@@ -48,7 +49,8 @@ class StuckPodTest {
     void referenceWithOneStuckPodStaysHealthyButAllWaitTwoMinutes() {
         PlegFixture fixture = node(PlegConfig.REFERENCE, 30, 1);
         fixture.advanceMillis(120_500);
-        CompletableFuture<PodStatusCache.Entry> answer = fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
+        CompletableFuture<PodStatusCache.Entry> answer =
+                fixture.pleg.cache().getNewerThan("u7", fixture.loop.nanoTime());
         fixture.advanceSeconds(120);
         assertThat(answer).isNotDone();
         fixture.advanceMillis(500);

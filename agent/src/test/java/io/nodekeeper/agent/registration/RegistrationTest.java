@@ -153,7 +153,9 @@ class RegistrationTest {
                 new AgentConfigBuilder("n1").enableControllerAttachDetach(false).build();
         Node stored = initial(Fixtures.config());
 
-        assertThat(NodeReconciler.apply(stored, initial(off), true).orElseThrow().annotations())
+        assertThat(NodeReconciler.apply(stored, initial(off), true)
+                        .orElseThrow()
+                        .annotations())
                 .isEmpty();
         assertThat(NodeReconciler.apply(initial(off), initial(off), true)).isEmpty();
     }
@@ -207,7 +209,9 @@ class RegistrationTest {
     void fillsInMissingResources() {
         Node mine = resources(Fixtures.resources("cpu", "4"));
 
-        assertThat(NodeReconciler.apply(Fixtures.bare(), mine, true).orElseThrow().status())
+        assertThat(NodeReconciler.apply(Fixtures.bare(), mine, true)
+                        .orElseThrow()
+                        .status())
                 .isEqualTo(mine.status());
         assertThat(NodeReconciler.apply(Fixtures.bare(), Fixtures.bare(), true)).isEmpty();
     }

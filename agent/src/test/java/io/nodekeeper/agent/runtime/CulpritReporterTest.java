@@ -21,8 +21,8 @@ class CulpritReporterTest {
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
     private static final ProcessRef PLUGIN = new ProcessRef(4711, 99, "/opt/cni/bin/bridge");
 
-    private final AgentMetrics metrics =
-            new AgentMetrics(new LoopMonitor(new VirtualTime(START).loop("agent").clock()), START);
+    private final AgentMetrics metrics = new AgentMetrics(
+            new LoopMonitor(new VirtualTime(START).loop("agent").clock()), START);
     private final List<String> events = new ArrayList<>();
     private final CulpritReporter news = new CulpritReporter(
             "n1",

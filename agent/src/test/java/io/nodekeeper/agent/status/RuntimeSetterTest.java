@@ -9,7 +9,6 @@ import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.facts.ReadyErrors;
 import io.nodekeeper.agent.facts.RuntimeFacts;
-import io.nodekeeper.agent.status.StatusComparison;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;

@@ -46,11 +46,15 @@ class StatusSettersTest {
     @Test
     @Tag("A34")
     void limitsPodsByCores() {
-        assertThat(capacity(new AgentConfigBuilder("n1").podsPerCore(10).build()).text("pods"))
+        assertThat(capacity(new AgentConfigBuilder("n1").podsPerCore(10).build())
+                        .text("pods"))
                 .isEqualTo("40");
         assertThat(capacity(new AgentConfigBuilder("n1").podsPerCore(0).build()).text("pods"))
                 .isEqualTo("110");
-        assertThat(capacity(new AgentConfigBuilder("n1").podsPerCore(10).maxPods(8).build())
+        assertThat(capacity(new AgentConfigBuilder("n1")
+                                .podsPerCore(10)
+                                .maxPods(8)
+                                .build())
                         .text("pods"))
                 .isEqualTo("8");
     }

@@ -40,7 +40,8 @@ public final class AppArmor {
                     return container;
                 }
                 return field(annotations.text(key))
-                        .filter(profile -> own.isEmpty() && !Optional.of(profile).equals(shared))
+                        .filter(profile ->
+                                own.isEmpty() && !Optional.of(profile).equals(shared))
                         .map(profile -> container.update("securityContext", context -> context.with(FIELD, profile)))
                         .orElse(container);
             });
@@ -64,9 +65,10 @@ public final class AppArmor {
         return switch (profile.text("type")) {
             case "RuntimeDefault" -> Optional.of("runtime/default");
             case "Unconfined" -> Optional.of("unconfined");
-            case "Localhost" -> Optional.of(profile.text("localhostProfile"))
-                    .filter(name -> !name.isEmpty())
-                    .map(name -> LOCALHOST + name);
+            case "Localhost" ->
+                Optional.of(profile.text("localhostProfile"))
+                        .filter(name -> !name.isEmpty())
+                        .map(name -> LOCALHOST + name);
             default -> Optional.empty();
         };
     }
@@ -102,7 +104,9 @@ public final class AppArmor {
             String name = key.substring(PREFIX.length());
             if (!containers.containsKey(name)) {
                 metadata.invalid("annotations[" + key + "]", name, "container not found");
-            } else if (!text.isEmpty() && !text.startsWith(LOCALHOST) && field(text).isEmpty()) {
+            } else if (!text.isEmpty()
+                    && !text.startsWith(LOCALHOST)
+                    && field(text).isEmpty()) {
                 metadata.invalid("annotations[" + key + "]", text, "invalid AppArmor profile name: \"" + text + "\"");
             } else if (!isWindows(spec.value())) {
                 match(containers.get(name), text);

@@ -69,8 +69,7 @@ public final class PriorityAdmission {
                 ? defaultClass.get()
                 : Optional.of(classes.apply(name)
                         .or(() -> builtIn(name))
-                        .orElseThrow(
-                                () -> PodRefusal.of(pod, "no PriorityClass with name " + name + " was found")));
+                        .orElseThrow(() -> PodRefusal.of(pod, "no PriorityClass with name " + name + " was found")));
         JsonObject priorityClass = found.orElse(JsonObject.EMPTY);
         long priority = priorityClass.number("value").orElse(0L);
         String policy = Fields.text(priorityClass, "preemptionPolicy", PREEMPT).text("preemptionPolicy");
@@ -79,7 +78,8 @@ public final class PriorityAdmission {
             JsonObject spec = found.isEmpty()
                     ? given
                     : given.with(
-                            "priorityClassName", priorityClass.object("metadata").text("name"));
+                            "priorityClassName",
+                            priorityClass.object("metadata").text("name"));
             return spec.with("priority", JsonNumber.of(priority)).with("preemptionPolicy", policy);
         });
     }

@@ -26,14 +26,12 @@ public final class RuntimeClassAdmission {
         JsonObject runtimeClass = name.isEmpty()
                 ? JsonObject.EMPTY
                 : classes.apply(name)
-                        .orElseThrow(
-                                () -> PodRefusal.of(pod, "pod rejected: RuntimeClass \"" + name + "\" not found"));
+                        .orElseThrow(() -> PodRefusal.of(pod, "pod rejected: RuntimeClass \"" + name + "\" not found"));
         JsonObject overhead = spec.object("overhead");
         if (runtimeClass.has("overhead")) {
             JsonObject fixed = runtimeClass.object("overhead").object("podFixed");
             if (!overhead.isEmpty() && !equal(overhead, fixed)) {
-                throw PodRefusal.of(
-                        pod, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+                throw PodRefusal.of(pod, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
             }
             spec = fixed.isEmpty() ? spec.without("overhead") : spec.with("overhead", fixed);
         } else if (!overhead.isEmpty()) {

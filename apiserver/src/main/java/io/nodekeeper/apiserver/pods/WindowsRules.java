@@ -41,8 +41,7 @@ final class WindowsRules {
     private static final int LONGEST_DOMAIN = 256;
     private static final int LONGEST_USER = 104;
     private static final Pattern CONTROL = Pattern.compile("[\\x00-\\x1F\\x7F]");
-    private static final Pattern NET_BIOS =
-            Pattern.compile("[^\\\\/:*?\"<>|.][^\\\\/:*?\"<>|]{0,14}");
+    private static final Pattern NET_BIOS = Pattern.compile("[^\\\\/:*?\"<>|.][^\\\\/:*?\"<>|]{0,14}");
     private static final Pattern DNS_LABEL = Pattern.compile("[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?");
     private static final String NOT_IN_USER = "\"/\\:;|=,+*?<>@[]";
 
@@ -124,8 +123,7 @@ final class WindowsRules {
             return Optional.of("runAsUserName's User cannot be empty");
         }
         if (user.length() > LONGEST_USER) {
-            return Optional.of(
-                    "runAsUserName's User length must not be longer than " + LONGEST_USER + " characters");
+            return Optional.of("runAsUserName's User length must not be longer than " + LONGEST_USER + " characters");
         }
         if (user.chars().allMatch(c -> c == '.' || c == ' ')) {
             return Optional.of("runAsUserName's User cannot contain only periods or spaces");

@@ -34,7 +34,11 @@ class SlowReaderTest {
                     new Authenticator(Map.of()),
                     "127.0.0.1:6443"),
             new HttpsOptions(
-                    new InetSocketAddress("127.0.0.1", 0), loop.clock(), Runnable::run, Duration.ofSeconds(1), 1 << 20));
+                    new InetSocketAddress("127.0.0.1", 0),
+                    loop.clock(),
+                    Runnable::run,
+                    Duration.ofSeconds(1),
+                    1 << 20));
 
     /** A connection whose reader may stop. */
     private final class Reader {

@@ -35,8 +35,7 @@ public final class DeferredHistory implements SearchableHistory {
     /** Nothing before it is opened. */
     @Override
     public CompletableFuture<List<Decision>> find(DecisionQuery query) {
-        return opened.map(history -> history.find(query))
-                .orElseGet(() -> CompletableFuture.completedFuture(List.of()));
+        return opened.map(history -> history.find(query)).orElseGet(() -> CompletableFuture.completedFuture(List.of()));
     }
 
     @Override

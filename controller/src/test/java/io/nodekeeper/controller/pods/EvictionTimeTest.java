@@ -97,9 +97,10 @@ class EvictionTimeTest {
                 world.addNode("n1");
                 world.addPod("pod1", "n1");
                 world.start();
-                world.latency = call -> call.method().equals("GET") && call.target().contains("/nodes/")
-                        ? Duration.ofMillis(latency)
-                        : Duration.ZERO;
+                world.latency =
+                        call -> call.method().equals("GET") && call.target().contains("/nodes/")
+                                ? Duration.ofMillis(latency)
+                                : Duration.ZERO;
                 world.advanceTo("10S");
                 world.ready("n1", "Unknown", PodWorld.B.plusSeconds(10));
                 world.advance(Duration.ofMillis(gap));
@@ -138,7 +139,9 @@ class EvictionTimeTest {
             world.taint("n1", "k:NoExecute@0");
             world.advance(Duration.ofMillis(1));
 
-            assertThat(world.deletions).as("taint is back %d ms later", due * 100).hasSize(1);
+            assertThat(world.deletions)
+                    .as("taint is back %d ms later", due * 100)
+                    .hasSize(1);
         }
     }
 

@@ -50,7 +50,8 @@ class EvictorTest {
 
         assertThat(world.decisions).singleElement().satisfies(decision -> {
             assertThat(decision.kind()).isEqualTo("Evicted");
-            assertThat(decision.details().toString()).isEqualTo("{\"lateMillis\":250,\"failures\":0,\"pod\":\"default/pod1\",\"podUid\":\"pod1-uid\"}");
+            assertThat(decision.details().toString())
+                    .isEqualTo("{\"lateMillis\":250,\"failures\":0,\"pod\":\"default/pod1\",\"podUid\":\"pod1-uid\"}");
         });
     }
 
@@ -161,7 +162,9 @@ class EvictorTest {
         world.taint("n1", TAINT);
         world.advanceTo("10.160S");
 
-        assertThat(world.calls("DELETE", "/pods/pod1")).as("after 100 to 150 ms").isEqualTo(2);
+        assertThat(world.calls("DELETE", "/pods/pod1"))
+                .as("after 100 to 150 ms")
+                .isEqualTo(2);
         assertThat(world.sizes()).containsEntry("evictions", 1);
     }
 
@@ -308,7 +311,6 @@ class EvictorTest {
     }
 
     private void refuseDeletes() {
-        world.fault =
-                call -> call.method().equals("DELETE") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+        world.fault = call -> call.method().equals("DELETE") ? Optional.of(PodWorld.unavailable()) : Optional.empty();
     }
 }

@@ -1,8 +1,8 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
-import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
+import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;

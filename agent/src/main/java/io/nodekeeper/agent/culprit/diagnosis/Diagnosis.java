@@ -305,6 +305,7 @@ public final class Diagnosis {
 
     /** The program's name without its directory, and the pid. */
     private static String name(ProcessInfo info) {
-        return CommandLines.program(info.ref().command()) + " (pid " + info.ref().pid() + ")";
+        return CommandLines.program(info.ref().command()) + " (pid "
+                + info.ref().pid() + ")";
     }
 }

@@ -14,9 +14,20 @@ import java.util.List;
  * @param now monotonic ns
  * @param wall the same moment by the wall clock, for people only
  */
-public record DiagnosisInput(List<ObservedProcess> processes, List<CallOutcome> answers, ContainerIndex workload, String socket, long now, Instant wall) {
+public record DiagnosisInput(
+        List<ObservedProcess> processes,
+        List<CallOutcome> answers,
+        ContainerIndex workload,
+        String socket,
+        long now,
+        Instant wall) {
 
-    public static DiagnosisInput of(List<ObservedProcess> processes, List<CallOutcome> answers, ContainerIndex workload, String socket, Clock clock) {
+    public static DiagnosisInput of(
+            List<ObservedProcess> processes,
+            List<CallOutcome> answers,
+            ContainerIndex workload,
+            String socket,
+            Clock clock) {
         return new DiagnosisInput(processes, answers, workload, socket, clock.nanoTime(), clock.wallTime());
     }
 

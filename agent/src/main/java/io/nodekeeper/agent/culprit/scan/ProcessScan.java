@@ -84,7 +84,8 @@ final class ProcessScan {
             List<String> arguments = program(stat).arguments();
             if (CommandLines.shimSocket(arguments).filter(sockets::contains).isPresent()
                     || CommandLines.shimId(arguments).filter(ids::contains).isPresent()) {
-                roles.put(stat.pid(), CommandLines.isShimCommand(arguments) ? ProcessRole.OCI_RUNTIME : ProcessRole.SHIM);
+                roles.put(
+                        stat.pid(), CommandLines.isShimCommand(arguments) ? ProcessRole.OCI_RUNTIME : ProcessRole.SHIM);
             }
         }
         List<ProcessInfo> found = new ArrayList<>();
@@ -104,7 +105,8 @@ final class ProcessScan {
         boolean own = roles.containsKey(stat.pid()) || above.isPresent();
         boolean threads = stat.state() == 'D' || stat.state() == 'Z' || role.get() == ProcessRole.RUNTIME || deep;
         List<Stall> stuck = threads ? stalls.of(stat.pid()) : List.of();
-        String command = program.arguments().isEmpty() ? "[" + stat.name() + "]" : CommandLines.line(program.arguments());
+        String command =
+                program.arguments().isEmpty() ? "[" + stat.name() + "]" : CommandLines.line(program.arguments());
         return Optional.of(new ProcessInfo(
                 new ProcessRef(stat.pid(), stat.startTicks(), command),
                 stat.parent(),

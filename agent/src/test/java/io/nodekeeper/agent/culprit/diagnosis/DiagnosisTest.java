@@ -36,7 +36,8 @@ class DiagnosisTest {
     @Test
     void nothingIsNamedWhenNothingIsWrong() {
         look(ProcessFixtures.healthy());
-        look(ProcessFixtures.healthyBut(ProcessFixtures.runc(400, "exec", WEB_APP, 1), ProcessFixtures.cni(500, 100, "ADD", 2, true)));
+        look(ProcessFixtures.healthyBut(
+                ProcessFixtures.runc(400, "exec", WEB_APP, 1), ProcessFixtures.cni(500, 100, "ADD", 2, true)));
 
         assertThat(culprits()).isEmpty();
     }
@@ -107,7 +108,8 @@ class DiagnosisTest {
                 .isEqualTo("the container runtime containerd (pid 100) is stopped (state T)"
                         + " since 2026-11-21T18:00:05Z; it answers no call");
         assertThat(culprit.remedy())
-                .isEqualTo(new Remedy.ContinueProcess(ProcessFixtures.runtime('T').ref()));
+                .isEqualTo(
+                        new Remedy.ContinueProcess(ProcessFixtures.runtime('T').ref()));
     }
 
     @Test
@@ -119,7 +121,9 @@ class DiagnosisTest {
         answers.add(new CallOutcome(VERSION, now(), Duration.ZERO, CallOutcome.Kind.UNREACHABLE, "connection refused"));
         assertThat(culprits()).isEmpty();
         look(orphans);
-        answers.set(0, new CallOutcome(VERSION, 0, Duration.ofSeconds(5), CallOutcome.Kind.UNREACHABLE, "connection refused"));
+        answers.set(
+                0,
+                new CallOutcome(VERSION, 0, Duration.ofSeconds(5), CallOutcome.Kind.UNREACHABLE, "connection refused"));
 
         Culprit culprit = only();
         assertThat(culprit.reason()).isEqualTo("RuntimeUnreachable");
@@ -168,7 +172,8 @@ class DiagnosisTest {
     @Test
     void gatedRuncIsNamedByItsAgeWithItsWholeTree() {
         look(ProcessFixtures.healthyBut(
-                ProcessFixtures.runc(400, "exec", WEB_APP, 8), ProcessFixtures.process(401, 400, 'S', ProcessRole.CONTAINER, "sleep 0.2")));
+                ProcessFixtures.runc(400, "exec", WEB_APP, 8),
+                ProcessFixtures.process(401, 400, 'S', ProcessRole.CONTAINER, "sleep 0.2")));
 
         Culprit culprit = only();
         assertThat(culprit.layer()).isEqualTo(Layer.OCI_RUNTIME);
@@ -196,7 +201,8 @@ class DiagnosisTest {
 
     @Test
     void hungCniDelOfAKnownSandboxIsNamedWithItsPod() {
-        look(ProcessFixtures.healthyBut(ProcessFixtures.with(ProcessFixtures.cni(500, 100, "DEL", 60, true), List.of(WEB))));
+        look(ProcessFixtures.healthyBut(
+                ProcessFixtures.with(ProcessFixtures.cni(500, 100, "DEL", 60, true), List.of(WEB))));
 
         assertThat(only().summary())
                 .isEqualTo(
@@ -205,7 +211,8 @@ class DiagnosisTest {
 
     @Test
     void pluginThatCallsAnotherIsNamedOnce() {
-        look(ProcessFixtures.healthyBut(ProcessFixtures.cni(500, 100, "ADD", 9, true), ProcessFixtures.cni(501, 500, "ADD", 9, true)));
+        look(ProcessFixtures.healthyBut(
+                ProcessFixtures.cni(500, 100, "ADD", 9, true), ProcessFixtures.cni(501, 500, "ADD", 9, true)));
 
         assertThat(only().remedy().text()).isEqualTo("kill -KILL 501 500");
     }
@@ -213,7 +220,8 @@ class DiagnosisTest {
     @Test
     void orphanedPluginStaysOursButAStrangersDoesNotBecomeSo() {
         look(ProcessFixtures.healthyBut(ProcessFixtures.cni(500, 100, "ADD", 3, true)));
-        look(ProcessFixtures.healthyBut(ProcessFixtures.cni(500, 1, "ADD", 8, false), ProcessFixtures.cni(600, 1, "ADD", 8, false)));
+        look(ProcessFixtures.healthyBut(
+                ProcessFixtures.cni(500, 1, "ADD", 8, false), ProcessFixtures.cni(600, 1, "ADD", 8, false)));
 
         assertThat(only().process().map(ProcessRef::pid)).contains(500);
     }
@@ -223,8 +231,10 @@ class DiagnosisTest {
         Stall stall = ProcessFixtures.stall("percpu_rwsem_wait", new Stall.Mount("/mnt/data", "/dev/loop0", "ext4"));
         for (int i = 0; i < 3; i++) {
             look(ProcessFixtures.healthyBut(
-                    ProcessFixtures.stalled(ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/writer"), stall),
-                    ProcessFixtures.stalled(ProcessFixtures.process(301, 300, 'D', ProcessRole.CONTAINER, "/bin/other"), stall)));
+                    ProcessFixtures.stalled(
+                            ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/writer"), stall),
+                    ProcessFixtures.stalled(
+                            ProcessFixtures.process(301, 300, 'D', ProcessRole.CONTAINER, "/bin/other"), stall)));
         }
         late(new RuntimeCall.StopSandbox(WEB), 30);
 
@@ -257,8 +267,9 @@ class DiagnosisTest {
     @Test
     void unkillableProcessWithoutADiskIsNamedAsSuch() {
         for (int i = 0; i < 3; i++) {
-            look(ProcessFixtures.healthyBut(
-                    ProcessFixtures.stalled(ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/driver"), ProcessFixtures.stall("usb_kill_urb"))));
+            look(ProcessFixtures.healthyBut(ProcessFixtures.stalled(
+                    ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/driver"),
+                    ProcessFixtures.stall("usb_kill_urb"))));
         }
 
         Culprit culprit = only();
@@ -273,7 +284,8 @@ class DiagnosisTest {
     void busyDiskIsNoFault() {
         for (int i = 0; i < 5; i++) {
             Stall stall = new Stall(201, 1_000 + i, "io_schedule", List.of(), Optional.empty(), List.of());
-            look(ProcessFixtures.healthyBut(ProcessFixtures.stalled(ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "dd"), stall)));
+            look(ProcessFixtures.healthyBut(ProcessFixtures.stalled(
+                    ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "dd"), stall)));
         }
 
         assertThat(culprits()).isEmpty();
@@ -283,7 +295,9 @@ class DiagnosisTest {
     void runcThatWaitsForAnUnkillableProcessOfItsPodIsNotToBlame() {
         for (int i = 0; i < 3; i++) {
             look(ProcessFixtures.healthyBut(
-                    ProcessFixtures.stalled(ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/driver"), ProcessFixtures.stall("usb_kill_urb")),
+                    ProcessFixtures.stalled(
+                            ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/driver"),
+                            ProcessFixtures.stall("usb_kill_urb")),
                     ProcessFixtures.runc(400, "delete", WEB_APP, 20)));
         }
 
@@ -351,7 +365,9 @@ class DiagnosisTest {
             look(ProcessFixtures.healthyBut(
                     ProcessFixtures.shim(300, ProcessFixtures.DB, 'T'),
                     ProcessFixtures.cni(500, 100, "ADD", 9, true),
-                    ProcessFixtures.stalled(ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/driver"), ProcessFixtures.stall("usb_kill_urb"))));
+                    ProcessFixtures.stalled(
+                            ProcessFixtures.process(201, 200, 'D', ProcessRole.CONTAINER, "/bin/driver"),
+                            ProcessFixtures.stall("usb_kill_urb"))));
         }
         late(DB_STATS, 9);
         late(WEB_STATS, 9);
@@ -376,7 +392,8 @@ class DiagnosisTest {
 
     private List<Culprit> culprits() {
         return Diagnosis.of(
-                new DiagnosisInput(seen, answers, ProcessFixtures.WORKLOAD, "/run/c.sock", now(), START.plusSeconds(seconds)),
+                new DiagnosisInput(
+                        seen, answers, ProcessFixtures.WORKLOAD, "/run/c.sock", now(), START.plusSeconds(seconds)),
                 HangThresholds.AGENT);
     }
 
