@@ -218,9 +218,8 @@ class CommandLineValuesTest {
         if (name(argument).equals("--etcd-servers")) {
             return List.of();
         }
-        List<String> bad = BAD_TEXTS.get(name(argument));
-        assertThat(bad).as("bad values for " + name(argument)).isNotNull();
-        return bad;
+        assertThat(BAD_TEXTS).as("bad values").containsKey(name(argument));
+        return BAD_TEXTS.getOrDefault(name(argument), List.of());
     }
 
     @Test

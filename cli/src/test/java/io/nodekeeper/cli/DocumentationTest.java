@@ -37,7 +37,7 @@ class DocumentationTest {
             TreeSet<Path> linked = links(index).collect(Collectors.toCollection(TreeSet::new));
 
             List<Path> missing = pages().stream()
-                    .filter(page -> page.getParent().equals(index.getParent()) && !page.equals(index))
+                    .filter(page -> page.equals(index.resolveSibling(page.getFileName())) && !page.equals(index))
                     .filter(page -> !linked.contains(page))
                     .toList();
 
