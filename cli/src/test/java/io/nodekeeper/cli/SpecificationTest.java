@@ -40,12 +40,30 @@ class SpecificationTest {
         }
     }
 
+    /** The property-test library skips a property that has an annotation of JUnit, and says so in a report only. */
+    @Test
+    void noPropertyIsSkippedForItsTag() {
+        Pattern skipped = Pattern.compile("@Property[^\n]*\n\\s*@Tag\\(");
+
+        assertThat(testFiles().map(SpecificationTest::text))
+                .noneMatch(text -> text.contains("import org.junit.jupiter.api.Tag;")
+                        && skipped.matcher(text).find());
+    }
+
+    private static String text(Path file) {
+        return lines(file).collect(Collectors.joining("\n"));
+    }
+
     private static Stream<String> testLines() {
+        return testFiles().flatMap(SpecificationTest::lines);
+    }
+
+    private static Stream<Path> testFiles() {
         try (Stream<Path> modules = Files.list(ROOT)) {
             List<Path> sources = modules.map(module -> module.resolve("src/test/java"))
                     .filter(Files::isDirectory)
                     .toList();
-            return sources.stream().flatMap(SpecificationTest::javaFiles).flatMap(SpecificationTest::lines);
+            return sources.stream().flatMap(SpecificationTest::javaFiles);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
