@@ -42,6 +42,12 @@ public final class HttpsServer {
      */
     private static final int TURN = 64 << 10;
 
+    /**
+     * Connections that are accepted in {@link AcceptRate#WINDOW_MILLIS} for each processor: 1,000 a second, about as many full
+     * handshakes as a processor does.
+     */
+    private static final int ACCEPTED = 10;
+
     /** For a TLS handshake: as Kubernetes gives a request's headers, since all clients come at once after a restart. */
     private static final int HANDSHAKE_MILLIS = 32_000;
 
@@ -69,6 +75,7 @@ public final class HttpsServer {
         channel = new ServerBootstrap()
                 .group(acceptors, workers)
                 .channel(epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class)
+                .handler(new AcceptRate(ACCEPTED * Runtime.getRuntime().availableProcessors()))
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.RCVBUF_ALLOCATOR, turn())
