@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -258,16 +259,16 @@ final class RawAttacks {
     }
 
     static Map<String, Integer> idle(Prey prey, long until, int count) throws Exception {
-        List<Socket> open = new ArrayList<>();
+        List<Socket> open = Collections.synchronizedList(new ArrayList<>());
         try {
-            while (open.size() < count && System.nanoTime() < until) {
+            // All of them, which may take longer than the other attacks.
+            long opened = Math.max(until, System.nanoTime() + TimeUnit.SECONDS.toNanos(20));
+            Prey.repeat(FLOODS, count, opened, thread -> {
                 open.add(prey.socket("h2"));
-            }
-            int opened = open.size();
-            while (System.nanoTime() < until) {
-                TimeUnit.MILLISECONDS.sleep(100);
-            }
-            return Map.of("open", opened);
+                return "open";
+            });
+            TimeUnit.NANOSECONDS.sleep(until - System.nanoTime());
+            return Map.of("open", open.size());
         } finally {
             closeAll(open);
         }
