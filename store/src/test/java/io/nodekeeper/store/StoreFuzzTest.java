@@ -8,6 +8,7 @@ import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -150,7 +151,7 @@ class StoreFuzzTest {
         // and one that was killed while it wrote: what a kill leaves is what is in its files
         Store running = open(stopped);
         change(running, GROUPS);
-        Path killed = copy(stopped, directory.resolve("killed"));
+        Path killed = copyAtRest(stopped, directory.resolve("killed"));
         close(running);
         assertThat(kinds(killed)).contains("CURRENT", "MANIFEST", "log", "sst", "blob", "acknowledged");
         TreeMap<String, Map<Outcome, Integer>> table = new TreeMap<>();
@@ -324,6 +325,23 @@ class StoreFuzzTest {
         return tree;
     }
 
+    /** The files of a store that runs, as of one moment: its background work may change or delete some meanwhile. */
+    private static Path copyAtRest(Path from, Path to) throws IOException {
+        for (int tries = 0; tries < 100; tries++) {
+            try {
+                Map<String, String> before = tree(from);
+                copy(from, to);
+                if (tree(from).equals(before) && tree(to).equals(before)) {
+                    return to;
+                }
+            } catch (NoSuchFileException gone) {
+                // The store has deleted a log or table that it needs no more: once again.
+            }
+            delete(to);
+        }
+        throw new AssertionError("the files in " + from + " changed during each of 100 copies");
+    }
+
     private static Path copy(Path from, Path to) throws IOException {
         Files.createDirectory(to);
         try (Stream<Path> files = Files.list(from)) {
@@ -335,6 +353,9 @@ class StoreFuzzTest {
     }
 
     private static void delete(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            return;
+        }
         try (Stream<Path> files = Files.walk(directory)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
