@@ -3,11 +3,11 @@ package io.nodekeeper.apiserver;
 import io.nodekeeper.store.Changes;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
-import io.nodekeeper.store.IndexedStore;
 import io.nodekeeper.store.Listing;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
-import io.nodekeeper.store.Window;
+import io.nodekeeper.store.memory.IndexedStore;
+import io.nodekeeper.store.memory.WatchCache;
 import io.nodekeeper.time.Loop;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 final class LaggingStore implements Store {
     private final IndexedStore truth;
     private final Loop loop;
-    private final Window heard;
+    private final WatchCache heard;
     private final List<Event> coming = new ArrayList<>();
     private boolean late;
 
@@ -26,7 +26,7 @@ final class LaggingStore implements Store {
     LaggingStore(IndexedStore truth, Loop loop) {
         this.truth = truth;
         this.loop = loop;
-        heard = new Window(loop, Window.Limits.DEFAULT);
+        heard = new WatchCache(loop, WatchCache.Limits.DEFAULT);
         truth.watch("/registry/", 0, new Watcher() {
             @Override
             public void onEvent(Event event) {

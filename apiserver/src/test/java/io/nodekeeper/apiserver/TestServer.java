@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Json;
 import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.store.IndexedStore;
 import io.nodekeeper.store.Journal;
+import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.net.URLDecoder;

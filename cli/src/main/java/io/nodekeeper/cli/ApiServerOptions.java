@@ -7,7 +7,7 @@ import io.nodekeeper.apiserver.FeatureGate;
 import io.nodekeeper.apiserver.RequestOptions;
 import io.nodekeeper.apiserver.eventratelimit.EventLimits;
 import io.nodekeeper.client.files.SmallFiles;
-import io.nodekeeper.store.StoreLimits;
+import io.nodekeeper.store.memory.StoreLimits;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

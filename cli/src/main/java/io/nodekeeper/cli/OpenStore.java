@@ -1,14 +1,14 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.client.files.OwnerOnly;
-import io.nodekeeper.store.IndexedStore;
 import io.nodekeeper.store.Journal;
-import io.nodekeeper.store.RocksJournal;
 import io.nodekeeper.store.Store;
-import io.nodekeeper.store.StoreRepair;
+import io.nodekeeper.store.disk.RocksJournal;
+import io.nodekeeper.store.disk.StoreRepair;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import io.nodekeeper.store.etcd.EtcdOptions;
 import io.nodekeeper.store.etcd.EtcdStore;
+import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Workers;

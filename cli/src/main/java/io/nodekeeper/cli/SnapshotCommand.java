@@ -2,7 +2,7 @@ package io.nodekeeper.cli;
 
 import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.store.Journal;
-import io.nodekeeper.store.RocksJournal;
+import io.nodekeeper.store.disk.RocksJournal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

@@ -7,7 +7,7 @@ import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.FileHistory;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.store.Journal;
-import io.nodekeeper.store.RocksJournal;
+import io.nodekeeper.store.disk.RocksJournal;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.FileOutputStream;

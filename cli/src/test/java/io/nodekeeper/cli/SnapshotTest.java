@@ -3,9 +3,9 @@ package io.nodekeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.store.Entry;
-import io.nodekeeper.store.IndexedStore;
-import io.nodekeeper.store.RocksJournal;
 import io.nodekeeper.store.Store;
+import io.nodekeeper.store.disk.RocksJournal;
+import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.io.PrintWriter;

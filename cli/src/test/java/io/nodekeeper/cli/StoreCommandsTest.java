@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.store.Entry;
-import io.nodekeeper.store.IndexedStore;
-import io.nodekeeper.store.RocksJournal;
 import io.nodekeeper.store.Store;
+import io.nodekeeper.store.disk.RocksJournal;
 import io.nodekeeper.store.encryption.ValueTransformer;
+import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;

@@ -2,7 +2,7 @@ package io.nodekeeper.simulator;
 
 import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.Authenticator;
-import io.nodekeeper.store.IndexedStore;
+import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;

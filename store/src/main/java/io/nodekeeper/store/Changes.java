@@ -3,10 +3,10 @@ package io.nodekeeper.store;
 import java.util.List;
 
 /**
- * A part of the history.
+ * One page of the history of a prefix.
  *
- * @param events the changes, in the order of revisions
- * @param through the revision up to which these are all the changes
- * @param more whether there are later ones
+ * @param events the changes, ordered by revision
+ * @param through the page contains all changes up to this revision
+ * @param more whether the history has later changes
  */
 public record Changes(List<Event> events, long through, boolean more) {}

@@ -4,8 +4,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One version of an object. Its value is in memory, or the journal keeps it and it is read when it is needed. Two entries
- * are equal if they are the same version of the same object. Immutable, thread-safe.
+ * One version of an object. Its value is in memory, or it is read from the journal when it is needed. Two entries are equal
+ * if they are the same version of the same object. Immutable, thread-safe.
  */
 public final class Entry {
     private final String key;
@@ -13,13 +13,13 @@ public final class Entry {
     private final long modRevision;
     private final int length;
     private final byte @Nullable [] value;
-    private final @Nullable Values values;
+    private final @Nullable ValueReader values;
 
     /**
      * A version with its value in memory.
      *
-     * @param key its place, as {@code /registry/minions/n1}
-     * @param value its bytes, shared by all readers and never to be changed; the revision is not inside
+     * @param key the storage key, for example {@code /registry/minions/n1}
+     * @param value the stored bytes, shared by all readers; must not be modified; they do not contain the revision
      * @param createRevision the revision at which the object was created, 1 or more
      * @param modRevision the revision of this version, 1 or more
      */
@@ -33,7 +33,7 @@ public final class Entry {
             long modRevision,
             int length,
             byte @Nullable [] value,
-            @Nullable Values values) {
+            @Nullable ValueReader values) {
         this.key = key;
         this.createRevision = createRevision;
         this.modRevision = modRevision;
@@ -42,19 +42,19 @@ public final class Entry {
         this.values = values;
     }
 
-    /** A version whose value of {@code length} bytes is read from {@code values} each time that it is asked for. */
-    static Entry stored(String key, int length, Values values, long createRevision, long modRevision) {
+    /** A version whose value of {@code length} bytes is read from {@code values} on each call of {@link #value}. */
+    public static Entry stored(String key, int length, ValueReader values, long createRevision, long modRevision) {
         return new Entry(key, createRevision, modRevision, length, null, values);
     }
 
-    /** The object's place. */
+    /** The storage key. */
     public String key() {
         return key;
     }
 
     /**
-     * The bytes of the object, never to be changed. Reads the disk unless {@link #atHand}, so that loops and I/O threads
-     * call {@link Store#load} first.
+     * The bytes of the object, which must not be modified. Reads the disk unless {@link #atHand}. Loops and I/O threads call
+     * {@link Store#load} first.
      *
      * @throws StoreException if the value cannot be read
      * @throws StoreException.Compacted if the version is no longer kept
@@ -63,7 +63,7 @@ public final class Entry {
         return value != null ? value : Objects.requireNonNull(values).read(key, modRevision);
     }
 
-    /** How many bytes the value has. */
+    /** The length of the value in bytes. */
     public int length() {
         return length;
     }
@@ -78,18 +78,18 @@ public final class Entry {
         return modRevision;
     }
 
-    /** Whether {@link #value} needs no disk now: the value is in memory, for good or in a cache. */
+    /** Whether {@link #value} needs no disk read now: the entry or a cache holds the value in memory. */
     public boolean atHand() {
         return value != null || Objects.requireNonNull(values).cached(modRevision);
     }
 
-    /** Bytes of the value that this entry itself keeps in memory. */
+    /** Bytes of the value that this entry itself holds in memory; 0 if the value is in the journal. */
     public int resident() {
         return value == null ? 0 : length;
     }
 
-    /** The same version with its value in memory; reads the disk if need be. */
-    Entry loaded() {
+    /** The same version with its value in memory. Reads the disk unless {@link #atHand}. */
+    public Entry loaded() {
         return value != null ? this : new Entry(key, value(), createRevision, modRevision);
     }
 

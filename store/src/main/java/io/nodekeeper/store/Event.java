@@ -3,10 +3,11 @@ package io.nodekeeper.store;
 import java.util.Optional;
 
 /**
- * One change. Every change has a revision of its own, and all kinds of objects share one count.
+ * One change of one object. Each change in a journal has its own revision; in etcd the changes of one transaction share one.
+ * All resources share one sequence of revisions.
  *
- * @param revision when; 1 or more
- * @param key what
+ * @param revision the revision of the change; 1 or more
+ * @param key the storage key of the object
  * @param before the object before the change; empty for a creation
  * @param after the object after it; empty for a deletion
  */

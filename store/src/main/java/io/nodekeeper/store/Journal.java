@@ -3,10 +3,10 @@ package io.nodekeeper.store;
 import java.util.List;
 import java.util.Map;
 
-/** Where a store's changes survive the process. Used by one thread. */
+/** Makes a store's changes durable. Used by one thread at a time. */
 public interface Journal extends AutoCloseable {
 
-    /** A journal that keeps nothing: for tests and the simulator. */
+    /** A journal that stores nothing, for tests and the simulator. */
     Journal NONE = new Journal() {
         @Override
         public Recovered load() {
@@ -20,21 +20,21 @@ public interface Journal extends AutoCloseable {
         public void close() {}
     };
 
-    /** Reads back what was kept. */
+    /** Reads the durable state. */
     Recovered load();
 
     /**
-     * Makes {@code events} durable, all or none, and forgets the history of {@code forgotten}.
+     * Makes {@code events} durable as one atomic group, and removes {@code forgotten} from the history.
      *
-     * @throws StoreException if it could not; then none of them is kept
+     * @throws StoreException if the write failed; then no event of the group becomes durable
      */
     void append(List<Event> events, List<Event> forgotten);
 
     /**
-     * The same version for keeping: a journal that can read values later gives an entry that leaves its value in the
-     * journal if it is large. Such an entry may be read by any thread until the journal is closed.
+     * The form in which the store keeps {@code entry}. A journal that can read values later returns an entry without the value
+     * in memory if the value is large. Any thread may read such an entry until the journal is closed.
      *
-     * @param entry a version that was appended, or is about to be
+     * @param entry a version that was appended, or that the next group appends
      */
     default Entry stored(Entry entry) {
         return entry;
@@ -44,16 +44,16 @@ public interface Journal extends AutoCloseable {
     void close();
 
     /**
-     * What a journal knows.
+     * The durable state of a journal.
      *
      * @param revision the latest revision
-     * @param entries the objects as of that revision
-     * @param history the changes still kept, in the order of revisions
-     * @param forgotten for each resource that has lost some of its history the latest change that was lost
-     * @param floor the revision at which history began: of what was before nothing is known but the objects; 0 usually
+     * @param entries the objects at that revision
+     * @param history the changes that the journal keeps, ordered by revision
+     * @param forgotten for each resource with compacted history, the revision of the latest change that was removed
+     * @param floor the revision at which the history begins; usually 0, larger after a repair or a restore
      */
     record Recovered(long revision, List<Entry> entries, List<Event> history, Map<String, Long> forgotten, long floor) {
-        /** What a journal knows that has forgotten nothing. */
+        /** The state of a journal that removed no history. */
         public Recovered(long revision, List<Entry> entries, List<Event> history) {
             this(revision, entries, history, Map.of(), 0);
         }

@@ -4,113 +4,113 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Objects by key, each change at a revision; revisions never go back. A write that was acknowledged survives the process,
- * as far as the journal does. Thread-safe.
+ * A key-value store with revisions, in the terms of etcd. Each change has a revision, and revisions only grow. An acknowledged
+ * write is as durable as the journal behind the store. Thread-safe.
  *
- * <p>A store that is {@link #alone} is all there is: {@link #get} and {@link #list} see every write that was acknowledged.
- * One that others write to as well answers these from what it has heard so far; who must not miss anything uses
- * {@link #read}, or {@link #list} after {@link #current}.
+ * <p>If this process is the only writer ({@link #alone}), {@link #get} and {@link #list} return every acknowledged write. If
+ * other processes write, too, these two may return an older state. A caller that needs the latest state uses {@link #read}, or
+ * {@link #list} after {@link #current}.
  *
- * <p>Keys have the form {@code /registry/RESOURCE/…}; history is kept for each resource on its own, so that a busy one
- * does not push out a quiet one's.
+ * <p>Keys have the form {@code /registry/RESOURCE/...}. Each resource has a history of its own, so that a resource with many
+ * changes does not shorten the history of another one.
  */
 public interface Store {
 
-    /** The revision of the latest change known; 0 before the first. */
+    /** The latest revision that this process has seen; 0 before the first change. */
     long revision();
 
-    /** The object at {@code key} as of the latest change known. */
+    /** The object at {@code key} as of {@link #revision}. */
     Optional<Entry> get(String key);
 
-    /** Whether nobody else writes to what is kept here. */
+    /** Whether this process is the only writer of the data. */
     boolean alone();
 
     /**
-     * The object at {@code key} as of now: every write that was acknowledged before the call is seen, whoever made it. Fails
-     * with {@link StoreException} if that cannot be told in time.
+     * A linearizable read of the object at {@code key}: it returns every write that was acknowledged before the call, by any
+     * process. Fails with {@link StoreException} if the storage does not answer in time.
      */
     CompletableFuture<Optional<Entry>> read(String key);
 
     /**
-     * Completes, with a revision, once reads see every write that was acknowledged before the call, whoever made it. Fails
-     * with {@link StoreException} if that does not come to pass in time.
+     * Completes once {@link #get} and {@link #list} return every write that was acknowledged before the call, by any process.
+     * The result is the revision of that state. Fails with {@link StoreException} if the storage does not answer in time.
      */
     CompletableFuture<Long> current();
 
     /**
-     * The objects whose keys begin with {@code prefix}.
+     * Lists the objects whose keys begin with {@code prefix}.
      *
      * @param prefix of the form {@code /registry/RESOURCE/…}
      * @param after only keys greater than this one; empty for all
-     * @param limit the most entries to return; 0 for no limit
-     * @param revision the revision at which to look; 0 for the latest
-     * @throws StoreException.Compacted if that revision is no longer known
-     * @throws StoreException if it is yet to come
+     * @param limit the maximum number of entries; 0 for no limit
+     * @param revision the revision of the list; 0 for the latest
+     * @throws StoreException.Compacted if that revision was compacted
+     * @throws StoreException if that revision is in the future
      */
     Listing list(String prefix, String after, int limit, long revision);
 
     /**
-     * Writes an object if it is at {@code expected}, which is 0 for an object that must not be there yet. The result comes
-     * once the write is durable; it fails with {@link StoreException.Conflict} and then nothing was changed. If the journal
-     * fails it fails with {@link StoreException}; a store behind a network cannot tell whether the change was made then.
+     * Writes an object if it is at revision {@code expected}; 0 means that the object must not exist. Completes when the write
+     * is durable. Fails with {@link StoreException.Conflict} if the object is at another revision; then nothing was changed.
+     * Fails with {@link StoreException} if the journal fails; a store behind a network does not know then whether the write
+     * was made.
      */
     CompletableFuture<Entry> put(String key, byte[] value, long expected);
 
-    /** Removes an object if it is at {@code expected}; the result is the revision of the removal. Fails as {@link #put}. */
+    /** Deletes an object if it is at revision {@code expected}. Returns the deletion's revision. Fails as {@link #put} does. */
     CompletableFuture<Long> delete(String key, long expected);
 
     /**
-     * Follows all changes after revision {@code after} to keys that begin with {@code prefix}, or to the one key if
+     * Watches all changes after revision {@code after} of keys that begin with {@code prefix}, or of the one key if
      * {@code prefix} does not end in {@code /}.
      */
     Watch watch(String prefix, long after, Watcher watcher);
 
     /**
-     * Part of the history, for those who read it at their own pace: changes after revision {@code after} as {@link #watch}
-     * tells them. At least one if there is any; at most {@code count}, and no more once they have {@code bytes}, but changes
-     * of one revision stay together. The values may have to be loaded.
+     * Reads one page of the changes after revision {@code after}, in the order in which {@link #watch} delivers them. The page
+     * has at least one change if one exists. It ends after {@code count} changes or {@code bytes} bytes, but never between
+     * changes of one revision. The values may need {@link #load}.
      *
-     * @throws StoreException.Compacted if they are not all kept
+     * @throws StoreException.Compacted if the history no longer contains all these changes
      */
     Changes changes(String prefix, long after, int count, long bytes);
 
     /**
-     * The same version with its value in memory: at once if it is {@link Entry#atHand}, else once it was read from disk, on
-     * a thread for that. Fails with {@link StoreException}.
+     * The same version with its value in memory. Completes at once if the value is {@link Entry#atHand}, otherwise after a
+     * reader thread has read it from disk. Fails with {@link StoreException}.
      */
     default CompletableFuture<Entry> load(Entry entry) {
         return CompletableFuture.completedFuture(entry);
     }
 
-    /** How much is stored. */
+    /** The size of the store and its quota. */
     default Usage usage() {
         return Usage.UNKNOWN;
     }
 
     /**
-     * Whether writes work: false from a failure of the journal until a write succeeds again, and while the journal has been
-     * at one group of them for more than 5 s, and while the store is as large as it may be.
+     * Whether writes succeed. False from a failure of the journal until the next successful write, while one group of writes
+     * has taken more than 5 s, and while the store has reached its quota.
      */
     boolean healthy();
 
     /**
-     * Commits what waits and closes the journal and the loop; writes that
-     * follow are refused. The result comes when that is done.
+     * Refuses further writes, commits the queued ones, and closes the journal and the loop. Completes when that is done.
      */
     CompletableFuture<Void> close();
 
-    /** Hears of changes; called one at a time, in the order of revisions, and must not block. */
+    /** Receives changes one at a time, ordered by revision. Must not block. */
     interface Watcher {
-        /** One change. */
+        /** Called for each change. */
         void onEvent(Event event);
 
-        /** The history that was asked for is gone; nothing else comes. */
+        /** Called if the requested history was compacted. The watch ends. */
         void onCompacted(StoreException.Compacted why);
     }
 
-    /** A watch under way. */
+    /** An open watch. */
     interface Watch {
-        /** Ends it; an event that is on its way may still come. Idempotent. */
+        /** Ends the watch. An event that is already being delivered may still arrive. Idempotent. */
         void cancel();
     }
 }

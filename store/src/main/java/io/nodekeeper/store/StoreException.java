@@ -3,7 +3,7 @@ package io.nodekeeper.store;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A store's refusal or failure. */
+/** A store refused an operation or failed to do it. */
 public class StoreException extends RuntimeException {
 
     /** {@code message} says what could not be done. */
@@ -11,7 +11,7 @@ public class StoreException extends RuntimeException {
         super(message, cause);
     }
 
-    /** The object is not at the revision that the write was made for. */
+    /** The object is not at the revision that the write expected. */
     public static final class Conflict extends StoreException {
         private final transient Optional<Entry> actual;
 
@@ -23,40 +23,40 @@ public class StoreException extends RuntimeException {
             this.actual = actual;
         }
 
-        /** The object as it stands; empty if there is none. */
+        /** The current object; empty if it does not exist. */
         public Optional<Entry> actual() {
             return actual;
         }
     }
 
-    /** The history asked for is no longer kept. */
+    /** The requested history was compacted. */
     public static final class Compacted extends StoreException {
         private final long oldest;
 
-        /** History from {@code requested} on was asked for; what is kept begins at {@code oldest}. */
+        /** {@code requested} is the requested revision; history is kept from revision {@code oldest} on. */
         public Compacted(long requested, long oldest) {
             super("revision " + requested + " is gone; the oldest kept is " + oldest, null);
             this.oldest = oldest;
         }
 
-        /** The oldest revision from which history is still whole. */
+        /** The oldest revision from which the history is complete. */
         public long oldest() {
             return oldest;
         }
     }
 
-    /** The files of a store are damaged, or some are missing. The message says what is known of it. */
+    /** Files of the store are damaged or missing. The message names the damage. */
     public static final class Damaged extends StoreException {
 
-        /** {@code message} says what is damaged and what is lost. */
+        /** {@code message} names what is damaged and what is lost. */
         public Damaged(String message, @Nullable Throwable cause) {
             super(message, cause);
         }
     }
 
-    /** The store is as large as it may be; writes that take no more space, and deletions, are still made. */
+    /** The store has reached its quota. Deletions, and writes that take no more space, still succeed. */
     public static final class NoSpace extends StoreException {
-        /** {@code message} says what was not written and how large the store is. */
+        /** {@code message} names the object that was not written and the size of the store. */
         public NoSpace(String message) {
             super(message, null);
         }

@@ -1,13 +1,13 @@
 package io.nodekeeper.store;
 
 /**
- * How much a store holds of what it may hold.
+ * The size of a store and its quota.
  *
- * @param bytes the latest versions of all objects, keys and values
- * @param quota the most that {@code bytes} may be; 0 if the store itself has no quota
- * @param exceeded whether writes that take more space are refused now
+ * @param bytes bytes of the latest versions of all objects, keys and values
+ * @param quota the maximum of {@code bytes}; 0 if the store itself has no quota
+ * @param exceeded whether the store refuses writes that take more space now
  */
 public record Usage(long bytes, long quota, boolean exceeded) {
-    /** What a store tells that does not count. */
+    /** The usage of a store that does not count its bytes. */
     public static final Usage UNKNOWN = new Usage(0, 0, false);
 }

@@ -1,4 +1,4 @@
-/** Objects with revisions, a window of their latest changes to watch, and journals that make them survive. */
+/** The store's contract: objects with revisions, their changes and watches, and the journal that makes changes durable. */
 @NullMarked
 package io.nodekeeper.store;
 

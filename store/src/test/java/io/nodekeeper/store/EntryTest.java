@@ -2,13 +2,15 @@ package io.nodekeeper.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.store.memory.StoreLimits;
+import io.nodekeeper.store.memory.WatchCache;
 import org.junit.jupiter.api.Test;
 
 /** A version whose value is in memory, and one whose value is read when it is asked for. */
 class EntryTest {
     private boolean cached;
 
-    private final Values values = new Values() {
+    private final ValueReader values = new ValueReader() {
         @Override
         public byte[] read(String key, long revision) {
             return new byte[] {1, 2, 3};
@@ -63,6 +65,6 @@ class EntryTest {
 
         assertThat(limits.quota()).isEqualTo(5);
         assertThat(limits.heap()).isEqualTo(StoreLimits.DEFAULT.heap());
-        assertThat(new Window.Limits(1, 1).memory()).isEqualTo(Window.Limits.DEFAULT.memory());
+        assertThat(new WatchCache.Limits(1, 1).memory()).isEqualTo(WatchCache.Limits.DEFAULT.memory());
     }
 }

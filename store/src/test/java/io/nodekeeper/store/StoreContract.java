@@ -3,6 +3,7 @@ package io.nodekeeper.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.store.memory.WatchCache;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,7 +28,7 @@ public abstract class StoreContract {
     protected static final String LEASE = "/registry/leases/kube-node-lease/n1";
 
     /** The history that stores under test keep: four changes and a minute. */
-    protected static final Window.Limits LIMITS = new Window.Limits(4, 60_000_000_000L);
+    protected static final WatchCache.Limits LIMITS = new WatchCache.Limits(4, 60_000_000_000L);
 
     /** The store under test, empty at the beginning of a test. */
     protected Store store;
@@ -51,13 +52,13 @@ public abstract class StoreContract {
     }
 
     @AfterEach
-    void close() {
+    protected void close() {
         CompletableFuture<Void> closed = store.close();
         settle();
         closed.join();
     }
 
-    protected static byte[] bytes(String text) {
+    public static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
@@ -239,7 +240,7 @@ public abstract class StoreContract {
         assertThat(list(2)).containsExactly("n1=a@1/1");
         assertThat(list(3)).containsExactly("n1=b@1/3");
         assertThat(list(4)).isEmpty();
-        assertThatThrownBy(() -> list(5)).hasMessage("revision " + at(5) + " is yet to come; the latest is " + at(4));
+        assertThatThrownBy(() -> list(5)).hasMessage("revision " + at(5) + " is in the future; the latest is " + at(4));
     }
 
     @Test

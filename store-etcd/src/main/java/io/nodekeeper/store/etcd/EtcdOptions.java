@@ -1,7 +1,7 @@
 package io.nodekeeper.store.etcd;
 
-import io.nodekeeper.store.Window;
 import io.nodekeeper.store.encryption.ValueTransformer;
+import io.nodekeeper.store.memory.WatchCache;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -22,12 +22,12 @@ public record EtcdOptions(
         List<URI> servers,
         Optional<SSLContext> tls,
         String prefix,
-        Window.Limits limits,
+        WatchCache.Limits limits,
         Duration compaction,
         ValueTransformer transformer) {
     /** Values are stored as they are. */
     public EtcdOptions(
-            List<URI> servers, Optional<SSLContext> tls, String prefix, Window.Limits limits, Duration compaction) {
+            List<URI> servers, Optional<SSLContext> tls, String prefix, WatchCache.Limits limits, Duration compaction) {
         this(servers, tls, prefix, limits, compaction, ValueTransformer.IDENTITY);
     }
 
@@ -38,6 +38,6 @@ public record EtcdOptions(
 
     /** The prefix and the interval of compaction that a kube-apiserver has. */
     public static EtcdOptions of(List<URI> servers, Optional<SSLContext> tls, String prefix) {
-        return new EtcdOptions(servers, tls, prefix, Window.Limits.DEFAULT, Duration.ofMinutes(5));
+        return new EtcdOptions(servers, tls, prefix, WatchCache.Limits.DEFAULT, Duration.ofMinutes(5));
     }
 }

@@ -9,7 +9,7 @@ import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Listing;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;
-import io.nodekeeper.store.Window;
+import io.nodekeeper.store.memory.WatchCache;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,7 +42,7 @@ public final class EtcdStore implements Store {
 
     private final Loop loop;
     private final Requests requests;
-    private final Window window;
+    private final WatchCache window;
     private final Members members;
     private final Mirror mirror;
     private final Compactor compactor;
@@ -62,7 +62,7 @@ public final class EtcdStore implements Store {
     private EtcdStore(EtcdOptions options, Loop loop) {
         this.loop = loop;
         requests = new Requests(options.prefix(), options.transformer());
-        window = new Window(loop, options.limits());
+        window = new WatchCache(loop, options.limits());
         members = new Members(options, loop, this::moved);
         mirror = new Mirror(window, members, requests, loop);
         compactor = new Compactor(members, loop, options.compaction());

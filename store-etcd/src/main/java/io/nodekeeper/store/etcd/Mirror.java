@@ -9,8 +9,8 @@ import io.etcd.jetcd.api.WatchResponse;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.StoreException;
-import io.nodekeeper.store.Window;
 import io.nodekeeper.store.encryption.EncryptionException;
+import io.nodekeeper.store.memory.WatchCache;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -50,7 +50,7 @@ final class Mirror {
     /** How long who must see everything waits for the window. Kubernetes' watch cache: 3 s. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    private final Window window;
+    private final WatchCache window;
     private final Members members;
     private final Requests requests;
     private final Loop loop;
@@ -72,7 +72,7 @@ final class Mirror {
 
     private final TreeMap<Long, List<CompletableFuture<Long>>> waiting = new TreeMap<>();
 
-    Mirror(Window window, Members members, Requests requests, Loop loop) {
+    Mirror(WatchCache window, Members members, Requests requests, Loop loop) {
         this.window = window;
         this.members = members;
         this.requests = requests;

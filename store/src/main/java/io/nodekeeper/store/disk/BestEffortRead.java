@@ -1,0 +1,178 @@
+package io.nodekeeper.store.disk;
+
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.store.encryption.ValueTransformer;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.WALRecoveryMode;
+
+/**
+ * A read of a damaged store that skips rows that cannot be read.
+ *
+ * @param entries the latest readable version of each object
+ * @param revision the latest revision of all readable changes
+ * @param rows the number of readable changes
+ * @param unreadable ranges of revisions with at least one unreadable change
+ */
+record BestEffortRead(List<Entry> entries, long revision, long rows, List<String> unreadable) {
+    /** The search tries this many revisions one by one. A block of a table has a few hundred rows, so this skips several blocks. */
+    private static final int ONE_BY_ONE = 4_096;
+
+    /**
+     * Reads the store in {@code directory}. Creates {@code scratch} with links to its files, reads these and deletes
+     * {@code scratch}.
+     *
+     * @throws StoreException if nothing can be read
+     */
+    static BestEffortRead of(Path directory, Path scratch, RocksOptions database) {
+        RocksDB.loadLibrary();
+        try {
+            link(directory, scratch);
+            List<String> reasons = new ArrayList<>();
+            for (WALRecoveryMode mode :
+                    List.of(WALRecoveryMode.PointInTimeRecovery, WALRecoveryMode.SkipAnyCorruptedRecords)) {
+                try (Options options = database.options(mode).setParanoidChecks(false);
+                        RocksDB db = RocksDB.openReadOnly(options, scratch.toString())) {
+                    return read(db);
+                } catch (RocksDBException e) {
+                    reasons.add(e.getMessage());
+                }
+            }
+            throw new StoreException(
+                    "the store in " + directory + " cannot be repaired: " + reasons.getLast()
+                            + "; bring back a snapshot with \"nodekeeper apiserver restore\"",
+                    null);
+        } catch (IOException e) {
+            throw new StoreException("cannot read " + directory + ": " + e, e);
+        } finally {
+            StoreFiles.delete(scratch);
+        }
+    }
+
+    private static BestEffortRead read(RocksDB db) throws RocksDBException {
+        Map<String, Entry> live = new HashMap<>();
+        List<String> unreadable = new ArrayList<>();
+        long rows = 0;
+        long last = 0;
+        try (RocksIterator at = db.newIterator()) {
+            at.seek(new byte[] {RowFormat.CHANGE});
+            while (true) {
+                while (at.isValid() && at.key()[0] == RowFormat.CHANGE) {
+                    Event event = RowFormat.event(
+                            at.key(),
+                            at.value(),
+                            Optional.ofNullable(live.get(RowFormat.key(at.key()))),
+                            ValueTransformer.RAW);
+                    event.after()
+                            .ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
+                    last = event.revision();
+                    rows++;
+                    at.next();
+                }
+                if (isEnd(at)) {
+                    break;
+                }
+                long next = skip(at, last + 1);
+                unreadable.add((last + 1) + " to " + (next < 0 ? "the end" : next - 1));
+                if (next < 0) {
+                    break;
+                }
+            }
+        }
+        return new BestEffortRead(List.copyOf(live.values()), last, rows, unreadable);
+    }
+
+    private static boolean isEnd(RocksIterator at) {
+        try {
+            at.status();
+            return true;
+        } catch (RocksDBException e) {
+            return false;
+        }
+    }
+
+    /** Seeks the first readable row at revision {@code from} or later. Returns the revision of that seek, or -1 if none succeeds. */
+    private static long skip(RocksIterator at, long from) {
+        long failed = from - 1;
+        long step = 1;
+        for (long revision = from; revision > 0; revision += step) {
+            if (seek(at, revision)) {
+                return first(at, failed, revision);
+            }
+            failed = revision;
+            step = revision - from < ONE_BY_ONE ? 1 : step * 2;
+        }
+        return -1;
+    }
+
+    /** The first revision after {@code failed} at which a seek succeeds; a seek at {@code good} does. */
+    private static long first(RocksIterator at, long failed, long good) {
+        long low = failed;
+        long high = good;
+        while (high - low > 1) {
+            long middle = low + (high - low) / 2;
+            if (seek(at, middle)) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        seek(at, high);
+        return high;
+    }
+
+    /** Whether a seek at {@code revision} reaches a readable row or the end of the database. */
+    private static boolean seek(RocksIterator at, long revision) {
+        at.seek(RowFormat.row(revision, ""));
+        return at.isValid() || isEnd(at);
+    }
+
+    /** Links the files, because a read writes none of them, and writes a {@code CURRENT} that names the newest manifest. */
+    private static void link(Path directory, Path scratch) throws IOException {
+        StoreFiles.delete(scratch);
+        Files.createDirectory(scratch, StoreFiles.OWNER_ONLY);
+        Optional<String> manifest = Optional.empty();
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                String name = file.getFileName().toString();
+                if (name.startsWith("MANIFEST-")) {
+                    manifest = manifest.filter(known -> number(known) > number(name))
+                            .or(() -> Optional.of(name));
+                }
+                if (!name.equals("CURRENT")) {
+                    linkOrCopy(file, scratch.resolve(name));
+                }
+            }
+        }
+        if (manifest.isPresent()) {
+            Files.writeString(scratch.resolve("CURRENT"), manifest.get() + "\n", StandardCharsets.US_ASCII);
+        }
+    }
+
+    private static long number(String manifest) {
+        String digits = manifest.replaceAll("[^0-9]", "");
+        return digits.isEmpty() || digits.length() > 18 ? 0 : Long.parseLong(digits);
+    }
+
+    private static void linkOrCopy(Path from, Path to) throws IOException {
+        try {
+            Files.createLink(to, from);
+        } catch (IOException | UnsupportedOperationException e) {
+            Files.copy(from, to);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package io.nodekeeper.store.disk;
+
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
+import io.nodekeeper.store.Journal;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.store.ValueReader;
+import io.nodekeeper.store.encryption.ValueTransformer;
+import io.nodekeeper.store.StoreKeys;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+
+/**
+ * The contents of a journal, verified against the journal's {@link RowChecksum}.
+ *
+ * @param recovered the state with which a store starts
+ * @param format the version of the format; 0 if nothing was ever written
+ * @param sum the checksum of all rows
+ * @param windows the rows {@code w}: for each resource the revision of the latest change that left the history
+ * @param unwanted row keys that exist but are not needed
+ */
+record JournalContents(
+        Journal.Recovered recovered, long format, RowChecksum sum, Map<String, Long> windows, List<byte[]> unwanted) {
+    /** The format without {@code m sum}. A start reads it and then writes the current one. */
+    static final long FORMAT_WITHOUT_SUM = 2;
+
+    static final long FORMAT = 3;
+
+    /**
+     * Reads all rows of {@code db}.
+     *
+     * @param values reads large values and those of the history later; empty to read all values now
+     * @throws StoreException.Damaged if rows are missing, or if deleted rows are back
+     * @throws StoreException if the format is unknown or a value cannot be decrypted
+     */
+    static JournalContents read(RocksDB db, Path directory, ValueTransformer transformer, Optional<ValueReader> values)
+            throws RocksDBException {
+        long format = format(db, directory);
+        RowChecksum sum = new RowChecksum();
+        long floor = number(db, RowFormat.FLOOR);
+        if (db.get(RowFormat.FLOOR) != null) {
+            sum.add(RowFormat.FLOOR, RowFormat.number(floor));
+        }
+        Map<String, Long> windows = windows(db, sum);
+        Map<String, Entry> live = new HashMap<>();
+        // The objects whose values stay in memory. Of all other versions only the revision is kept.
+        Map<String, Entry> small = new HashMap<>();
+        List<Event> history = new ArrayList<>();
+        List<byte[]> unwanted = new ArrayList<>();
+        Optional<StoreException> gap = Optional.empty();
+        try (RocksIterator rows = db.newIterator()) {
+            for (rows.seek(new byte[] {RowFormat.CHANGE}); rows.isValid() && rows.key()[0] == RowFormat.CHANGE; rows.next()) {
+                byte[] row = rows.key();
+                byte[] change = rows.value();
+                sum.add(row);
+                Event whole = RowFormat.event(row, change, Optional.ofNullable(live.get(RowFormat.key(row))), transformer);
+                Event event = values.map(later -> stored(whole, later)).orElse(whole);
+                whole.after()
+                        .filter(after -> after.length() <= RocksValueReader.LARGE)
+                        .ifPresentOrElse(after -> small.put(event.key(), after), () -> small.remove(event.key()));
+                event.after().ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
+                if (event.revision() > Math.max(floor, windows.getOrDefault(StoreKeys.resource(event.key()), 0L))) {
+                    gap = gap.or(() -> missingBefore(event, RowFormat.before(change)));
+                    history.add(event);
+                } else {
+                    unwanted.addAll(RowFormat.leftBehind(event));
+                }
+            }
+            rows.status();
+        }
+        live.putAll(small);
+        long revision = number(db, RowFormat.REVISION);
+        if (format == FORMAT) {
+            checkSum(db, sum, revision);
+        }
+        if (gap.isPresent()) {
+            throw gap.get();
+        }
+        return new JournalContents(
+                new Journal.Recovered(revision, List.copyOf(live.values()), history, Map.copyOf(windows), floor),
+                format,
+                sum,
+                windows,
+                unwanted);
+    }
+
+    /** The same change, with a value that is read from {@code values} when it is needed. */
+    private static Event stored(Event event, ValueReader values) {
+        return new Event(
+                event.revision(),
+                event.key(),
+                event.before(),
+                event.after()
+                        .map(after -> Entry.stored(
+                                after.key(), after.length(), values, after.createRevision(), after.modRevision())));
+    }
+
+    private static long format(RocksDB db, Path directory) throws RocksDBException {
+        byte[] format = db.get(RowFormat.FORMAT);
+        if (format == null) {
+            if (db.get(RowFormat.REVISION) != null) {
+                throw new StoreException.Damaged("the row of the journal's format is missing", null);
+            }
+            return 0;
+        }
+        long found = ByteBuffer.wrap(format).getLong();
+        if (found != FORMAT && found != FORMAT_WITHOUT_SUM) {
+            throw new StoreException(
+                    directory + " is in journal format " + found + "; this version reads format " + FORMAT, null);
+        }
+        return found;
+    }
+
+    private static Map<String, Long> windows(RocksDB db, RowChecksum sum) throws RocksDBException {
+        Map<String, Long> windows = new HashMap<>();
+        try (RocksIterator rows = db.newIterator()) {
+            for (rows.seek(new byte[] {RowFormat.WINDOW}); rows.isValid() && rows.key()[0] == RowFormat.WINDOW; rows.next()) {
+                String resource = new String(rows.key(), 1, rows.key().length - 1, StandardCharsets.UTF_8);
+                windows.put(resource, ByteBuffer.wrap(rows.value()).getLong());
+                sum.add(rows.key(), rows.value());
+            }
+            rows.status();
+        }
+        return windows;
+    }
+
+    /** A failure if the version that a change in the history replaced is missing. */
+    private static Optional<StoreException> missingBefore(Event event, long revision) {
+        return event.before().map(Entry::modRevision).orElse(0L) == revision
+                ? Optional.empty()
+                : Optional.of(new StoreException.Damaged(
+                        "the version of " + event.key() + " at revision " + revision + " is missing, which revision "
+                                + event.revision() + " changed",
+                        null));
+    }
+
+    private static void checkSum(RocksDB db, RowChecksum actual, long revision) throws RocksDBException {
+        byte[] stored = db.get(RowFormat.SUM);
+        if (stored == null || !Arrays.equals(stored, actual.encode(revision))) {
+            throw new StoreException.Damaged(
+                    "its rows do not add up: expected " + (stored == null ? "a sum" : RowChecksum.count(stored) + " rows")
+                            + " as of revision " + revision + ", found " + actual.count()
+                            + (stored != null && RowChecksum.count(stored) == actual.count() ? " other ones" : ""),
+                    null);
+        }
+    }
+
+    static long number(RocksDB db, byte[] row) throws RocksDBException {
+        byte[] value = db.get(row);
+        return value == null ? 0 : ByteBuffer.wrap(value).getLong();
+    }
+}

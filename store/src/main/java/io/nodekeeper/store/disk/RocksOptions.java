@@ -1,0 +1,62 @@
+package io.nodekeeper.store.disk;
+
+import java.util.List;
+import org.rocksdb.CompressionType;
+import org.rocksdb.InfoLogLevel;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.Status;
+import org.rocksdb.WALRecoveryMode;
+
+/**
+ * The options with which RocksDB is opened, and the meaning of its errors.
+ *
+ * @param writeBuffer size of the memtable in bytes, which limits the changes of one log and one table
+ * @param levelZeroFiles number of tables in level 0 that start a compaction
+ */
+record RocksOptions(long writeBuffer, int levelZeroFiles) {
+    /**
+     * 16 MiB, because rows are read only at the start: larger buffers cost memory and save no reads. Eight tables, because most
+     * rows of a new table are deleted by the time that seven more have followed.
+     */
+    static final RocksOptions DEFAULT = new RocksOptions(16 << 20, 8);
+
+    /** Values of at least this length go to blob files. The header of a blob record takes 32 bytes. */
+    private static final int VALUE = 128;
+
+    /** Levels 0 and 1 hold recent changes, which are soon deleted, so compressing them does not pay. */
+    private static final List<CompressionType> NEW_AND_OLD =
+            List.of(CompressionType.NO_COMPRESSION, CompressionType.NO_COMPRESSION, CompressionType.LZ4_COMPRESSION);
+
+    Options options(WALRecoveryMode recovery) {
+        return new Options()
+                .setWalRecoveryMode(recovery)
+                .setCompressionPerLevel(NEW_AND_OLD)
+                // Compaction moves keys only. Blob garbage collection moves a value when most of its file is garbage.
+                .setEnableBlobFiles(true)
+                .setMinBlobSize(VALUE)
+                .setEnableBlobGarbageCollection(true)
+                .setWriteBufferSize(writeBuffer)
+                .setLevel0FileNumCompactionTrigger(levelZeroFiles)
+                .setMaxWriteBufferNumber(2)
+                .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
+                .setKeepLogFileNum(2);
+    }
+
+    /** Whether {@code why} means that files are damaged or missing. False for other errors, for example missing permissions. */
+    static boolean isDamage(RocksDBException why) {
+        Status status = why.getStatus();
+        if (status == null) {
+            return false;
+        }
+        String message = String.valueOf(why.getMessage());
+        return switch (status.getCode()) {
+            case Corruption, NotFound, InvalidArgument, NotSupported -> true;
+            case IOError ->
+                message.contains("No such file")
+                        || message.contains("Is a directory")
+                        || message.contains("does not exist");
+            default -> false;
+        };
+    }
+}

@@ -1,0 +1,97 @@
+package io.nodekeeper.store.disk;
+
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.store.ValueReader;
+import io.nodekeeper.store.encryption.ValueTransformer;
+import java.nio.file.Path;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+
+/** Reads large values from a journal's database through a cache. Thread-safe. */
+final class RocksValueReader implements ValueReader {
+    /**
+     * Longer values stay on disk. Nodes and pods have 3 to 20 KB. Leases, which change most often, have less than 1 KB and stay
+     * in memory.
+     */
+    static final int LARGE = 2_048;
+
+    private final Path directory;
+    private final ValueTransformer transformer;
+    /** Values that were recently written or read. A sixteenth of the heap, half of what the history may take. */
+    private final ValueCache cache = new ValueCache(Runtime.getRuntime().maxMemory() / 16);
+
+    /** The write lock guards changes of {@link #db}, the read lock its use. */
+    private final ReadWriteLock lock = new ReentrantReadWriteLock();
+
+    private @Nullable RocksDB db;
+
+    /** A reader of values that {@code transformer} decodes. It reads nothing before {@link #attach}. */
+    RocksValueReader(Path directory, ValueTransformer transformer) {
+        this.directory = directory;
+        this.transformer = transformer;
+    }
+
+    /** Sets the database to read from. */
+    void attach(RocksDB open) {
+        lock.writeLock().lock();
+        try {
+            db = open;
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    /** Waits for running reads. The caller may close the database after that. */
+    void detach() {
+        lock.writeLock().lock();
+        try {
+            db = null;
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    /** The same version, without its value in memory if the value is large. */
+    Entry stored(Entry entry) {
+        if (entry.length() <= LARGE) {
+            return entry;
+        }
+        cache.put(entry.modRevision(), entry.value());
+        return Entry.stored(entry.key(), entry.length(), this, entry.createRevision(), entry.modRevision());
+    }
+
+    @Override
+    public byte[] read(String key, long revision) {
+        return cache.get(revision).orElseGet(() -> fetch(key, revision));
+    }
+
+    @Override
+    public boolean cached(long revision) {
+        return cache.has(revision);
+    }
+
+    private byte[] fetch(String key, long revision) {
+        lock.readLock().lock();
+        try {
+            if (db == null) {
+                throw new StoreException("the store is closed: " + key + " is not read", null);
+            }
+            byte[] change = db.get(RowFormat.row(revision, key));
+            if (change == null) {
+                throw new StoreException.Compacted(revision, revision + 1);
+            }
+            byte[] value = RowFormat.value(key, change, transformer);
+            cache.put(revision, value);
+            return value;
+        } catch (RocksDBException e) {
+            throw new StoreException(
+                    "cannot read " + key + " of revision " + revision + " in " + directory + ": " + e.getMessage(), e);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+}

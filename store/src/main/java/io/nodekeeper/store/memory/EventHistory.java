@@ -1,0 +1,135 @@
+package io.nodekeeper.store.memory;
+
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The latest changes of one resource. Watches resume from it, and lists at an earlier revision are computed from it. A change
+ * costs the memory of the version that it replaced, because nothing else keeps that version. Not thread-safe: the owner's lock
+ * guards it.
+ */
+final class EventHistory {
+    /** Bytes that a change costs besides the replaced version: the event, its two entries and its slot here. */
+    static final int OVERHEAD = 160;
+
+    /** A ring buffer. The owner bounds it by {@link WatchCache.Limits}. */
+    private @Nullable Event[] events = new Event[16];
+
+    private long[] times = new long[16];
+    private int first;
+    private int size;
+
+    /** All changes after this revision are known; the changes up to it are not. */
+    private long start;
+
+    private long memory;
+    private long stored;
+
+    EventHistory(long start) {
+        this.start = start;
+    }
+
+    /** Bytes of memory that {@code event} costs. */
+    static long memory(Event event) {
+        return OVERHEAD + event.before().map(Entry::resident).orElse(0);
+    }
+
+    /** Bytes that {@code event} costs where values are stored. */
+    static long stored(Event event) {
+        return OVERHEAD + event.before().map(Entry::length).orElse(0);
+    }
+
+    /** The history contains every change after this revision. */
+    long start() {
+        return start;
+    }
+
+    /** The number of changes. */
+    int size() {
+        return size;
+    }
+
+    /** Bytes of memory that all changes cost. */
+    long memory() {
+        return memory;
+    }
+
+    /** Bytes that all changes cost where values are stored. */
+    long stored() {
+        return stored;
+    }
+
+    /** The change at {@code index}; 0 is the oldest. */
+    Event get(int index) {
+        return Objects.requireNonNull(events[(first + index) & (events.length - 1)]);
+    }
+
+    /** The time at which the change at {@code index} was added, in nanoseconds of the owner's clock. */
+    long time(int index) {
+        return times[(first + index) & (events.length - 1)];
+    }
+
+    /** Adds a change. Its revision must not be below the latest one. */
+    void add(Event event, long now) {
+        if (size == events.length) {
+            grow();
+        }
+        int end = (first + size) & (events.length - 1);
+        events[end] = event;
+        times[end] = now;
+        size++;
+        memory += memory(event);
+        stored += stored(event);
+    }
+
+    private void grow() {
+        @Nullable Event[] moreEvents = new Event[2 * size];
+        long[] moreTimes = new long[2 * size];
+        for (int i = 0; i < size; i++) {
+            moreEvents[i] = get(i);
+            moreTimes[i] = time(i);
+        }
+        events = moreEvents;
+        times = moreTimes;
+        first = 0;
+    }
+
+    /** Drops the oldest change. */
+    void drop() {
+        Event gone = get(0);
+        events[first] = null;
+        first = (first + 1) & (events.length - 1);
+        size--;
+        memory -= memory(gone);
+        stored -= stored(gone);
+        start = gone.revision();
+    }
+
+    /** The index of the first change after {@code revision}; {@link #size} if there is none. */
+    int after(long revision) {
+        int low = 0;
+        int high = size;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (get(middle).revision() <= revision) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
+    /** The changes after {@code revision}, ordered by revision. */
+    List<Event> since(long revision) {
+        List<Event> since = new ArrayList<>();
+        for (int i = after(revision); i < size; i++) {
+            since.add(get(i));
+        }
+        return since;
+    }
+}

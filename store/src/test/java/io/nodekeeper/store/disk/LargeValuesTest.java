@@ -1,0 +1,181 @@
+package io.nodekeeper.store.disk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.nodekeeper.store.Changes;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.store.encryption.ValueTransformer;
+import io.nodekeeper.store.memory.IndexedStore;
+import io.nodekeeper.store.memory.StoreLimits;
+import io.nodekeeper.time.VirtualTime;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+
+/** Large values are on disk, not in memory, and whoever asks for one gets it. */
+class LargeValuesTest {
+    private static final String KEY = "/registry/minions/n1";
+
+    @TempDir
+    Path directory;
+
+    private final VirtualTime time = new VirtualTime(Instant.EPOCH);
+
+    private static byte[] value(int size, int content) {
+        byte[] value = new byte[size];
+        Arrays.fill(value, (byte) content);
+        return value;
+    }
+
+    private IndexedStore open() {
+        return new IndexedStore(time.loop("store"), RocksJournal.open(directory));
+    }
+
+    private void settle() {
+        time.advance(Duration.ZERO);
+    }
+
+    @Test
+    void smallValuesAreInMemoryAndLargeOnesAreNot() {
+        IndexedStore store = open();
+        store.put("/registry/leases/kube-node-lease/n1", value(RocksValueReader.LARGE, 1), 0);
+        store.put(KEY, value(RocksValueReader.LARGE + 1, 2), 0);
+        settle();
+        assertThat(store.get("/registry/leases/kube-node-lease/n1")
+                        .orElseThrow()
+                        .resident())
+                .isEqualTo(RocksValueReader.LARGE);
+        Entry large = store.get(KEY).orElseThrow();
+        assertThat(large.resident()).isZero();
+        assertThat(large.length()).isEqualTo(RocksValueReader.LARGE + 1);
+        assertThat(large.value()).isEqualTo(value(RocksValueReader.LARGE + 1, 2));
+        store.close();
+        settle();
+    }
+
+    @Test
+    void theStateBeforeAndAfterALargeChangeIsToldAndSurvivesAReopening() {
+        IndexedStore store = open();
+        store.put(KEY, value(9_000, 1), 0);
+        settle();
+        store.put(KEY, value(9_000, 2), 1);
+        store.put(KEY, value(10, 3), 2);
+        settle();
+        store.close();
+        settle();
+        IndexedStore opened = open();
+        // the history of before names its values, and the earlier states can be listed
+        Changes changes = opened.changes("/registry/minions/", 0, 10, Long.MAX_VALUE);
+        assertThat(changes.events()).hasSize(3);
+        assertThat(changes.events().get(1).before().orElseThrow().value()).isEqualTo(value(9_000, 1));
+        assertThat(changes.events().get(1).after().orElseThrow().value()).isEqualTo(value(9_000, 2));
+        assertThat(opened.list("/registry/minions/", "", 0, 1)
+                        .entries()
+                        .getFirst()
+                        .value())
+                .isEqualTo(value(9_000, 1));
+        assertThat(opened.get(KEY).orElseThrow().resident()).isEqualTo(10);
+        opened.close();
+        settle();
+    }
+
+    @Test
+    void aVersionThatIsNotKeptAnyMoreIsRefused() throws RocksDBException {
+        // given a reader who holds on to a version whose row is gone
+        RocksValueReader values = new RocksValueReader(directory, ValueTransformer.IDENTITY);
+        Entry held = Entry.stored(KEY, 9_000, values, 1, 7);
+        RocksDB.loadLibrary();
+        try (Options options = new Options().setCreateIfMissing(true);
+                RocksDB db = RocksDB.open(options, directory.toString())) {
+            values.attach(db);
+            // then the read says so
+            assertThatThrownBy(held::value)
+                    .isInstanceOf(StoreException.Compacted.class)
+                    .hasMessageContaining("revision 7 is gone");
+            // and after the end of the store that it is closed
+            values.detach();
+        }
+        assertThatThrownBy(held::value).isInstanceOf(StoreException.class).hasMessageContaining("the store is closed");
+    }
+
+    @Test
+    void aReadThatNeedsTheDiskWaitsElsewhere() {
+        // given a store that was just opened, whose values are on a disk that stands still
+        IndexedStore first = open();
+        first.put(KEY, value(9_000, 1), 0);
+        settle();
+        first.close();
+        settle();
+        ArrayDeque<Runnable> readers = new ArrayDeque<>();
+        IndexedStore store = new IndexedStore(
+                time.loop("store"), Runnable::run, readers::add, RocksJournal.open(directory), StoreLimits.DEFAULT);
+        // when the object is read
+        CompletableFuture<Optional<Entry>> read = store.read(KEY);
+        settle();
+        // then only the reader waits
+        assertThat(read).isNotDone();
+        readers.remove().run();
+        assertThat(read.join().orElseThrow().value()).isEqualTo(value(9_000, 1));
+        // and the next one does not
+        assertThat(store.read(KEY).join().orElseThrow().atHand()).isTrue();
+        store.close();
+        settle();
+    }
+
+    @Test
+    void theCacheKeepsItsBoundAndWhatWasUsedLast() {
+        ValueCache cache = new ValueCache(10_000);
+        for (int revision = 1; revision <= 50; revision++) {
+            cache.put(revision, value(900, revision));
+            assertThat(cache.get(1)).isPresent();
+            assertThat(cache.bytes()).isLessThanOrEqualTo(10_000);
+        }
+        cache.put(51, value(9_000, 51));
+        assertThat(cache.has(51)).isFalse();
+        assertThat(cache.has(2)).isFalse();
+        assertThat(cache.has(50)).isTrue();
+    }
+
+    @Test
+    void aSmallHeapHoldsManyLargeObjectsAndTheirHistory() throws Exception {
+        // 600 writes of 240 KB, three times as much as the heap; then a start with all of that on disk
+        assertThat(inSmallHeap("write")).isEqualTo(0);
+        assertThat(inSmallHeap("read")).isEqualTo(0);
+    }
+
+    private int inSmallHeap(String what) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElseThrow(),
+                        "-Xmx48m",
+                        "-XX:+UseSerialGC",
+                        "-XX:+ExitOnOutOfMemoryError",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        String.join(java.io.File.pathSeparator, SmallHeap.classpath()),
+                        SmallHeap.class.getName(),
+                        what,
+                        directory.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(directory
+                        .resolveSibling(directory.getFileName() + "." + what)
+                        .toFile())
+                .start();
+        if (!process.waitFor(5, TimeUnit.MINUTES)) {
+            process.destroyForcibly();
+        }
+        return process.waitFor();
+    }
+}

@@ -1,0 +1,75 @@
+package io.nodekeeper.store.disk;
+
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.memory.IndexedStore;
+import io.nodekeeper.time.VirtualTime;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A process that does more with a store than its heap could hold. */
+final class SmallHeap {
+    private static final int WRITES = 600;
+    private static final int OBJECTS = 300;
+    private static final int SIZE = 240 << 10;
+
+    private SmallHeap() {}
+
+    /** Where the classes are that it needs. */
+    static List<String> classpath() {
+        return Stream.of(
+                        SmallHeap.class,
+                        IndexedStore.class,
+                        VirtualTime.class,
+                        org.rocksdb.RocksDB.class,
+                        org.slf4j.Logger.class,
+                        org.jspecify.annotations.Nullable.class)
+                .map(type -> Path.of(type.getProtectionDomain()
+                                .getCodeSource()
+                                .getLocation()
+                                .getPath())
+                        .toString())
+                .distinct()
+                .toList();
+    }
+
+    public static void main(String[] args) {
+        VirtualTime time = new VirtualTime(Instant.EPOCH);
+        IndexedStore store = new IndexedStore(time.loop("store"), RocksJournal.open(Path.of(args[1])));
+        if (args[0].equals("write")) {
+            for (int i = 0; i < WRITES; i++) {
+                String key = key(i % OBJECTS);
+                byte[] value = new byte[SIZE];
+                value[0] = (byte) i;
+                store.put(key, value, store.get(key).map(Entry::modRevision).orElse(0L));
+                time.advance(Duration.ZERO);
+            }
+        }
+        require(store.revision() == WRITES, "revision " + store.revision());
+        for (int i = 0; i < OBJECTS; i++) {
+            byte[] value = store.get(key(i)).orElseThrow().value();
+            require(value.length == SIZE && value[0] == (byte) (i + OBJECTS), key(i));
+        }
+        long before = WRITES - 1;
+        require(
+                store.changes("/registry/configmaps/", before, 10, SIZE)
+                                .events()
+                                .size()
+                        == 1,
+                "history");
+        store.close();
+        time.advance(Duration.ZERO);
+    }
+
+    private static String key(int object) {
+        return "/registry/configmaps/default/c" + object;
+    }
+
+    private static void require(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError("unexpected: " + what);
+        }
+    }
+}
