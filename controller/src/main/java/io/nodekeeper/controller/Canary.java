@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,6 +63,9 @@ final class Canary {
     private static final int UNDER_WAY = 3;
     /** Sendings remembered, to recognise what comes out of the watch: a watch that lags by four minutes is still followed. */
     private static final int REMEMBERED = 256;
+
+    /** How Kubernetes begins the refusals of admission webhooks and how it words those of admission policies. */
+    private static final Pattern DENIED_BY_ADMISSION = Pattern.compile("admission webhook \"| denied request: ");
 
     private static final class Sent {
         private final long sequence;
@@ -293,13 +297,16 @@ final class Canary {
     }
 
     /**
-     * Whether the nodes' renewals may be refused for the same reason: overload, an error of the server, or a webhook. Other
-     * refusals, such as a missing right, concern this request.
+     * Whether the API server may refuse the nodes' renewals for the same reason: overload, an error of the server, an
+     * admission webhook or an admission policy. Other refusals, such as a missing right or an exceeded quota, concern this
+     * request only. The API has no field that tells them apart, so this reads the message as Kubernetes words it:
+     * {@code admission webhook "NAME" denied the request}, and {@code ValidatingAdmissionPolicy 'NAME' with binding 'NAME'
+     * denied request: REASON}.
      */
     private static boolean concernsNodes(ApiException answer) {
         return answer.code() == 429
                 || answer.code() >= 500
-                || answer.getMessage() != null && answer.getMessage().contains("admission webhook");
+                || DENIED_BY_ADMISSION.matcher(answer.getMessage()).find();
     }
 
     /** Once: the condition of sight says so for as long as it lasts. */
