@@ -20,7 +20,7 @@ import io.nodekeeper.agent.status.StatusResult;
 import io.nodekeeper.agent.status.StatusSetters;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
-import io.nodekeeper.client.EventRecorder;
+import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;

@@ -1,8 +1,8 @@
 package io.nodekeeper.agent;
 
 import io.nodekeeper.agent.heartbeat.NodeSource;
-import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.time.Loop;
 import java.util.random.RandomGenerator;
 

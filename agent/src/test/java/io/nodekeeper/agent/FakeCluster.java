@@ -2,13 +2,13 @@ package io.nodekeeper.agent;
 
 import io.nodekeeper.agent.heartbeat.NodeSource;
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.Schemas;
-import io.nodekeeper.api.StrategicMergePatch;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.patch.StrategicMergePatch;
+import io.nodekeeper.api.schema.Schemas;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.pages.AgentPages;
-import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.pages.Page;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;

@@ -15,8 +15,9 @@ import io.nodekeeper.agent.pleg.PlegConfig;
 import io.nodekeeper.agent.pleg.PlegMetrics;
 import io.nodekeeper.agent.runtime.RuntimeWatch;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.cri.RuntimeCondition;
@@ -357,6 +358,8 @@ class RuntimeIncidentTest {
     private void give(String... cidrs) {
         Node node = cluster.node.orElseThrow();
         cluster.store(new Node(node.json()
-                .update("spec", spec -> spec.with("podCIDRs", io.nodekeeper.api.JsonArray.ofStrings(List.of(cidrs))))));
+                .update(
+                        "spec",
+                        spec -> spec.with("podCIDRs", JsonArray.ofStrings(List.of(cidrs))))));
     }
 }

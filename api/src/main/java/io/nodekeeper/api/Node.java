@@ -1,5 +1,8 @@
 package io.nodekeeper.api;
 
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import java.util.List;
 import java.util.Optional;
 

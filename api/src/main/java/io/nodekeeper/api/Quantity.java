@@ -1,5 +1,8 @@
 package io.nodekeeper.api;
 
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;

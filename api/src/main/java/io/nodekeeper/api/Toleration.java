@@ -1,5 +1,6 @@
 package io.nodekeeper.api;
 
+import io.nodekeeper.api.json.JsonObject;
 import java.util.Optional;
 
 /**

@@ -3,6 +3,9 @@ package io.nodekeeper.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.api.json.JsonBool;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonString;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,7 @@ package io.nodekeeper.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.json.JsonObject;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,6 +1,6 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.access.Binding;
 import io.nodekeeper.apiserver.access.BuiltInRoles;
 import io.nodekeeper.apiserver.access.NodeGraph;

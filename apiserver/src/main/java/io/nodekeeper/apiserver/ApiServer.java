@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.access.Attributes;
 import io.nodekeeper.apiserver.access.Decision;
 import io.nodekeeper.apiserver.eventratelimit.EventRateLimit;

@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;

@@ -1,10 +1,10 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.access.Decision;
 import java.time.Instant;
 import java.util.List;

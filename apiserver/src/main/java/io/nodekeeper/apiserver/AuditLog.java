@@ -1,6 +1,6 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.Json;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.time.Loop;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -2,9 +2,9 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import java.util.List;

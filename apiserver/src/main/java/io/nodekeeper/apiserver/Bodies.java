@@ -1,13 +1,13 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonPatch;
-import io.nodekeeper.api.MergePatch;
-import io.nodekeeper.api.Schema;
-import io.nodekeeper.api.StrategicMergePatch;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.patch.JsonPatch;
+import io.nodekeeper.api.patch.MergePatch;
+import io.nodekeeper.api.patch.StrategicMergePatch;
+import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.apiserver.wire.ProtobufException;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.access.Aggregation;
 import io.nodekeeper.apiserver.access.BuiltInRoles;
 import io.nodekeeper.apiserver.access.Rule;

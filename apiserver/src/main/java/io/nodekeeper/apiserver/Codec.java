@@ -1,17 +1,17 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonNull;
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNull;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.store.Entry;
 import java.io.ByteArrayOutputStream;

@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import java.util.ArrayList;

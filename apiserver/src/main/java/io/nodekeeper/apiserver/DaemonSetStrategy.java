@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.LabelSelectors;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.selector.LabelSelectors;
 import io.nodekeeper.apiserver.pods.Fields;
 import io.nodekeeper.apiserver.pods.PodDefaults;
 import io.nodekeeper.apiserver.pods.PodRules;

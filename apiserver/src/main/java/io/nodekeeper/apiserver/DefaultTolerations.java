@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
 
 /**
  * Lets every pod stay for a while on a node that is not ready or unreachable, unless it says itself how long: Kubernetes'

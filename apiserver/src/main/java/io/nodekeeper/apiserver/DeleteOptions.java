@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.util.List;
 import java.util.Optional;

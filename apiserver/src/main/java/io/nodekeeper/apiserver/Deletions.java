@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.Attempts.Result;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;

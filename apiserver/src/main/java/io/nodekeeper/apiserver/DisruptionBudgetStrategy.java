@@ -1,10 +1,10 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

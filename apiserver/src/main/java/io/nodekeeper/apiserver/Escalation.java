@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.access.Aggregation;
 import io.nodekeeper.apiserver.access.Attributes;
 import io.nodekeeper.apiserver.access.Binding;

@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.store.Entry;
 import java.io.ByteArrayOutputStream;
 import java.util.LinkedHashMap;

@@ -1,12 +1,12 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
-import io.nodekeeper.api.LabelSelectors;
-import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.schema.Schema;
+import io.nodekeeper.api.selector.LabelSelectors;
 import io.nodekeeper.apiserver.schema.KindSchemas;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;

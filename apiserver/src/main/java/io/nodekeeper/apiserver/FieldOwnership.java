@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.apply.Comparison;
 import io.nodekeeper.apiserver.apply.FieldSet;
 import io.nodekeeper.apiserver.apply.ManagedFields;

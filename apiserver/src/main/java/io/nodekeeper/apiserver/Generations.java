@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
 
 /** The {@code generation} of kinds that have one: it counts the changes of the spec, so that a status can say which it is of. */
 final class Generations {

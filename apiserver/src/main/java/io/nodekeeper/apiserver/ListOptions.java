@@ -1,11 +1,11 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.FieldSelector;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.LabelSelector;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.selector.FieldSelector;
+import io.nodekeeper.api.selector.LabelSelector;
 import io.nodekeeper.store.Entry;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

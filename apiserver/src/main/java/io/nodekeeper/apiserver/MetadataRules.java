@@ -2,11 +2,11 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;

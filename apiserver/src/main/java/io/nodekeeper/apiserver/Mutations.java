@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import java.util.ArrayList;

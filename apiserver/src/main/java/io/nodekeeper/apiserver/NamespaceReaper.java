@@ -1,6 +1,6 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Listing;

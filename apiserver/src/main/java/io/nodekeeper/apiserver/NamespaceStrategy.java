@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.access.NodeGraph;
 import io.nodekeeper.apiserver.access.NodeIdentity;
 import java.util.List;

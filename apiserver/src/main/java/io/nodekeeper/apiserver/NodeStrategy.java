@@ -1,11 +1,11 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.Discovery.GroupVersion;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,11 +2,11 @@ package io.nodekeeper.apiserver;
 
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.wire.FieldNames;
 import io.nodekeeper.apiserver.wire.MessageTypes;
 import java.util.ArrayList;
@@ -93,7 +93,7 @@ final class OpenApiSchemas {
         made.put(
                 name,
                 object("An object of the kind " + kind + ".", typeMeta())
-                        .with("x-kubernetes-preserve-unknown-fields", io.nodekeeper.api.JsonBool.TRUE)
+                        .with("x-kubernetes-preserve-unknown-fields", io.nodekeeper.api.json.JsonBool.TRUE)
                         .with(GVK, JsonArray.of(Discovery.kind(group, version, kind))));
         return reference(name);
     }

@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.json.JsonString;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.pods.Fields;
 import io.nodekeeper.apiserver.pods.PriorityAdmission;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.apiserver.wire.ProtobufWriter;
 import java.util.HashMap;

@@ -1,6 +1,6 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.wire.ProtobufList;
 import io.nodekeeper.store.Entry;
 import java.io.ByteArrayOutputStream;

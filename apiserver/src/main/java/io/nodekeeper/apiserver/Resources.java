@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

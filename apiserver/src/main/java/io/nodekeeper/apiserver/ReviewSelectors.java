@@ -2,9 +2,9 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.FieldSelector;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.LabelSelector;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.selector.FieldSelector;
+import io.nodekeeper.api.selector.LabelSelector;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,9 +2,9 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.access.Attributes;
 import io.nodekeeper.apiserver.access.Decision;
 import io.nodekeeper.apiserver.access.NodeIdentity;

@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.FieldSelector;
+import io.nodekeeper.api.selector.FieldSelector;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;

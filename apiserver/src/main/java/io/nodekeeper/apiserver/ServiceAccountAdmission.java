@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.JsonBool;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.json.JsonBool;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.access.NodeGraph;
 import io.nodekeeper.apiserver.pods.TokenVolume;
 import io.nodekeeper.store.Store;

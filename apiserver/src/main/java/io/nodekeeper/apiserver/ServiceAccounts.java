@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.access.ServiceAccountTokens;
 import io.nodekeeper.apiserver.access.TokenClaims;
 import io.nodekeeper.store.Entry;

@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -2,11 +2,11 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.access.ServiceAccountTokens;
 import io.nodekeeper.apiserver.access.TokenClaims;
 import io.nodekeeper.store.Store;

@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonBool;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonBool;
+import io.nodekeeper.api.json.JsonObject;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.access.ServiceAccountTokens;
 import java.io.IOException;
@@ -273,7 +273,7 @@ class AuthorizationMatrixTest {
     /** The object as it is, with an annotation more; or something of its name. */
     private static String changed(Row row) {
         Answer now = server.get(row.collection() + "/" + row.name());
-        JsonObject object = now.status() == 200 ? now.json() : io.nodekeeper.api.Json.parseObject(body(row));
+        JsonObject object = now.status() == 200 ? now.json() : io.nodekeeper.api.json.Json.parseObject(body(row));
         return object.update(
                         "metadata",
                         metadata -> metadata.update("annotations", annotations -> annotations.with("a", "b")))

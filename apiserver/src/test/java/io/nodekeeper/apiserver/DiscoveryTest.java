@@ -2,7 +2,7 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import java.util.List;
 import java.util.Map;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.WireFormat;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -149,7 +149,7 @@ class OpenApiTest {
                 found.add(object.text("$ref"));
             }
             object.fields().values().forEach(item -> found.addAll(references(item)));
-        } else if (value instanceof io.nodekeeper.api.JsonArray array) {
+        } else if (value instanceof io.nodekeeper.api.json.JsonArray array) {
             array.items().forEach(item -> found.addAll(references(item)));
         }
         return found;

@@ -2,8 +2,8 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.access.ServiceAccountTokens;
 import java.security.GeneralSecurityException;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.kubernetes.client.proto.Meta;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.wire.Envelopes;
 import io.nodekeeper.apiserver.wire.Protobuf;

@@ -2,7 +2,7 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.TestServer.Lines;
 import io.nodekeeper.apiserver.access.ServiceAccountTokens;

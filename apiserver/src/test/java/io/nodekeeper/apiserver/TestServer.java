@@ -2,8 +2,8 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Randoms;

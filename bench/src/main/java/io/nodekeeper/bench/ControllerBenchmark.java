@@ -1,8 +1,8 @@
 package io.nodekeeper.bench;
 
-import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Transport;
+import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.controller.Controller;
 import io.nodekeeper.controller.ControllerConfig;
 import io.nodekeeper.controller.ControllerPorts;

@@ -1,8 +1,8 @@
 package io.nodekeeper.bench;
 
-import io.nodekeeper.api.Json;
 import io.nodekeeper.api.Lease;
-import io.nodekeeper.client.LeaseLine;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.client.scan.LeaseLine;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

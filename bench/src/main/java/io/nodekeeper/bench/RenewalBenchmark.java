@@ -1,7 +1,7 @@
 package io.nodekeeper.bench;
 
-import io.nodekeeper.client.ByteKeyTable;
-import io.nodekeeper.client.LeaseLine;
+import io.nodekeeper.client.scan.ByteKeyTable;
+import io.nodekeeper.client.scan.LeaseLine;
 import io.nodekeeper.time.DeadlineWheel;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;

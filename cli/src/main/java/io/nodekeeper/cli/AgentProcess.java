@@ -3,7 +3,7 @@ package io.nodekeeper.cli;
 import io.nodekeeper.agent.NodeAgent;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.host.LinuxHost;
-import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.config.ServerAccess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Optional;

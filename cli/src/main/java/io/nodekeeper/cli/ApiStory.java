@@ -2,13 +2,13 @@ package io.nodekeeper.cli;
 
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.controller.history.Decision;

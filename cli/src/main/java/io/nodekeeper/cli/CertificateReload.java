@@ -1,7 +1,7 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.client.Failures;
-import io.nodekeeper.client.Identity;
+import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

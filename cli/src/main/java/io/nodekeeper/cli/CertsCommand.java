@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.Kubeconfig;
+import io.nodekeeper.client.config.Kubeconfig;
 import io.nodekeeper.client.files.OwnerOnly;
 import java.io.IOException;
 import java.io.PrintWriter;

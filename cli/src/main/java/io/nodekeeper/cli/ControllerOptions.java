@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.LeaderElectionConfig;
+import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.controller.ControllerConfig;
 import io.nodekeeper.controller.FeatureGate;
 import io.nodekeeper.controller.FeatureGates;

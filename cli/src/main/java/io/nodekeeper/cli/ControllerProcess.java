@@ -1,14 +1,14 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.agent.host.LinuxHost;
-import io.nodekeeper.client.ApiEventRecorder;
 import io.nodekeeper.client.FencedTransport;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.LeaderElectionConfig;
-import io.nodekeeper.client.ServerAccess;
-import io.nodekeeper.client.ShadowTransport;
 import io.nodekeeper.client.Transport;
+import io.nodekeeper.client.config.ServerAccess;
+import io.nodekeeper.client.events.ApiEventRecorder;
+import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
+import io.nodekeeper.client.shadow.ShadowTransport;
 import io.nodekeeper.controller.Controller;
 import io.nodekeeper.controller.ControllerConfig;
 import io.nodekeeper.controller.ControllerPorts;

@@ -7,7 +7,7 @@ import io.nodekeeper.agent.culprit.Signals;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.diagnosis.Remedy;
 import io.nodekeeper.agent.culprit.scan.LinuxProcesses;
-import io.nodekeeper.api.Json;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;

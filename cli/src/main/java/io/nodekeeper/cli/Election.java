@@ -1,9 +1,9 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.LeaderElectionConfig;
-import io.nodekeeper.client.LeaderElector;
+import io.nodekeeper.client.events.EventRecorder;
+import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
+import io.nodekeeper.client.leaderelection.LeaderElector;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.GoDuration;
 import java.util.HexFormat;

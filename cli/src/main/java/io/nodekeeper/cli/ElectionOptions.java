@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.LeaderElectionConfig;
+import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.Identity;
-import io.nodekeeper.client.Tls;
+import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.Tls;
 import io.nodekeeper.store.etcd.EtcdOptions;
 import java.io.IOException;
 import java.net.URI;

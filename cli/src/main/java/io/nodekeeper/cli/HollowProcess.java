@@ -3,7 +3,7 @@ package io.nodekeeper.cli;
 import io.nodekeeper.agent.HollowNodes;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
-import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.config.ServerAccess;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;

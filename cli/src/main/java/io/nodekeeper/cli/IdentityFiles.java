@@ -1,7 +1,7 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.Identity;
-import io.nodekeeper.client.Pem;
+import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
 import java.nio.file.Path;

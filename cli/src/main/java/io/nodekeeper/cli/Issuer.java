@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.Identity;
+import io.nodekeeper.client.config.Identity;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.net.InetAddress;

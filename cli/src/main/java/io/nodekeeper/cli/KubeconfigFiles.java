@@ -1,10 +1,10 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.Identity;
-import io.nodekeeper.client.Kubeconfig;
-import io.nodekeeper.client.KubeconfigException;
-import io.nodekeeper.client.Pem;
-import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.Kubeconfig;
+import io.nodekeeper.client.config.KubeconfigException;
+import io.nodekeeper.client.config.Pem;
+import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.files.OwnerOnly;
 import java.io.IOException;
 import java.net.URI;

@@ -1,8 +1,8 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.InCluster;
-import io.nodekeeper.client.Kubeconfig;
-import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.config.InCluster;
+import io.nodekeeper.client.config.Kubeconfig;
+import io.nodekeeper.client.config.ServerAccess;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;

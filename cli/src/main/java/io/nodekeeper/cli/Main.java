@@ -1,7 +1,7 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.Kubeconfig;
-import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.config.Kubeconfig;
+import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.cri.GrpcRuntime;
 import io.nodekeeper.time.Shutdown;
 import java.io.FileDescriptor;

@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.Controller;
 import io.nodekeeper.controller.ControllerView;
 import io.nodekeeper.time.Loop;

@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.client.Pem;
+import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;

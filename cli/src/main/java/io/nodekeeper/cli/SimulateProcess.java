@@ -1,7 +1,7 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.simulator.LeanReport;
 import io.nodekeeper.simulator.LeanRun;
 import io.nodekeeper.simulator.RandomRun;

@@ -1,8 +1,8 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Journal;
 import java.io.BufferedReader;

@@ -1,16 +1,16 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
-import io.nodekeeper.client.ServerAccess;
 import io.nodekeeper.client.Transport;
+import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.controller.debug.DebugAddress;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.DecisionQuery;

@@ -1,10 +1,10 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.Evidence;
 import io.nodekeeper.time.GoDuration;

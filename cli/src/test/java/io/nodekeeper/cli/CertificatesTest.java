@@ -3,9 +3,9 @@ package io.nodekeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.nodekeeper.client.Identity;
-import io.nodekeeper.client.Kubeconfig;
-import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.Kubeconfig;
+import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.time.Randoms;
 import java.io.IOException;
 import java.net.URI;

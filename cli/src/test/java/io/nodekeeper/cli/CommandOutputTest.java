@@ -2,7 +2,7 @@ package io.nodekeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.FileHistory;
 import io.nodekeeper.controller.metrics.ControllerMetrics;

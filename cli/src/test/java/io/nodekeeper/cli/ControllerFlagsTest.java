@@ -2,7 +2,7 @@ package io.nodekeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.client.LeaderElectionConfig;
+import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.controller.DetectorConfig;
 import io.nodekeeper.controller.FeatureGate;
 import io.nodekeeper.controller.FlapDampingConfig;

@@ -3,11 +3,11 @@ package io.nodekeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.LeaderElectionConfig;
-import io.nodekeeper.client.LeaseStore;
+import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
+import io.nodekeeper.client.leaderelection.LeaseStore;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.controller.debug.DebugPages;
 import io.nodekeeper.controller.history.MemoryHistory;

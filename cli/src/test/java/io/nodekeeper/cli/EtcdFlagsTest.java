@@ -3,8 +3,8 @@ package io.nodekeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.nodekeeper.client.Identity;
-import io.nodekeeper.client.Pem;
+import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.etcd.EtcdOptions;

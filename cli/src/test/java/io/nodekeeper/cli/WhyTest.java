@@ -2,10 +2,10 @@ package io.nodekeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.ControllerView;
 import io.nodekeeper.controller.debug.DebugPages;
 import io.nodekeeper.controller.history.Decision;

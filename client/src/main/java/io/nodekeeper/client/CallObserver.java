@@ -3,7 +3,7 @@ package io.nodekeeper.client;
 import java.util.Optional;
 
 /** Hears how calls went. Called on the client's loop, before whoever made the call. */
-interface CallObserver {
+public interface CallObserver {
     /** Hears nothing. */
     CallObserver NONE = (call, nanos, now, error) -> {};
 

@@ -1,5 +1,8 @@
 package io.nodekeeper.client;
 
+import io.nodekeeper.client.config.ServerAccess;
+import io.nodekeeper.client.config.Tls;
+import io.nodekeeper.client.config.TokenSource;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.SystemClock;

@@ -1,11 +1,11 @@
 package io.nodekeeper.client;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.Optional;
@@ -46,7 +46,7 @@ public final class KubeClient {
     }
 
     /** The same server, loop and deadline; {@code other} hears of each call, watches aside. */
-    KubeClient observedBy(CallObserver other) {
+    public KubeClient observedBy(CallObserver other) {
         return new KubeClient(transport, loop, timeout, other);
     }
 

@@ -1,9 +1,9 @@
 package io.nodekeeper.client;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Jitter;

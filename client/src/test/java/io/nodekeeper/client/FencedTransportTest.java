@@ -2,8 +2,11 @@ package io.nodekeeper.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
+import io.nodekeeper.client.leaderelection.LeaderElector;
+import io.nodekeeper.client.leaderelection.LeaseStore;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;

@@ -10,6 +10,8 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsExchange;
 import com.sun.net.httpserver.HttpsParameters;
 import com.sun.net.httpserver.HttpsServer;
+import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.ServerAccess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

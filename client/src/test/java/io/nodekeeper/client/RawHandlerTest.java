@@ -3,10 +3,11 @@ package io.nodekeeper.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.scan.LeaseLine;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;

@@ -3,10 +3,10 @@ package io.nodekeeper.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package io.nodekeeper.client;
 
+import io.nodekeeper.client.config.Identity;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -14,11 +15,11 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Self-signed certificates made by the JDK's keytool, each its own authority. */
-final class TestCertificates {
+public final class TestCertificates {
     private TestCertificates() {}
 
     /** A new identity; {@code names} as keytool's san, as in {@code ip:127.0.0.1}. */
-    static Identity make(Path directory, String commonName, String names) throws Exception {
+    public static Identity make(Path directory, String commonName, String names) throws Exception {
         Path file = directory.resolve(commonName + ".p12");
         Process keytool = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "keytool")

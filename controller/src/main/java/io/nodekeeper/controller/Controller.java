@@ -1,13 +1,13 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.controller.pods.Workload;
@@ -46,7 +46,7 @@ public final class Controller {
     private final NodeEvents events;
     private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
     private final Heartbeats heartbeats;
-    private final Lanes lanes;
+    private final PriorityWorkQueue lanes;
     private final ObserverGuard guard;
     private final Canary canary;
     private final LeasePolls polls;
@@ -83,7 +83,7 @@ public final class Controller {
             throw new IllegalArgumentException(String.join("; ", config.faults()));
         }
         this.config = config;
-        this.lanes = new Lanes(new LaneMetrics(ports.metrics()));
+        this.lanes = new PriorityWorkQueue(new LaneMetrics(ports.metrics()));
         KubeClient client = lanes.measured(ports.client().withTimeout(ControllerConfig.CALL_TIMEOUT));
         RandomGenerator random = ports.random();
         this.loop = ports.loop();

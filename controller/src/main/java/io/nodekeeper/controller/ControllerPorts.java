@@ -1,7 +1,7 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.client.EventRecorder;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Loop;

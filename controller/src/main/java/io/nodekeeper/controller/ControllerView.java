@@ -1,6 +1,6 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 

@@ -1,8 +1,8 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.time.Clock;

@@ -1,15 +1,15 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Failures;
-import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.PatchType;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
@@ -48,7 +48,7 @@ final class Flaps implements Damping {
     private final FlapReport report;
     private final KubeClient client;
     private final Loop loop;
-    private final Lanes lanes;
+    private final PriorityWorkQueue lanes;
     private final Heartbeats heartbeats;
     private final Explanations explanations;
     private final NodeEvents events;
@@ -66,7 +66,7 @@ final class Flaps implements Damping {
     Flaps(
             FlapDampingConfig config,
             KubeClient client,
-            Lanes lanes,
+            PriorityWorkQueue lanes,
             Heartbeats heartbeats,
             Explanations explanations,
             NodeEvents events,
@@ -84,7 +84,7 @@ final class Flaps implements Damping {
         this.metrics = metrics;
         this.recheck = recheck;
         this.now = now;
-        this.writes = new KeyedJobs<>("Condition " + FlapReport.TYPE, lanes, Lanes.Priority.ORDINARY, loop);
+        this.writes = new KeyedJobs<>("Condition " + FlapReport.TYPE, lanes, PriorityWorkQueue.Priority.ORDINARY, loop);
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.time.Clock;

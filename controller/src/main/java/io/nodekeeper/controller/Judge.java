@@ -2,13 +2,13 @@ package io.nodekeeper.controller;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
@@ -67,13 +67,19 @@ final class Judge {
     private final Loop loop;
     private final Heartbeats heartbeats;
     private final ObserverGuard guard;
-    private final Lanes lanes;
+    private final PriorityWorkQueue lanes;
     private final Court court;
     private final Now now;
     private final LiveLooks looks;
     private final Proofs waiting = new Proofs();
 
-    Judge(KubeClient client, Heartbeats heartbeats, ObserverGuard guard, Lanes lanes, Court court, Now now) {
+    Judge(
+            KubeClient client,
+            Heartbeats heartbeats,
+            ObserverGuard guard,
+            PriorityWorkQueue lanes,
+            Court court,
+            Now now) {
         this.client = client;
         this.loop = client.loop();
         this.heartbeats = heartbeats;

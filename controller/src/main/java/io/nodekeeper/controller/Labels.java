@@ -1,13 +1,13 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Failures;
-import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.PatchType;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.time.Backoff;
 import java.time.Duration;
 import java.util.HashMap;
@@ -72,14 +72,14 @@ final class Labels implements NodeFollower {
     }
 
     private final KubeClient client;
-    private final Lanes lanes;
+    private final PriorityWorkQueue lanes;
     /** One for each node whose labels are to be written. */
     private final KeyedJobs<NodeHealth, Work> jobs;
 
-    Labels(KubeClient client, Lanes lanes) {
+    Labels(KubeClient client, PriorityWorkQueue lanes) {
         this.client = client;
         this.lanes = lanes;
-        this.jobs = new KeyedJobs<>("Labels", lanes, Lanes.Priority.BACKGROUND, client.loop());
+        this.jobs = new KeyedJobs<>("Labels", lanes, PriorityWorkQueue.Priority.BACKGROUND, client.loop());
     }
 
     /** The number of nodes whose labels are to be written. */

@@ -1,7 +1,7 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.metrics.WorkQueueMetrics;
 
 /** Tells how much waits on the lanes, under the names of the queues that kube-controller-manager has for the same work. */
-final class LaneMetrics implements Lanes.Watcher {
+final class LaneMetrics implements PriorityWorkQueue.Watcher {
     private final WorkQueueMetrics nodes;
     private final WorkQueueMetrics pods;
 

@@ -1,10 +1,10 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Loop;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Reflector;
 import java.util.List;
 import java.util.Map;

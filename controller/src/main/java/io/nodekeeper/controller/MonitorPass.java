@@ -1,14 +1,14 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.Reflector;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.ReferenceHealth.Look;
 import io.nodekeeper.controller.ReferenceHealth.Saved;
 import io.nodekeeper.controller.ReferenceHealth.SeenLease;
@@ -64,7 +64,7 @@ final class MonitorPass {
     private final boolean byUid;
     private final boolean guarded;
     private final boolean keepsTaints;
-    private final Lanes workers = new Lanes(WORKERS);
+    private final PriorityWorkQueue workers = new PriorityWorkQueue(WORKERS);
 
     private final Mirror<Node> nodes;
     private final Mirror<SeenLease> leases;

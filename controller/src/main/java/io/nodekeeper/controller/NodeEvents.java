@@ -2,8 +2,8 @@ package io.nodekeeper.controller;
 
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.client.EventRecorder;
-import io.nodekeeper.client.ObjectRef;
+import io.nodekeeper.client.events.EventRecorder;
+import io.nodekeeper.client.events.ObjectRef;
 
 /** What the controller tells people about nodes, in Kubernetes' words. Confined to the loop. */
 final class NodeEvents {

@@ -1,6 +1,6 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.client.LeaseLine;
+import io.nodekeeper.client.scan.LeaseLine;
 import io.nodekeeper.time.DeadlineWheel;
 import org.jspecify.annotations.Nullable;
 

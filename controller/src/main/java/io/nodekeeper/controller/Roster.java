@@ -1,10 +1,10 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
-import io.nodekeeper.client.LeaseLine;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Reflector;
+import io.nodekeeper.client.scan.LeaseLine;
 import io.nodekeeper.controller.pods.Workload;
 import io.nodekeeper.time.Clock;
 import java.time.Duration;

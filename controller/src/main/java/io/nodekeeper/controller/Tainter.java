@@ -1,14 +1,14 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Failures;
-import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.PatchType;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.time.Backoff;
@@ -42,7 +42,7 @@ final class Tainter implements NodeFollower {
     private final Loop loop;
     private final RandomGenerator random;
     private final Heartbeats heartbeats;
-    private final Lanes lanes;
+    private final PriorityWorkQueue lanes;
     private final boolean oneWrite;
     private final NoExecute.Rules rules;
     private final Damping damping;
@@ -56,7 +56,7 @@ final class Tainter implements NodeFollower {
             KubeClient client,
             RandomGenerator random,
             Heartbeats heartbeats,
-            Lanes lanes,
+            PriorityWorkQueue lanes,
             FeatureGates gates,
             NoExecute.Rules rules,
             Damping damping,
@@ -72,7 +72,7 @@ final class Tainter implements NodeFollower {
         this.damping = damping;
         this.history = history;
         this.written = written;
-        this.jobs = new KeyedJobs<>("Taints", lanes, Lanes.Priority.ORDINARY, loop, this::released);
+        this.jobs = new KeyedJobs<>("Taints", lanes, PriorityWorkQueue.Priority.ORDINARY, loop, this::released);
     }
 
     @Override

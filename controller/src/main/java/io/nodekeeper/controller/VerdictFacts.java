@@ -1,11 +1,11 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
-import io.nodekeeper.client.LeaseLine;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.scan.LeaseLine;
 import io.nodekeeper.controller.history.Evidence;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.time.Clock;

@@ -1,7 +1,7 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonObject;
 
 /** The zone that a node lies in, as Kubernetes writes it, also in metrics. */
 final class ZoneKey {

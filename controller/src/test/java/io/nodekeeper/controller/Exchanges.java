@@ -1,9 +1,9 @@
 package io.nodekeeper.controller;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
-import io.nodekeeper.client.ApiEventRecorder;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.events.ApiEventRecorder;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Randoms;

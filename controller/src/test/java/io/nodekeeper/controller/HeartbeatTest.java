@@ -7,7 +7,7 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.client.LogLines;
 import java.time.Duration;
 import java.time.Instant;

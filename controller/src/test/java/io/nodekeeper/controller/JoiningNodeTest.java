@@ -6,7 +6,7 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.Json;
+import io.nodekeeper.api.json.Json;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -2,16 +2,16 @@ package io.nodekeeper.controller;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.TransportException;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.VirtualTime;
@@ -43,7 +43,7 @@ abstract class JudgeWorld {
                 @Override
                 public void renewed(NodeHealth health, long renewMicros, long gap, long now) {}
             });
-    final Lanes lanes = new Lanes();
+    final PriorityWorkQueue lanes = new PriorityWorkQueue();
     /** What the court was told, in order. */
     final List<String> told = new ArrayList<>();
 

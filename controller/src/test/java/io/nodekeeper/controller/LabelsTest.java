@@ -3,16 +3,16 @@ package io.nodekeeper.controller;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
-import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.LogLines;
 import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -34,7 +34,7 @@ class LabelsTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2020-01-01T00:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("controller");
     private final FakeTransport transport = new FakeTransport();
-    private final Lanes lanes = new Lanes(1);
+    private final PriorityWorkQueue lanes = new PriorityWorkQueue(1);
     private final Labels labels = new Labels(new KubeClient(transport, loop, Duration.ofSeconds(10)), lanes);
     private final NodeHealth health = new NodeHealth("n1");
     private final LogLines faults = LogLines.of(KeyedJobs.class);

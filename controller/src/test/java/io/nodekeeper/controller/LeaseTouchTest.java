@@ -5,7 +5,7 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.LongFunction;

@@ -5,14 +5,14 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.client.ApiEventRecorder;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.PatchType;
 import io.nodekeeper.client.Reply;
-import io.nodekeeper.client.ShadowTransport;
+import io.nodekeeper.client.events.ApiEventRecorder;
+import io.nodekeeper.client.shadow.ShadowTransport;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.observe.Observation;

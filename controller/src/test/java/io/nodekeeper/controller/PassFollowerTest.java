@@ -6,10 +6,10 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.time.Deadlines;

@@ -6,9 +6,9 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.client.LeaseLine;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.scan.LeaseLine;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.function.UnaryOperator;

@@ -5,9 +5,9 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.ReferenceHealth.Look;
 import io.nodekeeper.controller.ReferenceHealth.Saved;
 import io.nodekeeper.controller.ReferenceHealth.SeenLease;

@@ -5,7 +5,7 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import org.junit.jupiter.api.Test;
 
 /** A node that was recreated is another node, also if the watch does not tell that the old one is gone. */

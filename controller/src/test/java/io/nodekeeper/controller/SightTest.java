@@ -6,8 +6,8 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.LogLines;
 import io.nodekeeper.client.TransportException;

@@ -6,8 +6,8 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.FakeTransport;
 import java.time.Duration;
 import java.util.Map;

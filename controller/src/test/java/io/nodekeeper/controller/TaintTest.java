@@ -9,8 +9,8 @@ import static io.nodekeeper.controller.TestCluster.taint;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import java.nio.charset.StandardCharsets;

@@ -5,18 +5,18 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
-import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.LogLines;
 import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
@@ -49,7 +49,7 @@ class TainterTest {
                 @Override
                 public void renewed(NodeHealth health, long renewMicros, long gap, long now) {}
             });
-    private final Lanes lanes = new Lanes(1);
+    private final PriorityWorkQueue lanes = new PriorityWorkQueue(1);
     private final LogLines faults = LogLines.of(KeyedJobs.class);
     /** What followed from writes, in order. */
     private final List<String> told = new ArrayList<>();

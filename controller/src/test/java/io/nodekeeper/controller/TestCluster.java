@@ -2,14 +2,14 @@ package io.nodekeeper.controller;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;

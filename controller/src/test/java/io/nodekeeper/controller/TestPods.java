@@ -1,11 +1,11 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.Schemas;
-import io.nodekeeper.api.StrategicMergePatch;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.patch.StrategicMergePatch;
+import io.nodekeeper.api.schema.Schemas;
 import io.nodekeeper.client.Call;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,8 +4,8 @@ import static io.nodekeeper.controller.TestCluster.B;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

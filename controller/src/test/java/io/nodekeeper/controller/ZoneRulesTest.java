@@ -2,8 +2,8 @@ package io.nodekeeper.controller;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

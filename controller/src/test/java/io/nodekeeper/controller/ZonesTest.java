@@ -8,13 +8,13 @@ import static io.nodekeeper.controller.TestCluster.taint;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Randoms;
@@ -497,7 +497,7 @@ class ZonesTest {
                 client,
                 Randoms.seeded(1),
                 heartbeats,
-                new Lanes(4),
+                new PriorityWorkQueue(4),
                 FeatureGates.ALL,
                 zones,
                 damping -> damped[0],

@@ -1,8 +1,8 @@
 package io.nodekeeper.it;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.ServerSocket;

@@ -2,10 +2,10 @@ package io.nodekeeper.it;
 
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.store.etcd.EtcdCluster;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package io.nodekeeper.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.cri.v1.ListPodSandboxRequest;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,14 +2,14 @@ package io.nodekeeper.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeObject;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Kubeconfig;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
+import io.nodekeeper.client.config.Kubeconfig;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import java.net.URI;

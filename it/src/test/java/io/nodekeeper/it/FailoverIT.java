@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;

@@ -3,10 +3,10 @@ package io.nodekeeper.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.json.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

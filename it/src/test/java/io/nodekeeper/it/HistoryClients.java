@@ -1,12 +1,12 @@
 package io.nodekeeper.it;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.HttpTransport;
-import io.nodekeeper.client.Kubeconfig;
 import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.config.Kubeconfig;
 import io.nodekeeper.it.Operation.Kind;
 import io.nodekeeper.it.Operation.Outcome;
 import java.nio.charset.StandardCharsets;

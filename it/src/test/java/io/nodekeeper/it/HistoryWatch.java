@@ -1,13 +1,13 @@
 package io.nodekeeper.it;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.HttpTransport;
-import io.nodekeeper.client.Kubeconfig;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;
 import io.nodekeeper.client.TransportException;
+import io.nodekeeper.client.config.Kubeconfig;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

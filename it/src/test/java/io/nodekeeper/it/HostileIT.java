@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.HttpTransport;
-import io.nodekeeper.client.Kubeconfig;
+import io.nodekeeper.client.config.Kubeconfig;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.HttpTransport;
-import io.nodekeeper.client.Kubeconfig;
+import io.nodekeeper.client.config.Kubeconfig;
 import io.nodekeeper.store.etcd.EtcdCluster;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -137,7 +137,7 @@ class LinearizabilityIT {
             assertThat(reply.status())
                     .as(new String(reply.body(), StandardCharsets.UTF_8))
                     .isEqualTo(201);
-            return io.nodekeeper.api.Json.parseObject(reply.body())
+            return io.nodekeeper.api.json.Json.parseObject(reply.body())
                     .object("metadata")
                     .text("resourceVersion");
         } finally {

@@ -1,13 +1,13 @@
 package io.nodekeeper.it;
 
 import io.nodekeeper.api.ApiObject;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Kubeconfig;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
+import io.nodekeeper.client.config.Kubeconfig;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.ThreadLoop;
 import java.nio.file.Path;

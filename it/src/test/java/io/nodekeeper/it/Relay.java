@@ -1,8 +1,8 @@
 package io.nodekeeper.it;
 
-import io.nodekeeper.client.Kubeconfig;
-import io.nodekeeper.client.Pem;
-import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.config.Kubeconfig;
+import io.nodekeeper.client.config.Pem;
+import io.nodekeeper.client.config.ServerAccess;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;

@@ -3,8 +3,8 @@ package io.nodekeeper.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.CriRelay;
 import io.nodekeeper.cri.v1.Image;
 import java.nio.file.Files;

@@ -2,9 +2,9 @@ package io.nodekeeper.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

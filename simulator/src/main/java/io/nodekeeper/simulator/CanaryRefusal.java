@@ -1,7 +1,7 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;

@@ -1,13 +1,13 @@
 package io.nodekeeper.simulator;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.ApiRequest;
 import io.nodekeeper.apiserver.ApiResponse;
 import io.nodekeeper.apiserver.User;

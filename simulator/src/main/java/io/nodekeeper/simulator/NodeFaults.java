@@ -1,9 +1,9 @@
 package io.nodekeeper.simulator;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.controller.ControllerConfig;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.nodekeeper.simulator;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.client.LeaderElectionConfig;
+import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.simulator.oracle.Sights;
 
 /**

@@ -1,10 +1,10 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.KubeClient;
 import java.time.Duration;
 import java.util.List;

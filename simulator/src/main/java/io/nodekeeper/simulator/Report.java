@@ -1,7 +1,7 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.simulator.oracle.Rule;
 import io.nodekeeper.simulator.oracle.Tally;
 import io.nodekeeper.time.GoDuration;

@@ -1,12 +1,12 @@
 package io.nodekeeper.simulator;
 
 import io.nodekeeper.apiserver.User;
-import io.nodekeeper.client.ApiEventRecorder;
 import io.nodekeeper.client.FencedTransport;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.LeaderElectionConfig;
-import io.nodekeeper.client.LeaderElector;
 import io.nodekeeper.client.Transport;
+import io.nodekeeper.client.events.ApiEventRecorder;
+import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
+import io.nodekeeper.client.leaderelection.LeaderElector;
 import io.nodekeeper.controller.Controller;
 import io.nodekeeper.controller.ControllerPorts;
 import io.nodekeeper.controller.history.History;

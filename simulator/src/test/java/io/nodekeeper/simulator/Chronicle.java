@@ -1,10 +1,10 @@
 package io.nodekeeper.simulator;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.simulator.oracle.Sights;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;

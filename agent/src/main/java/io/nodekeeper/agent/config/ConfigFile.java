@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.config;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.time.GoDuration;
 import java.io.IOException;

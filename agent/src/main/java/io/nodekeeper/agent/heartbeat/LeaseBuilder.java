@@ -1,11 +1,11 @@
 package io.nodekeeper.agent.heartbeat;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.heartbeat;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;

@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.pages;
 
 import io.nodekeeper.agent.health.HealthChecks;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.client.pages.Pages;

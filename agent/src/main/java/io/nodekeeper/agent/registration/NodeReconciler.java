@@ -1,10 +1,10 @@
 package io.nodekeeper.agent.registration;
 
 import io.nodekeeper.agent.status.ResourceList;
-import io.nodekeeper.api.JsonNull;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.json.JsonNull;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;

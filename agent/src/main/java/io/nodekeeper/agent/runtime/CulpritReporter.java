@@ -5,8 +5,8 @@ import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.metrics.AgentMetrics;
 import io.nodekeeper.agent.metrics.CulpritKey;
 import io.nodekeeper.agent.status.NodeEvent;
-import io.nodekeeper.client.EventRecorder;
-import io.nodekeeper.client.ObjectRef;
+import io.nodekeeper.client.events.EventRecorder;
+import io.nodekeeper.client.events.ObjectRef;
 import java.util.HashMap;
 import java.util.Map;
 

@@ -1,10 +1,10 @@
 package io.nodekeeper.agent.status;
 
 import io.nodekeeper.agent.config.AgentConfig;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.status;
 
-import io.nodekeeper.client.EventRecorder;
-import io.nodekeeper.client.ObjectRef;
+import io.nodekeeper.client.events.EventRecorder;
+import io.nodekeeper.client.events.ObjectRef;
 
 /** An event about the node, sent once the change that it reports has reached the API. */
 public record NodeEvent(String type, String reason, String message) {

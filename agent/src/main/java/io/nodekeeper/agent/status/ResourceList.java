@@ -1,8 +1,8 @@
 package io.nodekeeper.agent.status;
 
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
 import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import java.util.Optional;
 
 /** Rules for resource names and for the maps from resource to quantity, as {@code status.capacity}. Stateless. */

@@ -1,13 +1,13 @@
 package io.nodekeeper.agent.status;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonNull;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNull;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;

@@ -1,11 +1,11 @@
 package io.nodekeeper.agent.status;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonNull;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNull;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -3,9 +3,9 @@ package io.nodekeeper.agent.heartbeat;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.FakeCluster;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.Selection;
 import java.time.Duration;

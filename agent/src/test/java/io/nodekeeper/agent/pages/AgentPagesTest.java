@@ -2,7 +2,7 @@ package io.nodekeeper.agent.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;

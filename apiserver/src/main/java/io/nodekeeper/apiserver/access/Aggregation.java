@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver.access;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
-import io.nodekeeper.api.LabelSelectors;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.selector.LabelSelectors;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;

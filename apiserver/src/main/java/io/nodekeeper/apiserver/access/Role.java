@@ -1,6 +1,6 @@
 package io.nodekeeper.apiserver.access;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
 
 /**

@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver.apply;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
-import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.schema.Schema;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;

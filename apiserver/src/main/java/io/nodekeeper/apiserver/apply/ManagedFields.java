@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver.apply;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -56,7 +56,7 @@ public final class ManagedFields {
         /** As it stands in messages about conflicts. */
         @Override
         public String toString() {
-            String shown = Json.write(new io.nodekeeper.api.JsonString(name));
+            String shown = Json.write(new io.nodekeeper.api.json.JsonString(name));
             if (!subresource.isEmpty()) {
                 shown += " with subresource \"" + subresource + "\"";
             }

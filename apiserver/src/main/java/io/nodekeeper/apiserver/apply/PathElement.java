@@ -1,10 +1,10 @@
 package io.nodekeeper.apiserver.apply;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
-import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.schema.Schema;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;

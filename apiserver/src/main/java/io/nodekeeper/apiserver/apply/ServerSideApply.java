@@ -1,11 +1,11 @@
 package io.nodekeeper.apiserver.apply;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonNull;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
-import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNull;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,6 +1,6 @@
 package io.nodekeeper.apiserver.eventratelimit;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

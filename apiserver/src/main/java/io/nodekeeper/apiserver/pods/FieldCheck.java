@@ -2,11 +2,11 @@ package io.nodekeeper.apiserver.pods;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

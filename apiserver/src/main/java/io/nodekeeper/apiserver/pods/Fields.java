@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver.pods;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import java.util.function.UnaryOperator;
 
 /** Changes of single fields of an object: defaults for those that are not set, and changes of what is inside others. */

@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver.pods;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 
 /** The refusal of a pod by an admission plugin. */
 final class PodRefusal {

@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver.pods;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;

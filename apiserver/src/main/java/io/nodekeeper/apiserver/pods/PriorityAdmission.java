@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver.pods;
 
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;

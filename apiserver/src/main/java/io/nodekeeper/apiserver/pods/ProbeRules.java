@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver.pods;
 
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
 import java.util.List;
 import java.util.regex.Pattern;
 

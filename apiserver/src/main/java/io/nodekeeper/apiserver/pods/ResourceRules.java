@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver.pods;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Names;
 import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.HashSet;
 import java.util.List;
@@ -83,7 +83,7 @@ final class ResourceRules {
     private static void pages(FieldCheck resources, String path, String name, Quantity amount) {
         Optional<Quantity> size = Optional.of(name.substring(HUGE_PAGES.length()))
                 .filter(text -> !text.isEmpty())
-                .flatMap(text -> Quantity.from(new io.nodekeeper.api.JsonString(text)));
+                .flatMap(text -> Quantity.from(new io.nodekeeper.api.json.JsonString(text)));
         boolean fits = size.isPresent()
                 && size.get().value().signum() > 0
                 && amount.value().remainder(size.get().value()).signum() == 0;

@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver.pods;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Optional;

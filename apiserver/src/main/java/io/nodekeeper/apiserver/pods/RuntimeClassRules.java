@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver.pods;
 
 import io.nodekeeper.api.FieldError;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

@@ -23,7 +23,7 @@ final class SecurityRules {
         }
         var groups = context.value().array("supplementalGroups").items();
         for (int i = 0; i < groups.size(); i++) {
-            if (groups.get(i) instanceof io.nodekeeper.api.JsonNumber group
+            if (groups.get(i) instanceof io.nodekeeper.api.json.JsonNumber group
                     && (group.longValue() < 0 || group.longValue() > MOST_ID)) {
                 context.invalidNumber(
                         "supplementalGroups[" + i + "]",
@@ -41,7 +41,7 @@ final class SecurityRules {
         AppArmor.check(context);
         if (spec.value()
                 .get("hostUsers")
-                .filter(io.nodekeeper.api.JsonBool.FALSE::equals)
+                .filter(io.nodekeeper.api.json.JsonBool.FALSE::equals)
                 .isPresent()) {
             for (String host : List.of("hostNetwork", "hostPID", "hostIPC")) {
                 if (spec.bool(host)) {
@@ -77,7 +77,7 @@ final class SecurityRules {
         AppArmor.check(context);
         boolean noEscalation = context.value()
                 .get("allowPrivilegeEscalation")
-                .filter(io.nodekeeper.api.JsonBool.FALSE::equals)
+                .filter(io.nodekeeper.api.json.JsonBool.FALSE::equals)
                 .isPresent();
         if (noEscalation && context.bool("privileged")) {
             context.invalid("", "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");

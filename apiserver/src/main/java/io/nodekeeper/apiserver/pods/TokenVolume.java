@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver.pods;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
 
 /** The volume by which containers get the token of their service account: facts of Kubernetes. */
 public final class TokenVolume {

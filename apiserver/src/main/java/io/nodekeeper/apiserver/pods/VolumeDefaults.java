@@ -6,10 +6,10 @@ import static io.nodekeeper.apiserver.pods.Fields.number;
 import static io.nodekeeper.apiserver.pods.Fields.text;
 import static io.nodekeeper.apiserver.pods.Fields.value;
 
-import io.nodekeeper.api.JsonBool;
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.json.JsonBool;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 import java.util.List;
 
 /** The defaults of volumes: facts of Kubernetes. */

@@ -1,6 +1,6 @@
 package io.nodekeeper.apiserver.wire;
 
-import io.nodekeeper.api.Json;
+import io.nodekeeper.api.json.Json;
 
 /** What a message may still hold while it is read. Used once, by one thread. */
 final class Bounds {

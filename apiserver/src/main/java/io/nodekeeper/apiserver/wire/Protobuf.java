@@ -2,8 +2,8 @@ package io.nodekeeper.apiserver.wire;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.WireFormat;
-import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 
 /**

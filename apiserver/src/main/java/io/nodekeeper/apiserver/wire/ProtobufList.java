@@ -6,7 +6,7 @@ import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.WireFormat;
 import io.kubernetes.client.proto.Runtime;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

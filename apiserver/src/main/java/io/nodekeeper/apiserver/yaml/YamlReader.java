@@ -1,13 +1,13 @@
 package io.nodekeeper.apiserver.yaml;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonBool;
-import io.nodekeeper.api.JsonNull;
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonBool;
+import io.nodekeeper.api.json.JsonNull;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;

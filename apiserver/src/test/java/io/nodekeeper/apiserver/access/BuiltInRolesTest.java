@@ -3,7 +3,7 @@ package io.nodekeeper.apiserver.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

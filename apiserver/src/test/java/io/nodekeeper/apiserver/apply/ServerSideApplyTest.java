@@ -2,11 +2,11 @@ package io.nodekeeper.apiserver.apply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
-import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
 import io.nodekeeper.apiserver.apply.ServerSideApply.Applied;
 import io.nodekeeper.apiserver.schema.KindSchemas;

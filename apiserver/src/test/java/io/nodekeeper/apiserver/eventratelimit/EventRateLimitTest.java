@@ -3,7 +3,7 @@ package io.nodekeeper.apiserver.eventratelimit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.nodekeeper.api.Json;
+import io.nodekeeper.api.json.Json;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

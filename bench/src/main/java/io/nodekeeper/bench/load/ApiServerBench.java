@@ -1,7 +1,7 @@
 package io.nodekeeper.bench.load;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;

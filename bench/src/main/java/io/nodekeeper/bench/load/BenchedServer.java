@@ -1,7 +1,7 @@
 package io.nodekeeper.bench.load;
 
-import io.nodekeeper.client.Kubeconfig;
-import io.nodekeeper.client.ServerAccess;
+import io.nodekeeper.client.config.Kubeconfig;
+import io.nodekeeper.client.config.ServerAccess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

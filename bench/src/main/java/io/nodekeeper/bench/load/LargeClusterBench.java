@@ -1,8 +1,8 @@
 package io.nodekeeper.bench.load;
 
-import io.nodekeeper.client.Kubeconfig;
-import io.nodekeeper.client.ServerAccess;
-import io.nodekeeper.client.Tls;
+import io.nodekeeper.client.config.Kubeconfig;
+import io.nodekeeper.client.config.ServerAccess;
+import io.nodekeeper.client.config.Tls;
 import io.nodekeeper.time.SystemClock;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,6 +1,6 @@
 package io.nodekeeper.bench.load;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;

@@ -1,6 +1,6 @@
 package io.nodekeeper.bench.load;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;

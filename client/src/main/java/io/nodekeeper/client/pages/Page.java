@@ -1,7 +1,7 @@
 package io.nodekeeper.client.pages;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 
 /**

@@ -1,10 +1,10 @@
 package io.nodekeeper.controller.debug;
 
-import io.nodekeeper.api.JsonNull;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonNull;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.PatchType;

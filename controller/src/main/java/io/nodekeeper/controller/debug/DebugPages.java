@@ -1,9 +1,9 @@
 package io.nodekeeper.controller.debug;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.client.pages.Pages;

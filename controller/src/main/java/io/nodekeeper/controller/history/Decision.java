@@ -1,7 +1,7 @@
 package io.nodekeeper.controller.history;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonObject;
 import java.time.Instant;
 import java.util.Optional;
 

@@ -2,9 +2,9 @@ package io.nodekeeper.controller.observe;
 
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Taint;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

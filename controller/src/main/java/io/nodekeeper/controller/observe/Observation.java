@@ -1,13 +1,13 @@
 package io.nodekeeper.controller.observe;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.Call;
-import io.nodekeeper.client.ShadowTransport;
+import io.nodekeeper.client.shadow.ShadowTransport;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.time.Loop;

@@ -1,11 +1,11 @@
 package io.nodekeeper.controller.pods;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Toleration;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Failures;
-import io.nodekeeper.client.KeyedJobs;
-import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Jitter;
@@ -43,7 +43,7 @@ final class Evictor {
     private final WorkloadConfig config;
     private final Loop loop;
     private final RandomGenerator random;
-    private final Lanes lanes;
+    private final PriorityWorkQueue lanes;
     private final PodCache cache;
     private final PodWrites writes;
     private final NodeLooks looks;
@@ -57,7 +57,7 @@ final class Evictor {
             WorkloadConfig config,
             Loop loop,
             RandomGenerator random,
-            Lanes lanes,
+            PriorityWorkQueue lanes,
             PodCache cache,
             PodWrites writes,
             NodeLooks looks,
@@ -73,7 +73,8 @@ final class Evictor {
         this.report = report;
         this.metrics = metrics;
         this.timers = new PodTimers(loop, this::expired);
-        this.jobs = new KeyedJobs<>("Eviction of the pod", lanes, Lanes.Priority.BACKGROUND, loop, this::released);
+        this.jobs = new KeyedJobs<>(
+                "Eviction of the pod", lanes, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
     }
 
     /** The clock of {@link ActiveTaint#since}. */

@@ -1,12 +1,12 @@
 package io.nodekeeper.controller.pods;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Failures;
-import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,11 +48,11 @@ final class LeaseCollector {
     /** At most one look for each lease. */
     private final KeyedJobs<String, Look> jobs;
 
-    LeaseCollector(KubeClient client, Lanes lanes, NodeLooks looks, PodReport report) {
+    LeaseCollector(KubeClient client, PriorityWorkQueue lanes, NodeLooks looks, PodReport report) {
         this.client = client;
         this.looks = looks;
         this.report = report;
-        this.jobs = new KeyedJobs<>("Look at the lease", lanes, Lanes.Priority.COLLECTION, client.loop());
+        this.jobs = new KeyedJobs<>("Look at the lease", lanes, PriorityWorkQueue.Priority.COLLECTION, client.loop());
     }
 
     /** There is, or may be, a lease of that name without a node. */

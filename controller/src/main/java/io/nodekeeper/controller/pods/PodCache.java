@@ -1,9 +1,9 @@
 package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Toleration;
+import io.nodekeeper.api.json.JsonObject;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;

@@ -1,11 +1,11 @@
 package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Failures;
-import io.nodekeeper.client.KeyedJobs;
-import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -59,7 +59,7 @@ final class PodCollector {
     PodCollector(
             WorkloadConfig config,
             Loop loop,
-            Lanes lanes,
+            PriorityWorkQueue lanes,
             PodCache cache,
             PodWrites writes,
             NodeLooks looks,
@@ -71,8 +71,9 @@ final class PodCollector {
         this.looks = looks;
         this.report = report;
         this.metrics = metrics;
-        this.nodeJobs = new KeyedJobs<>("Collection of pods of the node", lanes, Lanes.Priority.COLLECTION, loop);
-        this.podJobs = new KeyedJobs<>("Collection of the pod", lanes, Lanes.Priority.COLLECTION, loop);
+        this.nodeJobs =
+                new KeyedJobs<>("Collection of pods of the node", lanes, PriorityWorkQueue.Priority.COLLECTION, loop);
+        this.podJobs = new KeyedJobs<>("Collection of the pod", lanes, PriorityWorkQueue.Priority.COLLECTION, loop);
     }
 
     /** One pass; {@code now} is monotonic, as {@link HostNode#missingSince}. What is under way already is left alone. */

@@ -1,11 +1,11 @@
 package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Failures;
-import io.nodekeeper.client.KeyedJobs;
-import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -28,7 +28,7 @@ final class PodMarker {
 
     private final WorkloadConfig config;
     private final Loop loop;
-    private final Lanes lanes;
+    private final PriorityWorkQueue lanes;
     private final PodCache cache;
     private final PodWrites writes;
     private final NodeLooks looks;
@@ -39,7 +39,7 @@ final class PodMarker {
     PodMarker(
             WorkloadConfig config,
             Loop loop,
-            Lanes lanes,
+            PriorityWorkQueue lanes,
             PodCache cache,
             PodWrites writes,
             NodeLooks looks,
@@ -51,7 +51,8 @@ final class PodMarker {
         this.writes = writes;
         this.looks = looks;
         this.report = report;
-        this.jobs = new KeyedJobs<>("Mark of the pod", lanes, Lanes.Priority.BACKGROUND, loop, this::released);
+        this.jobs =
+                new KeyedJobs<>("Mark of the pod", lanes, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
     }
 
     /**

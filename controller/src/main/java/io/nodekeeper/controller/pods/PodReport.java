@@ -1,8 +1,8 @@
 package io.nodekeeper.controller.pods;
 
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.client.EventRecorder;
-import io.nodekeeper.client.ObjectRef;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.events.EventRecorder;
+import io.nodekeeper.client.events.ObjectRef;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.time.Clock;

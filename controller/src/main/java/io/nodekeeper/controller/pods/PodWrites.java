@@ -2,11 +2,11 @@ package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Condition;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.PatchType;

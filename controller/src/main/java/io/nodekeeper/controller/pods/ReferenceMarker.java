@@ -2,8 +2,8 @@ package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.client.Failures;
-import io.nodekeeper.client.KeyedJobs;
-import io.nodekeeper.client.Lanes;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -27,21 +27,27 @@ final class ReferenceMarker {
 
     private final WorkloadConfig config;
     private final Loop loop;
-    private final Lanes lanes;
+    private final PriorityWorkQueue lanes;
     private final PodCache cache;
     private final PodWrites writes;
     private final PodReport report;
     /** At most one mark for each pod. */
     private final KeyedJobs<TrackedPod, Mark> jobs;
 
-    ReferenceMarker(WorkloadConfig config, Loop loop, Lanes lanes, PodCache cache, PodWrites writes, PodReport report) {
+    ReferenceMarker(
+            WorkloadConfig config,
+            Loop loop,
+            PriorityWorkQueue lanes,
+            PodCache cache,
+            PodWrites writes,
+            PodReport report) {
         this.config = config;
         this.loop = loop;
         this.lanes = lanes;
         this.cache = cache;
         this.writes = writes;
         this.report = report;
-        this.jobs = new KeyedJobs<>("Mark of the pod", lanes, Lanes.Priority.BACKGROUND, loop);
+        this.jobs = new KeyedJobs<>("Mark of the pod", lanes, PriorityWorkQueue.Priority.BACKGROUND, loop);
     }
 
     /** This process declared the node Unknown, which was Ready. */

@@ -1,7 +1,7 @@
 package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.Toleration;
-import io.nodekeeper.client.ObjectRef;
+import io.nodekeeper.client.events.ObjectRef;
 import io.nodekeeper.time.DeadlineWheel;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,13 +1,13 @@
 package io.nodekeeper.controller.pods;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.client.EventRecorder;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
+import io.nodekeeper.client.events.EventRecorder;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Loop;
@@ -64,7 +64,7 @@ public final class Workload {
     public Workload(
             WorkloadConfig config,
             KubeClient client,
-            Lanes lanes,
+            PriorityWorkQueue lanes,
             Function<String, EventRecorder> recorders,
             RandomGenerator random,
             ControllerMetrics metrics,

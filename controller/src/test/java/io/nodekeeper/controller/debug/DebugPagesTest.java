@@ -2,8 +2,8 @@ package io.nodekeeper.controller.debug;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.controller.ControllerView;
 import io.nodekeeper.controller.history.Decision;

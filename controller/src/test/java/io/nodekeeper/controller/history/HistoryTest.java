@@ -2,7 +2,7 @@ package io.nodekeeper.controller.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;

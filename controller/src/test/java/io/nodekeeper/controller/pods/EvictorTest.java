@@ -3,8 +3,8 @@ package io.nodekeeper.controller.pods;
 import static io.nodekeeper.controller.pods.PodWorld.tolerates;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.client.KeyedJobs;
 import io.nodekeeper.client.LogLines;
+import io.nodekeeper.client.workqueue.KeyedJobs;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;

@@ -2,9 +2,9 @@ package io.nodekeeper.controller.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.Json;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Toleration;
+import io.nodekeeper.api.json.Json;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;

@@ -1,21 +1,21 @@
 package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.Schemas;
-import io.nodekeeper.api.StrategicMergePatch;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.patch.StrategicMergePatch;
+import io.nodekeeper.api.schema.Schemas;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.client.Lanes;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Randoms;
@@ -74,7 +74,8 @@ final class PodWorld {
     private @Nullable Process process;
 
     /** One run of the controller. */
-    private record Process(FakeTransport transport, VirtualTime.VirtualLoop loop, Workload workload, Lanes lanes) {}
+    private record Process(
+            FakeTransport transport, VirtualTime.VirtualLoop loop, Workload workload, PriorityWorkQueue lanes) {}
 
     PodWorld() {
         this(WorkloadConfig.DEFAULT);
@@ -90,7 +91,7 @@ final class PodWorld {
         FakeTransport transport = new FakeTransport();
         transport.answer(this::serve);
         VirtualTime.VirtualLoop loop = time.loop("controller");
-        Lanes lanes = new Lanes(64);
+        PriorityWorkQueue lanes = new PriorityWorkQueue(64);
         Workload workload = new Workload(
                 config,
                 new KubeClient(delayed(transport), loop, Duration.ofSeconds(10)),

@@ -1,7 +1,7 @@
 package io.nodekeeper.simulator.oracle;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Toleration;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
 
 /** What is known of a pod. Confined to virtual time. */

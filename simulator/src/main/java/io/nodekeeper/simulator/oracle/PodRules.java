@@ -1,8 +1,8 @@
 package io.nodekeeper.simulator.oracle;
 
-import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.Toleration;
+import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package io.nodekeeper.simulator.oracle;
 
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonObject;
 
 /** What is seen in the API, at the moment of each commit. */
 public interface Sights {

@@ -1,11 +1,11 @@
 package io.nodekeeper.simulator.oracle;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonNumber;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.controller.ControllerConfig;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;

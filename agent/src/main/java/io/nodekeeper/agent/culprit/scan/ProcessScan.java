@@ -1,8 +1,8 @@
 package io.nodekeeper.agent.culprit.scan;
 
-import io.nodekeeper.api.Json;
-import io.nodekeeper.api.JsonException;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

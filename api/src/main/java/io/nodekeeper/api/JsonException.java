@@ -1,8 +1,0 @@
-package io.nodekeeper.api;
-
-/** Text that is not JSON, or that goes beyond what is accepted; the message says what and where. */
-public final class JsonException extends RuntimeException {
-    JsonException(String message) {
-        super(message);
-    }
-}

@@ -1,0 +1,285 @@
+package io.nodekeeper.api.json;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonStreamContext;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Reads and writes {@link JsonValue}s with Jackson's streaming parser. Thread-safe. */
+public final class Json {
+    /** Nesting beyond which input is refused, as the recursion here and in every consumer must end. Chosen. */
+    public static final int MAX_DEPTH = 200;
+
+    /**
+     * The most values in the body of one request. A value takes about 100 bytes of memory but as little as two of the body,
+     * so a body of 3 MiB could become 150 MB. The largest object that can be stored has 1.5 MiB; with six bytes for each of
+     * its values, which are few for real objects, it stays within this.
+     */
+    public static final int MAX_VALUES = 250_000;
+
+    /** The most repeated fields of one value that are reported: more than a client shows. */
+    private static final int REPORTED = 50;
+
+    /** The most characters of a reported path, so that many repetitions below a long name cost no more than others. */
+    private static final int PATH = 500;
+
+    /** Bytes from which names are not put into the process-wide table of strings: hostile ones would fill it. */
+    private static final int LARGE = 64 << 10;
+
+    private static final JsonFactory FACTORY = factory(true);
+    private static final JsonFactory FACTORY_FOR_LARGE = factory(false);
+
+    private Json() {}
+
+    private static JsonFactory factory(boolean sharedNames) {
+        return JsonFactory.builder()
+                .enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8)
+                .configure(JsonFactory.Feature.INTERN_FIELD_NAMES, sharedNames)
+                .streamReadConstraints(StreamReadConstraints.builder()
+                        .maxNestingDepth(MAX_DEPTH)
+                        .maxNumberLength(100)
+                        .build())
+                .build();
+    }
+
+    /**
+     * Reads one JSON value that fills {@code bytes}.
+     *
+     * @throws JsonException if it is malformed, nested deeper than {@link #MAX_DEPTH}, repeats a field, has more behind it or
+     *     holds text that UTF-8 cannot write
+     */
+    public static JsonValue parse(byte[] bytes) {
+        return parse(bytes, Json::refuseRepeated, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Reads one JSON value out of the body of a request, as {@link #parse(byte[])}.
+     *
+     * @throws JsonException also if there are more than {@link #MAX_VALUES} values
+     */
+    public static JsonValue parseBody(byte[] bytes) {
+        return parse(bytes, Json::refuseRepeated, MAX_VALUES);
+    }
+
+    private static void refuseRepeated(String path) {
+        throw new JsonException("duplicate field \"" + path + "\"");
+    }
+
+    private static JsonValue parse(byte[] bytes, Consumer<String> repeated, int mostValues) {
+        try (JsonParser parser = (bytes.length < LARGE ? FACTORY : FACTORY_FOR_LARGE).createParser(bytes)) {
+            JsonToken first = parser.nextToken();
+            if (first == null) {
+                throw new JsonException("unexpected end of JSON input");
+            }
+            JsonValue value = new Reading(parser, repeated, mayHoldHalves(bytes), mostValues).read(first);
+            if (parser.nextToken() != null) {
+                throw new JsonException("there is more after the end of the JSON value");
+            }
+            return value;
+        } catch (JsonProcessingException e) {
+            throw new JsonException(oneLine(e));
+        } catch (IOException e) {
+            throw new JsonException("not JSON in UTF-8: " + e.getMessage());
+        }
+    }
+
+    /** Reads one JSON value from {@code text}, as {@link #parse(byte[])}. */
+    public static JsonValue parse(String text) {
+        return parse(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /**
+     * Reads one JSON object.
+     *
+     * @throws JsonException as {@link #parse(byte[])}, or if it is another kind of value
+     */
+    public static JsonObject parseObject(byte[] bytes) {
+        return object(parse(bytes));
+    }
+
+    /**
+     * Reads one JSON object out of the body of a request, in which the last value of a repeated field counts.
+     *
+     * @param repeated gets the path of each of the first 50 repetitions, as {@code spec.taints[0].key}, cut after 500
+     *     characters
+     * @throws JsonException as {@link #parseObject(byte[])}, repeated fields aside, or if there are more than
+     *     {@link #MAX_VALUES} values
+     */
+    public static JsonObject parseBody(byte[] bytes, Consumer<String> repeated) {
+        return object(parse(bytes, repeated, MAX_VALUES));
+    }
+
+    private static JsonObject object(JsonValue value) {
+        if (value instanceof JsonObject object) {
+            return object;
+        }
+        throw new JsonException("expected a JSON object, got " + value.kind());
+    }
+
+    /** Reads one JSON object from {@code text}, as {@link #parseObject(byte[])}. */
+    public static JsonObject parseObject(String text) {
+        return parseObject(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Writes {@code value} without white space. */
+    public static String write(JsonValue value) {
+        return new String(writeBytes(value), StandardCharsets.UTF_8);
+    }
+
+    /** Writes {@code value} without white space, in UTF-8. */
+    public static byte[] writeBytes(JsonValue value) {
+        return JsonWriter.write(value);
+    }
+
+    /** Writes {@code value} for people, indented. */
+    public static String writePretty(JsonValue value) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(1_024);
+        try (JsonGenerator generator = FACTORY.createGenerator(out)) {
+            generator.useDefaultPrettyPrinter();
+            write(generator, value);
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing JSON to memory", e);
+        }
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    /** The reading of one value. Confined to one thread. */
+    private static final class Reading {
+        private final JsonParser parser;
+        private final Consumer<String> repeated;
+        /** Whether text may hold half of a character. */
+        private final boolean halves;
+
+        private int valuesLeft;
+        private int reportsLeft = REPORTED;
+
+        private Reading(JsonParser parser, Consumer<String> repeated, boolean halves, int mostValues) {
+            this.parser = parser;
+            this.repeated = repeated;
+            this.halves = halves;
+            valuesLeft = mostValues;
+        }
+
+        private JsonValue read(JsonToken token) throws IOException {
+            if (--valuesLeft < 0) {
+                throw new JsonException("there are more than " + MAX_VALUES + " values");
+            }
+            return switch (token) {
+                case START_OBJECT -> {
+                    JsonObject.Builder object = JsonObject.builder();
+                    while (parser.nextToken() != JsonToken.END_OBJECT) {
+                        String name = halves ? whole(parser.currentName()) : parser.currentName();
+                        if (!object.add(name, read(parser.nextToken())) && --reportsLeft >= 0) {
+                            repeated.accept(path(parser.getParsingContext(), name));
+                        }
+                    }
+                    yield object.build();
+                }
+                case START_ARRAY -> {
+                    List<JsonValue> items = new ArrayList<>();
+                    for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
+                        items.add(read(next));
+                    }
+                    yield new JsonArray(items);
+                }
+                case VALUE_STRING -> new JsonString(halves ? whole(parser.getText()) : parser.getText());
+                case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> new JsonNumber(parser.getText());
+                case VALUE_TRUE -> JsonBool.TRUE;
+                case VALUE_FALSE -> JsonBool.FALSE;
+                case VALUE_NULL -> JsonNull.NULL;
+                default -> throw new JsonException("unexpected " + token);
+            };
+        }
+    }
+
+    /** The path of the field {@code name} of the object that is being read. */
+    private static String path(JsonStreamContext object, String name) {
+        StringBuilder path = new StringBuilder(cut(name));
+        for (JsonStreamContext at = object.getParent();
+                at != null && !at.inRoot() && path.length() < PATH;
+                at = at.getParent()) {
+            if (at.inArray()) {
+                path.insert(0, "[" + at.getCurrentIndex() + "].");
+            } else {
+                path.insert(0, cut(at.getCurrentName()) + (path.charAt(0) == '[' ? "" : "."));
+            }
+        }
+        return cut(path.toString());
+    }
+
+    private static String cut(String text) {
+        return text.length() <= PATH ? text : text.substring(0, PATH);
+    }
+
+    /**
+     * Whether text in {@code bytes} could hold half of a character, which could be read but never be written again: escapes
+     * can spell one, and so can bytes that begin with 0xED. Nearly nobody sends either, so most strings need no look.
+     */
+    private static boolean mayHoldHalves(byte[] bytes) {
+        int found = 0;
+        for (byte next : bytes) {
+            found |= next == '\\' || next == (byte) 0xED ? 1 : 0;
+        }
+        return found != 0;
+    }
+
+    /** {@code text}, which must not hold half of a character. */
+    private static String whole(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (Character.isSurrogate(c)) {
+                boolean pair = Character.isHighSurrogate(c)
+                        && i + 1 < text.length()
+                        && Character.isLowSurrogate(text.charAt(i + 1));
+                if (!pair) {
+                    throw new JsonException("a string holds half of a surrogate pair: \\u" + Integer.toHexString(c));
+                }
+                i++;
+            }
+        }
+        return text;
+    }
+
+    private static void write(JsonGenerator generator, JsonValue value) throws IOException {
+        switch (value) {
+            case JsonObject object -> {
+                generator.writeStartObject();
+                for (var field : object.fields().entrySet()) {
+                    generator.writeFieldName(field.getKey());
+                    write(generator, field.getValue());
+                }
+                generator.writeEndObject();
+            }
+            case JsonArray array -> {
+                generator.writeStartArray();
+                for (JsonValue item : array.items()) {
+                    write(generator, item);
+                }
+                generator.writeEndArray();
+            }
+            case JsonString string -> generator.writeString(string.value());
+            case JsonNumber number -> generator.writeNumber(number.literal());
+            case JsonBool bool -> generator.writeBoolean(bool.value());
+            case JsonNull ignored -> generator.writeNull();
+        }
+    }
+
+    private static String oneLine(JsonProcessingException e) {
+        String where = e.getLocation() == null
+                ? ""
+                : " (line " + e.getLocation().getLineNr() + ", column "
+                        + e.getLocation().getColumnNr() + ")";
+        return e.getOriginalMessage().lines().findFirst().orElse("malformed JSON") + where;
+    }
+}

@@ -1,0 +1,202 @@
+package io.nodekeeper.api.patch;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNull;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A JSON patch (RFC 6902), with Kubernetes' limits. It takes time in proportion to the object, the patch and what it copies:
+ * the operations change one working copy in place, of which only the parts are opened that paths lead through. A negative
+ * answer says which operation cannot be done. Immutable.
+ */
+public final class JsonPatch {
+    /** The most operations of one patch (Kubernetes' limit). */
+    public static final int OPERATIONS = 10_000;
+
+    /** The most bytes that the copies of one patch may have (Kubernetes' limit). */
+    public static final int COPY_BYTES = 3 << 20;
+
+    /** The most characters of a path or value that a message repeats. */
+    private static final int SHOWN = 200;
+
+    /** What an operation does. */
+    private enum Kind {
+        ADD,
+        REMOVE,
+        REPLACE,
+        MOVE,
+        COPY,
+        TEST
+    }
+
+    /** One operation; {@code from} is empty for those that have no source, {@code value} for those that bring none. */
+    private record Operation(Kind kind, String path, Optional<String> from, Optional<JsonValue> value) {}
+
+    private final List<Operation> operations;
+
+    private JsonPatch(List<Operation> operations) {
+        this.operations = operations;
+    }
+
+    /**
+     * Reads a patch.
+     *
+     * @throws ApiException 400 if {@code json} is no list of operations, 413 if it has more than {@link #OPERATIONS}
+     */
+    public static JsonPatch of(JsonValue json) {
+        if (!(json instanceof JsonArray list)) {
+            throw ApiException.badRequest("a JSON patch must be an array of operations, got " + json.kind());
+        }
+        int count = list.items().size();
+        if (count > OPERATIONS) {
+            throw new ApiException(
+                    413,
+                    "RequestEntityTooLarge",
+                    "The allowed maximum operations in a JSON patch is " + OPERATIONS + ", got " + count);
+        }
+        List<Operation> operations = new ArrayList<>(count);
+        for (JsonValue item : list.items()) {
+            operations.add(operation(item));
+        }
+        return new JsonPatch(operations);
+    }
+
+    private static Operation operation(JsonValue item) {
+        if (item instanceof JsonObject object
+                && object.get("path").orElse(JsonNull.NULL) instanceof JsonString path
+                && kind(object.text("op")).isPresent()) {
+            Optional<String> from =
+                    object.get("from").filter(JsonString.class::isInstance).map(value -> ((JsonString) value).value());
+            return new Operation(kind(object.text("op")).get(), path.value(), from, object.get("value"));
+        }
+        throw ApiException.badRequest(
+                "a JSON patch's operation needs a path and an op of [add, remove, replace, move, copy, test], got "
+                        + shown(Json.write(item)));
+    }
+
+    private static Optional<Kind> kind(String op) {
+        return switch (op) {
+            case "add" -> Optional.of(Kind.ADD);
+            case "remove" -> Optional.of(Kind.REMOVE);
+            case "replace" -> Optional.of(Kind.REPLACE);
+            case "move" -> Optional.of(Kind.MOVE);
+            case "copy" -> Optional.of(Kind.COPY);
+            case "test" -> Optional.of(Kind.TEST);
+            default -> Optional.empty();
+        };
+    }
+
+    /**
+     * {@code target} changed by all operations in turn.
+     *
+     * @throws ApiException 422 if an operation cannot be done or a test fails, or no object is left; 413 if the copies exceed
+     *     {@link #COPY_BYTES}
+     */
+    public JsonObject apply(JsonObject target) {
+        Draft draft = new Draft(target);
+        long copied = 0;
+        for (Operation operation : operations) {
+            switch (operation.kind) {
+                case ADD -> draft.add(operation.path, Draft.part(value(operation)));
+                case REPLACE -> draft.replace(operation.path, Draft.part(value(operation)));
+                case REMOVE -> draft.remove(operation.path);
+                case MOVE -> draft.move(from(operation), operation.path);
+                case COPY -> {
+                    JsonValue copy = draft.get(from(operation));
+                    copied += Json.writeBytes(copy).length;
+                    if (copied > COPY_BYTES) {
+                        throw new ApiException(
+                                413,
+                                "RequestEntityTooLarge",
+                                "the copies of the JSON patch exceed the limit of " + COPY_BYTES + " bytes");
+                    }
+                    draft.add(operation.path, Draft.part(copy));
+                }
+                case TEST -> {
+                    if (!draft.holds(operation.path, value(operation))) {
+                        throw refused("testing value " + shown(operation.path) + " failed");
+                    }
+                }
+            }
+        }
+        if (draft.whole() instanceof JsonObject object) {
+            return object;
+        }
+        throw refused("the patch does not leave an object");
+    }
+
+    private static JsonValue value(Operation operation) {
+        return operation.value.orElseThrow(() -> refused(operation.kind.name().toLowerCase(java.util.Locale.ROOT)
+                + " at " + shown(operation.path) + " needs a value"));
+    }
+
+    private static String from(Operation operation) {
+        return operation.from.orElseThrow(() -> refused(operation.kind.name().toLowerCase(java.util.Locale.ROOT)
+                + " to " + shown(operation.path) + " needs a from"));
+    }
+
+    /** The refusal of an operation, in Kubernetes' words. */
+    static ApiException refused(String why) {
+        return new ApiException(
+                422, "Invalid", "the server rejected our request due to an error in our request: " + why);
+    }
+
+    static String shown(String text) {
+        return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "…";
+    }
+
+    /** Whether two values are equal as RFC 6902 tests them: numbers by their value. It costs as much as {@code wanted} has. */
+    static boolean equal(JsonValue actual, JsonValue wanted) {
+        return switch (wanted) {
+            case JsonObject fields -> {
+                if (!(actual instanceof JsonObject object)
+                        || object.fields().size() != fields.fields().size()) {
+                    yield false;
+                }
+                for (var field : fields.fields().entrySet()) {
+                    Optional<JsonValue> there = object.get(field.getKey());
+                    if (there.isEmpty() || !equal(there.get(), field.getValue())) {
+                        yield false;
+                    }
+                }
+                yield true;
+            }
+            case JsonArray items -> {
+                if (!(actual instanceof JsonArray array)
+                        || array.items().size() != items.items().size()) {
+                    yield false;
+                }
+                for (int i = 0; i < items.items().size(); i++) {
+                    if (!equal(array.items().get(i), items.items().get(i))) {
+                        yield false;
+                    }
+                }
+                yield true;
+            }
+            case JsonNumber number -> actual instanceof JsonNumber other && sameNumber(number, other);
+            default -> actual.equals(wanted);
+        };
+    }
+
+    private static boolean sameNumber(JsonNumber one, JsonNumber other) {
+        if (one.equals(other)) {
+            return true;
+        }
+        try {
+            BigDecimal first = one.decimal();
+            return first.compareTo(other.decimal()) == 0;
+        } catch (NumberFormatException e) {
+            // An exponent beyond 32 bits: such numbers are the same only if they are written in the same way.
+            return false;
+        }
+    }
+}

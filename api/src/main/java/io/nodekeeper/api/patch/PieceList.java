@@ -1,0 +1,98 @@
+package io.nodekeeper.api.patch;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * A list in pieces of bounded length, so that an insertion or removal anywhere moves {@value #PIECE} items at most and looks
+ * at one number for each {@value #PIECE} items: with the 10,000 operations of a JSON patch on an array of a million items,
+ * some thousand times less than an array that moves all that follow. Not thread-safe.
+ */
+final class PieceList<T> {
+    /** About the square root of the items in the largest arrays, where both parts of the cost are alike. */
+    private static final int PIECE = 1_024;
+
+    /** None is empty, except the only one. */
+    private final List<List<T>> pieces = new ArrayList<>();
+
+    private int size;
+
+    PieceList() {
+        pieces.add(new ArrayList<>());
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** The item at {@code index}, which must exist. */
+    T get(int index) {
+        int piece = 0;
+        int left = index;
+        while (left >= pieces.get(piece).size()) {
+            left -= pieces.get(piece).size();
+            piece++;
+        }
+        return pieces.get(piece).get(left);
+    }
+
+    /** Replaces the item at {@code index}, which must exist. */
+    void set(int index, T item) {
+        int piece = 0;
+        int left = index;
+        while (left >= pieces.get(piece).size()) {
+            left -= pieces.get(piece).size();
+            piece++;
+        }
+        pieces.get(piece).set(left, item);
+    }
+
+    /** Inserts {@code item} before the one at {@code index}, or at the end, which is at {@link #size}. */
+    void add(int index, T item) {
+        int piece = 0;
+        int left = index;
+        if (index == size) {
+            piece = pieces.size() - 1;
+            left = pieces.get(piece).size();
+        }
+        while (left > pieces.get(piece).size()) {
+            left -= pieces.get(piece).size();
+            piece++;
+        }
+        List<T> there = pieces.get(piece);
+        if (there.size() == PIECE) {
+            // At the end nothing needs to move; elsewhere both halves have room afterwards.
+            int cut = index == size ? PIECE : PIECE / 2;
+            List<T> tail = new ArrayList<>(there.subList(cut, PIECE));
+            there.subList(cut, PIECE).clear();
+            pieces.add(piece + 1, tail);
+            if (left > cut || cut == PIECE) {
+                there = tail;
+                left -= cut;
+            }
+        }
+        there.add(left, item);
+        size++;
+    }
+
+    /** Removes the item at {@code index}, which must exist, and returns it. */
+    T remove(int index) {
+        int piece = 0;
+        int left = index;
+        while (left >= pieces.get(piece).size()) {
+            left -= pieces.get(piece).size();
+            piece++;
+        }
+        T gone = pieces.get(piece).remove(left);
+        if (pieces.get(piece).isEmpty() && pieces.size() > 1) {
+            pieces.remove(piece);
+        }
+        size--;
+        return gone;
+    }
+
+    void forEach(Consumer<? super T> action) {
+        pieces.forEach(piece -> piece.forEach(action));
+    }
+}

@@ -1,0 +1,285 @@
+package io.nodekeeper.api.patch;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNull;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.schema.Schema;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Kubernetes' strategic merge patch: as a JSON merge patch, but lists whose schema names a merge key are merged item by
+ * item, and directives steer the rest.
+ *
+ * <ul>
+ *   <li>{@code {"$patch": "replace"}} in an object replaces it by the other fields; as an item of a keyed list it replaces
+ *       the list by the other items; {@code {"$patch": "delete", KEY: …}} removes an item, or, in an object, all its fields;
+ *   <li>{@code $setElementOrder/LIST} orders a merged list;
+ *   <li>{@code $deleteFromPrimitiveList/LIST} removes plain values;
+ *   <li>{@code $retainKeys} keeps only the named fields of its object.
+ * </ul>
+ *
+ * Directives never end up in the result.
+ */
+public final class StrategicMergePatch {
+    private static final String PATCH = "$patch";
+    private static final String RETAIN_KEYS = "$retainKeys";
+    private static final String DELETE_FROM = "$deleteFromPrimitiveList/";
+    private static final String ORDER = "$setElementOrder/";
+
+    /** The most items of one key in a list of a patch: each copies what the ones before it have made. Clients send one. */
+    private static final int SAME_KEY = 100;
+
+    private StrategicMergePatch() {}
+
+    /**
+     * {@code target} changed by {@code patch}.
+     *
+     * @throws ApiException if an item of a keyed list lacks its key, or a directive is unknown or of the wrong type
+     */
+    public static JsonObject apply(JsonObject target, JsonObject patch, Schema schema) {
+        return merge(target, patch, Optional.of(schema));
+    }
+
+    private static JsonObject merge(JsonObject target, JsonObject patch, Optional<Schema> schema) {
+        JsonObject base = target;
+        if (patch.has(PATCH)) {
+            switch (patch.text(PATCH)) {
+                case "replace", "delete" -> base = JsonObject.EMPTY;
+                case "merge" -> {}
+                default -> throw unknownDirective(patch);
+            }
+            if (patch.text(PATCH).equals("delete")) {
+                return JsonObject.EMPTY;
+            }
+        }
+        JsonObject start = withoutDeleted(base, patch);
+        JsonObject.Builder result = start.toBuilder();
+        for (var change : patch.fields().entrySet()) {
+            String name = change.getKey();
+            JsonValue value = change.getValue();
+            if (name.equals(PATCH)
+                    || name.equals(RETAIN_KEYS)
+                    || name.startsWith(DELETE_FROM)
+                    || name.startsWith(ORDER)) {
+                continue;
+            }
+            if (value == JsonNull.NULL) {
+                result.remove(name);
+                continue;
+            }
+            Optional<Schema> child = schema.flatMap(known -> known.field(name));
+            JsonValue before = start.get(name).orElse(JsonNull.NULL);
+            result.put(
+                    name,
+                    switch (value) {
+                        case JsonObject object ->
+                            merge(before instanceof JsonObject known ? known : JsonObject.EMPTY, object, child);
+                        case JsonArray array ->
+                            mergeList(before instanceof JsonArray known ? known : JsonArray.EMPTY, array, child);
+                        default -> value;
+                    });
+        }
+        for (var change : patch.fields().entrySet()) {
+            if (change.getKey().startsWith(ORDER)) {
+                String list = change.getKey().substring(ORDER.length());
+                String key = schema.flatMap(known -> known.field(list)).orElse(Schema.Scalar.ANY)
+                                instanceof Schema.ListOf listOf
+                        ? listOf.mergeKey()
+                        : "";
+                if (result.get(list).orElse(JsonNull.NULL) instanceof JsonArray now && !now.isEmpty()) {
+                    result.put(list, ordered(now, arrayOf(change.getKey(), change.getValue()), key));
+                }
+            }
+        }
+        return patch.has(RETAIN_KEYS)
+                ? retained(
+                        result.build(),
+                        arrayOf(RETAIN_KEYS, patch.get(RETAIN_KEYS).get()))
+                : result.build();
+    }
+
+    /** Removals of plain values come first, so that a list which is also added to keeps what is added. */
+    private static JsonObject withoutDeleted(JsonObject base, JsonObject patch) {
+        JsonObject.Builder result = base.toBuilder();
+        patch.fields().forEach((name, value) -> {
+            if (name.startsWith(DELETE_FROM)) {
+                String list = name.substring(DELETE_FROM.length());
+                Set<String> gone = new HashSet<>();
+                arrayOf(name, value).items().forEach(item -> gone.add(identity(item)));
+                if (!base.array(list).isEmpty()) {
+                    result.put(list, filtered(base.array(list), gone));
+                }
+            }
+        });
+        return result.build();
+    }
+
+    private static JsonArray mergeList(JsonArray target, JsonArray patch, Optional<Schema> schema) {
+        if (!(schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list)) {
+            return stripped(patch, Optional.empty());
+        }
+        if (list.set()) {
+            Map<String, JsonValue> union = new LinkedHashMap<>();
+            patch.items().forEach(item -> union.putIfAbsent(identity(item), item));
+            target.items().forEach(item -> union.putIfAbsent(identity(item), item));
+            return new JsonArray(List.copyOf(union.values()));
+        }
+        if (list.mergeKey().isEmpty()) {
+            return stripped(patch, Optional.of(list.item()));
+        }
+        return mergeKeyed(target, patch, list);
+    }
+
+    private static JsonArray mergeKeyed(JsonArray target, JsonArray patch, Schema.ListOf list) {
+        String key = list.mergeKey();
+        Optional<Schema> schema = Optional.of(list.item());
+        boolean replace = patch.objects().anyMatch(item -> item.text(PATCH).equals("replace") && !item.has(key));
+        // Items by their key, so that the cost does not grow with the square of a list's length; items that a faulty
+        // target has twice stay under one key.
+        Map<String, List<JsonValue>> result = new LinkedHashMap<>();
+        target.items()
+                .forEach(item -> result.computeIfAbsent(keyOf(item, key), k -> new ArrayList<>())
+                        .add(item));
+        List<JsonValue> replacement = new ArrayList<>();
+        Map<String, Integer> merged = new HashMap<>();
+        for (JsonValue value : patch.items()) {
+            JsonObject item = keyed(value, key);
+            String id = keyOf(item, key);
+            if (!item.has(key)) {
+                continue;
+            }
+            if (replace) {
+                // The list as given: two addresses of one type are two addresses.
+                replacement.add(merge(JsonObject.EMPTY, item, schema));
+            } else if (item.text(PATCH).equals("delete")) {
+                result.remove(id);
+            } else {
+                if (merged.merge(id, 1, Integer::sum) > SAME_KEY) {
+                    throw new ApiException(
+                            422,
+                            "Invalid",
+                            "a patch may have " + SAME_KEY + " items of one " + key + " in a list, got more");
+                }
+                List<JsonValue> same = result.computeIfAbsent(id, k -> new ArrayList<>(List.of(JsonObject.EMPTY)));
+                JsonObject before = same.getFirst() instanceof JsonObject known ? known : JsonObject.EMPTY;
+                same.set(0, merge(before, item, schema));
+            }
+        }
+        return new JsonArray(
+                replace
+                        ? replacement
+                        : result.values().stream().flatMap(List::stream).toList());
+    }
+
+    /** An item of a patch for a list that is merged by {@code key}: has it, or says that the list is replaced. */
+    private static JsonObject keyed(JsonValue value, String key) {
+        if (!(value instanceof JsonObject item)) {
+            throw new ApiException(
+                    422,
+                    "Invalid",
+                    "an item of a list that is merged by " + key + " must be an object, got " + value.kind());
+        }
+        if (!item.has(key) && !item.text(PATCH).equals("replace")) {
+            throw new ApiException(
+                    422, "Invalid", "map: " + shown(item) + " does not contain declared merge key: " + key);
+        }
+        return item;
+    }
+
+    /** What identifies an item: the value of its key; itself where there is none. */
+    private static String keyOf(JsonValue item, String key) {
+        return identity(item instanceof JsonObject object ? object.get(key).orElse(item) : item);
+    }
+
+    /**
+     * A text that two values share only if they are equal. Texts are found fast in a hash table even if a client has chosen
+     * them so that all have one hash code; objects are not.
+     */
+    private static String identity(JsonValue value) {
+        return switch (value) {
+            case JsonString string -> '"' + string.value();
+            case JsonNumber number -> number.literal();
+            default -> Json.write(value);
+        };
+    }
+
+    /** A list that replaces another: its items without directives. */
+    private static JsonArray stripped(JsonArray items, Optional<Schema> schema) {
+        return new JsonArray(items.items().stream()
+                .map(item -> item instanceof JsonObject object
+                        ? merge(JsonObject.EMPTY, object.without(PATCH), schema)
+                        : item)
+                .toList());
+    }
+
+    /** The named items first, in the given order; the others keep their places behind the item that they followed. */
+    private static JsonArray ordered(JsonArray items, JsonArray order, String key) {
+        Map<String, List<JsonValue>> wanted = new LinkedHashMap<>();
+        order.items().forEach(place -> wanted.put(keyOf(place, key), new ArrayList<>()));
+        List<JsonValue> first = new ArrayList<>();
+        Map<String, List<JsonValue>> followers = new HashMap<>();
+        Optional<String> leader = Optional.empty();
+        for (JsonValue item : items.items()) {
+            String id = keyOf(item, key);
+            if (wanted.containsKey(id)) {
+                wanted.getOrDefault(id, first).add(item);
+                leader = Optional.of(id);
+            } else {
+                leader.map(known -> followers.computeIfAbsent(known, k -> new ArrayList<>()))
+                        .orElse(first)
+                        .add(item);
+            }
+        }
+        List<JsonValue> result = new ArrayList<>(first);
+        wanted.forEach((id, found) -> {
+            result.addAll(found);
+            result.addAll(followers.getOrDefault(id, List.of()));
+        });
+        return new JsonArray(result);
+    }
+
+    private static JsonArray filtered(JsonArray items, Set<String> gone) {
+        return new JsonArray(items.items().stream()
+                .filter(item -> !gone.contains(identity(item)))
+                .toList());
+    }
+
+    private static JsonObject retained(JsonObject object, JsonArray keys) {
+        Set<String> keep = new HashSet<>(keys.strings().toList());
+        JsonObject.Builder result = object.toBuilder();
+        object.fields().keySet().stream().filter(name -> !keep.contains(name)).forEach(result::remove);
+        return result.build();
+    }
+
+    /** The beginning of {@code value}, for a message. */
+    private static String shown(JsonValue value) {
+        String text = Json.write(value);
+        return text.length() <= 500 ? text : text.substring(0, 500) + "…";
+    }
+
+    private static JsonArray arrayOf(String directive, JsonValue value) {
+        if (value instanceof JsonArray array) {
+            return array;
+        }
+        throw new ApiException(422, "Invalid", directive + " must be an array, got " + value.kind());
+    }
+
+    private static ApiException unknownDirective(JsonObject patch) {
+        return new ApiException(
+                422,
+                "Invalid",
+                "unknown $patch directive \"" + patch.text(PATCH) + "\"; expected replace, delete or merge");
+    }
+}

@@ -1,0 +1,119 @@
+package io.nodekeeper.api.schema;
+
+import static io.nodekeeper.api.schema.Schema.Scalar.ANY;
+import static io.nodekeeper.api.schema.Schema.listBy;
+import static io.nodekeeper.api.schema.Schema.open;
+import static io.nodekeeper.api.schema.Schema.set;
+
+import java.util.Map;
+
+/**
+ * How a strategic merge patch and an apply merge the lists of each kind: the {@code patchMergeKey} of Kubernetes' Go types.
+ * A list that is not here is replaced whole. These schemas know nothing of types, which the API server takes from Kubernetes'
+ * message types.
+ */
+public final class Schemas {
+    private Schemas() {}
+
+    /** The metadata of every kind. */
+    private static final Schema METADATA = open("ownerReferences", listBy("uid", ANY), "finalizers", set(ANY));
+
+    private static final Schema CONDITIONS = listBy("type", ANY);
+
+    private static final Schema CONTAINERS = listBy(
+            "name",
+            open(
+                    "ports", listBy("containerPort", ANY),
+                    "env", listBy("name", ANY),
+                    "volumeMounts", listBy("mountPath", ANY),
+                    "volumeDevices", listBy("devicePath", ANY)));
+
+    private static final Schema POD_SPEC = open(
+            "volumes",
+            listBy("name", open("ephemeral", open("volumeClaimTemplate", open("metadata", METADATA)))),
+            "initContainers",
+            CONTAINERS,
+            "containers",
+            CONTAINERS,
+            "ephemeralContainers",
+            CONTAINERS,
+            "imagePullSecrets",
+            listBy("name", ANY),
+            "hostAliases",
+            listBy("ip", ANY),
+            "topologySpreadConstraints",
+            listBy("topologyKey", ANY),
+            "schedulingGates",
+            listBy("name", ANY),
+            "resourceClaims",
+            listBy("name", ANY));
+
+    /** Node of core/v1. */
+    public static final Schema NODE = open(
+            "metadata",
+            METADATA,
+            "spec",
+            open("podCIDRs", set(ANY)),
+            "status",
+            open("conditions", CONDITIONS, "addresses", listBy("type", ANY)));
+
+    /** Pod of core/v1. */
+    public static final Schema POD = open(
+            "metadata",
+            METADATA,
+            "spec",
+            POD_SPEC,
+            "status",
+            open(
+                    "conditions",
+                    CONDITIONS,
+                    "podIPs",
+                    listBy("ip", ANY),
+                    "hostIPs",
+                    listBy("ip", ANY),
+                    "resourceClaimStatuses",
+                    listBy("name", ANY)));
+
+    /** A kind whose own lists are all replaced whole, as Lease and Event. */
+    public static final Schema PLAIN = open("metadata", METADATA);
+
+    /** A kind of whose own lists only the status's conditions are merged, as Namespace. */
+    public static final Schema WITH_CONDITIONS = open("metadata", METADATA, "status", open("conditions", CONDITIONS));
+
+    private static final Map<String, Schema> OTHERS = Map.of(
+            "v1/Node",
+            NODE,
+            "v1/Pod",
+            POD,
+            "v1/Namespace",
+            WITH_CONDITIONS,
+            "v1/ServiceAccount",
+            open("metadata", METADATA, "secrets", listBy("name", ANY)),
+            "v1/Service",
+            open(
+                    "metadata",
+                    METADATA,
+                    "spec",
+                    open("ports", listBy("port", ANY)),
+                    "status",
+                    open("conditions", CONDITIONS)),
+            "apps/v1/DaemonSet",
+            open(
+                    "metadata",
+                    METADATA,
+                    "spec",
+                    open("template", open("metadata", METADATA, "spec", POD_SPEC)),
+                    "status",
+                    open("conditions", CONDITIONS)),
+            "storage.k8s.io/v1/CSINode",
+            open("metadata", METADATA, "spec", open("drivers", listBy("name", ANY))),
+            "storage.k8s.io/v1/CSIDriver",
+            open("metadata", METADATA, "spec", open("volumeLifecycleModes", set(ANY))),
+            "policy/v1/PodDisruptionBudget",
+            WITH_CONDITIONS);
+
+    /** How the lists of {@code kind} are merged; a kind that has no merged lists of its own has those of its metadata. */
+    public static Schema of(String apiVersion, String kind) {
+        return OTHERS.getOrDefault(apiVersion + "/" + kind, PLAIN);
+    }
+}

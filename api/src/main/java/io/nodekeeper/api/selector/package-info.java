@@ -1,0 +1,5 @@
+/** Label selectors and field selectors. */
+@NullMarked
+package io.nodekeeper.api.selector;
+
+import org.jspecify.annotations.NullMarked;

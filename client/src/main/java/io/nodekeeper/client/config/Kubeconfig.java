@@ -1,0 +1,230 @@
+package io.nodekeeper.client.config;
+
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.files.SmallFiles;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+
+/**
+ * Reads kubeconfig files: clusters, users and contexts, with embedded data or files (relative ones beside the
+ * kubeconfig), client certificates, tokens and token files. Not thread-safe; used once for each file.
+ */
+public final class Kubeconfig {
+    /** What a user entry may hold that needs other programs or other servers, and is not supported. */
+    private static final List<String> UNSUPPORTED_USER = List.of("exec", "auth-provider", "username", "password", "as");
+
+    private final Path file;
+    private final List<String> faults = new ArrayList<>();
+
+    private Kubeconfig(Path file) {
+        this.file = file;
+    }
+
+    /**
+     * The access that the current context of {@code file} gives.
+     *
+     * @throws KubeconfigException with everything that is wrong
+     */
+    public static ServerAccess load(Path file) {
+        return load(file, "");
+    }
+
+    /** As {@link #load(Path)} for the context of that name; empty for the current one. */
+    public static ServerAccess load(Path file, String context) {
+        return new Kubeconfig(file).read(context);
+    }
+
+    private ServerAccess read(String wantedContext) {
+        Map<?, ?> root = root();
+        String contextName = wantedContext.isEmpty() ? text(root, "current-context") : wantedContext;
+        if (contextName.isEmpty()) {
+            faults.add("current-context is not set; expected the name of a context");
+            throw failed();
+        }
+        Map<?, ?> context = named(root, "contexts", "context", contextName);
+        String clusterName = text(context, "cluster");
+        String userName = text(context, "user");
+        if (clusterName.isEmpty() && faults.isEmpty()) {
+            faults.add("context \"" + contextName + "\" names no cluster");
+        }
+        if (!faults.isEmpty()) {
+            throw failed();
+        }
+        Map<?, ?> cluster = named(root, "clusters", "cluster", clusterName);
+        Map<?, ?> user = userName.isEmpty() ? Map.of() : named(root, "users", "user", userName);
+        if (!faults.isEmpty()) {
+            throw failed();
+        }
+        ServerAccess access = access(cluster, "cluster \"" + clusterName + "\"", user, "user \"" + userName + "\"");
+        if (!faults.isEmpty()) {
+            throw failed();
+        }
+        return access;
+    }
+
+    private ServerAccess access(Map<?, ?> cluster, String clusterIs, Map<?, ?> user, String userIs) {
+        URI server = server(text(cluster, "server"), clusterIs);
+        if (!text(cluster, "proxy-url").isEmpty()) {
+            faults.add(clusterIs + ": proxy-url is not supported");
+        }
+        boolean skip = Boolean.TRUE.equals(cluster.get("insecure-skip-tls-verify"));
+        Optional<String> ca = material(cluster, "certificate-authority", clusterIs);
+        if (skip && ca.isPresent()) {
+            faults.add(clusterIs + ": certificate-authority and insecure-skip-tls-verify exclude each other");
+        }
+        List<X509Certificate> authorities = ca.flatMap(
+                        pem -> parsed(pem, clusterIs + ": certificate-authority", Pem::certificates))
+                .orElse(List.of());
+        for (String key : UNSUPPORTED_USER) {
+            if (user.containsKey(key)) {
+                faults.add(userIs + ": " + key + " is not supported; expected a client certificate or a token");
+            }
+        }
+        Optional<Path> tokenFile = Optional.of(text(user, "tokenFile"))
+                .filter(path -> !path.isEmpty())
+                .map(this::beside);
+        tokenFile
+                .filter(path -> !Files.isReadable(path))
+                .ifPresent(path -> faults.add(userIs + ": tokenFile " + path + " cannot be read"));
+        return new ServerAccess(
+                server,
+                authorities,
+                skip,
+                text(cluster, "tls-server-name"),
+                identity(user, userIs),
+                text(user, "token"),
+                tokenFile);
+    }
+
+    private URI server(String text, String clusterIs) {
+        try {
+            URI uri = URI.create(text);
+            if (uri.getHost() != null && ("https".equals(uri.getScheme()) || "http".equals(uri.getScheme()))) {
+                return uri;
+            }
+        } catch (IllegalArgumentException e) {
+            // Told below, as every other form that is not an address.
+        }
+        faults.add(clusterIs + ": server is \"" + text + "\"; expected a form like https://10.0.0.1:6443");
+        return URI.create("https://invalid");
+    }
+
+    private Optional<Identity> identity(Map<?, ?> user, String userIs) {
+        Optional<String> certificatePem = material(user, "client-certificate", userIs);
+        Optional<String> keyPem = material(user, "client-key", userIs);
+        if (certificatePem.isPresent() != keyPem.isPresent()) {
+            boolean given = has(user, "client-certificate") && has(user, "client-key");
+            if (!given) {
+                faults.add(userIs + ": client-certificate and client-key are needed both, or neither");
+            }
+            return Optional.empty();
+        }
+        Optional<List<X509Certificate>> chain =
+                certificatePem.flatMap(pem -> parsed(pem, userIs + ": client-certificate", Pem::certificates));
+        Optional<PrivateKey> key = keyPem.flatMap(pem -> parsed(pem, userIs + ": client-key", Pem::privateKey));
+        return chain.flatMap(certificates -> key.map(secret -> new Identity(secret, certificates)));
+    }
+
+    private <T> Optional<T> parsed(String pem, String what, Function<String, T> parser) {
+        try {
+            return Optional.of(parser.apply(pem));
+        } catch (IllegalArgumentException e) {
+            faults.add(what + ": " + e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private static boolean has(Map<?, ?> map, String key) {
+        return !text(map, key).isEmpty() || !text(map, key + "-data").isEmpty();
+    }
+
+    /** The PEM text of {@code key}: embedded, which goes first as in client-go, or from a file. */
+    private Optional<String> material(Map<?, ?> map, String key, String where) {
+        String data = text(map, key + "-data");
+        if (!data.isEmpty()) {
+            try {
+                return Optional.of(new String(
+                        Base64.getMimeDecoder().decode(data.getBytes(StandardCharsets.US_ASCII)),
+                        StandardCharsets.US_ASCII));
+            } catch (IllegalArgumentException e) {
+                faults.add(where + ": " + key + "-data is not base64");
+                return Optional.empty();
+            }
+        }
+        String path = text(map, key);
+        if (path.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(SmallFiles.text(beside(path), StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            faults.add(where + ": " + key + " " + beside(path) + " cannot be read");
+            return Optional.empty();
+        }
+    }
+
+    private Path beside(String path) {
+        return file.toAbsolutePath().resolveSibling(path);
+    }
+
+    private Map<?, ?> root() {
+        try {
+            Object root = new Load(
+                            LoadSettings.builder().setLabel(file.toString()).build())
+                    .loadFromString(SmallFiles.text(file));
+            if (root instanceof Map<?, ?> map) {
+                return map;
+            }
+            faults.add("expected a kubeconfig (a YAML mapping with clusters, users and contexts)");
+        } catch (NoSuchFileException e) {
+            faults.add("there is no such file");
+        } catch (IOException e) {
+            faults.add("cannot be read: " + e.getMessage());
+        } catch (YamlEngineException e) {
+            faults.add("not YAML: " + Failures.text(e).replaceAll("\\s*\\n\\s*", " "));
+        }
+        throw failed();
+    }
+
+    private Map<?, ?> named(Map<?, ?> root, String list, String inner, String name) {
+        List<String> known = new ArrayList<>();
+        if (root.get(list) instanceof List<?> entries) {
+            for (Object entry : entries) {
+                if (entry instanceof Map<?, ?> map) {
+                    if (text(map, "name").equals(name)) {
+                        return map.get(inner) instanceof Map<?, ?> value ? value : Map.of();
+                    }
+                    known.add(text(map, "name"));
+                }
+            }
+        }
+        faults.add("no " + inner + " is named \"" + name + "\"; there "
+                + (known.isEmpty() ? "are none" : "is " + String.join(", ", known)));
+        return Map.of();
+    }
+
+    /** The scalar {@code key} as text: a token of digits alone is a number to YAML. */
+    private static String text(Map<?, ?> map, String key) {
+        Object value = map.get(key);
+        return value instanceof String || value instanceof Number ? value.toString() : "";
+    }
+
+    private KubeconfigException failed() {
+        return new KubeconfigException("kubeconfig " + file, faults);
+    }
+}

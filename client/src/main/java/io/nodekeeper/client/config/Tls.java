@@ -1,0 +1,198 @@
+package io.nodekeeper.client.config;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509ExtendedTrustManager;
+
+/** The client's side of TLS. */
+public final class Tls {
+    private static final char[] NO_PASSWORD = {};
+
+    private Tls() {}
+
+    /**
+     * A context for a client that shows {@code identity}, if any, and takes servers that {@code authorities} vouch for;
+     * if there are none, those that this machine trusts.
+     *
+     * @throws IOException if it cannot be set up
+     */
+    public static SSLContext context(Optional<Identity> identity, List<X509Certificate> authorities)
+            throws IOException {
+        try {
+            return context(identity, usual(authorities));
+        } catch (GeneralSecurityException e) {
+            throw new IOException("TLS as a client cannot be set up: " + e.getMessage(), e);
+        }
+    }
+
+    public static SSLContext context(ServerAccess access) {
+        try {
+            return context(access.identity(), trust(access));
+        } catch (GeneralSecurityException | IOException e) {
+            throw new IllegalArgumentException("TLS for " + access + " cannot be set up: " + e.getMessage(), e);
+        }
+    }
+
+    private static SSLContext context(Optional<Identity> identity, TrustManager trust)
+            throws GeneralSecurityException, IOException {
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(keys(identity), new TrustManager[] {trust}, null);
+        return context;
+    }
+
+    private static KeyManager[] keys(Optional<Identity> identity) throws GeneralSecurityException, IOException {
+        if (identity.isEmpty()) {
+            return new KeyManager[0];
+        }
+        KeyStore store = empty();
+        store.setKeyEntry(
+                "client",
+                identity.get().key(),
+                NO_PASSWORD,
+                identity.get().chain().toArray(Certificate[]::new));
+        KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        factory.init(store, NO_PASSWORD);
+        return factory.getKeyManagers();
+    }
+
+    private static X509ExtendedTrustManager trust(ServerAccess access) throws GeneralSecurityException, IOException {
+        if (access.skipVerify()) {
+            return new Anything();
+        }
+        X509ExtendedTrustManager usual = usual(access.authorities());
+        return access.tlsServerName().isEmpty() ? usual : new OtherName(usual, access.tlsServerName());
+    }
+
+    private static X509ExtendedTrustManager usual(List<X509Certificate> authorities)
+            throws GeneralSecurityException, IOException {
+        TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        if (authorities.isEmpty()) {
+            factory.init((KeyStore) null);
+        } else {
+            KeyStore store = empty();
+            int count = 0;
+            for (X509Certificate authority : authorities) {
+                store.setCertificateEntry("ca-" + count++, authority);
+            }
+            factory.init(store);
+        }
+        for (TrustManager manager : factory.getTrustManagers()) {
+            if (manager instanceof X509ExtendedTrustManager extended) {
+                return extended;
+            }
+        }
+        throw new GeneralSecurityException("this Java has no X.509 trust manager");
+    }
+
+    private static KeyStore empty() throws GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        return store;
+    }
+
+    /** Whether {@code certificate} is for {@code name}, a DNS name (which {@code *.} may stand for) or an address. */
+    static boolean bears(X509Certificate certificate, String name) throws CertificateException {
+        Collection<List<?>> names = certificate.getSubjectAlternativeNames();
+        if (names == null) {
+            return false;
+        }
+        String wanted = name.toLowerCase(Locale.ROOT);
+        for (List<?> entry : names) {
+            // [type, value] as in RFC 5280: 2 is a DNS name, 7 an address.
+            if (!(entry.get(1) instanceof String text)) {
+                continue;
+            }
+            String has = text.toLowerCase(Locale.ROOT);
+            int dot = wanted.indexOf('.');
+            if (has.equals(wanted)
+                    || (has.startsWith("*.") && dot > 0 && has.substring(1).equals(wanted.substring(dot)))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What a kubeconfig asks for with insecure-skip-tls-verify. */
+    private static final class Anything extends ServerTrust {
+        @Override
+        void check(X509Certificate[] chain, String authType) {}
+    }
+
+    /** The usual check, but of another name than the address's: tls-server-name. */
+    private static final class OtherName extends ServerTrust {
+        private final X509ExtendedTrustManager usual;
+        private final String name;
+
+        OtherName(X509ExtendedTrustManager usual, String name) {
+            this.usual = usual;
+            this.name = name;
+        }
+
+        @Override
+        void check(X509Certificate[] chain, String authType) throws CertificateException {
+            usual.checkServerTrusted(chain, authType);
+            if (!bears(chain[0], name)) {
+                throw new CertificateException("the server's certificate is not for tls-server-name \"" + name + "\"");
+            }
+        }
+    }
+
+    /** Judges servers only. An extended manager, since Java adds its own check of the address to others. */
+    private abstract static class ServerTrust extends X509ExtendedTrustManager {
+        abstract void check(X509Certificate[] chain, String authType) throws CertificateException;
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String authType) throws CertificateException {
+            check(chain, authType);
+        }
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket)
+                throws CertificateException {
+            check(chain, authType);
+        }
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
+                throws CertificateException {
+            check(chain, authType);
+        }
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String authType) throws CertificateException {
+            throw new CertificateException("clients are not judged here");
+        }
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket)
+                throws CertificateException {
+            checkClientTrusted(chain, authType);
+        }
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
+                throws CertificateException {
+            checkClientTrusted(chain, authType);
+        }
+
+        @Override
+        public X509Certificate[] getAcceptedIssuers() {
+            return new X509Certificate[0];
+        }
+    }
+}

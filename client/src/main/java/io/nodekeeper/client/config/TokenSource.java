@@ -1,0 +1,67 @@
+package io.nodekeeper.client.config;
+
+import io.nodekeeper.client.files.SmallFiles;
+import io.nodekeeper.time.Clock;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The bearer token of the moment. One in a file is read again in the background once it is a minute old, as a kubelet
+ * replaces those of service accounts while a process runs; a read that fails keeps the old one. Thread-safe.
+ */
+public final class TokenSource {
+    private static final Logger log = LoggerFactory.getLogger(TokenSource.class);
+    /** As client-go does. */
+    private static final Duration FRESH = Duration.ofMinutes(1);
+
+    private final Optional<Path> file;
+    private final Clock clock;
+    private final Executor reader;
+    private volatile String token;
+    private long readAt;
+
+    /** Reads the file, if there is one; throws IllegalArgumentException if that fails. */
+    public TokenSource(ServerAccess access, Clock clock, Executor reader) {
+        this.file = access.tokenFile();
+        this.clock = clock;
+        this.reader = reader;
+        this.readAt = clock.nanoTime();
+        try {
+            this.token = file.isPresent() ? read(file.get()) : access.token();
+        } catch (IOException e) {
+            throw new IllegalArgumentException("token file " + file.get() + " cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    /** The token; empty for none. */
+    public String current() {
+        file.ifPresent(this::refresh);
+        return token;
+    }
+
+    private void refresh(Path path) {
+        synchronized (this) {
+            long now = clock.nanoTime();
+            if (now - readAt < FRESH.toNanos()) {
+                return;
+            }
+            readAt = now;
+        }
+        reader.execute(() -> {
+            try {
+                token = read(path);
+            } catch (IOException e) {
+                log.warn("token file {} cannot be read, keeping the old token: {}", path, e.getMessage());
+            }
+        });
+    }
+
+    private static String read(Path path) throws IOException {
+        return SmallFiles.text(path).strip();
+    }
+}

@@ -1,0 +1,100 @@
+package io.nodekeeper.client.events;
+
+import io.nodekeeper.time.TokenBucket;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides what becomes of an event, so that one that keeps happening is one object with a count, and a flood is none: the
+ * same again is counted; more than ten that differ only in their message are combined; beyond a burst for one object the
+ * rest is dropped. All numbers are client-go's. Pure but for its memory, which is bounded; not thread-safe.
+ */
+final class EventCorrelator {
+    /** What one process remembers, of each sort. */
+    static final int REMEMBERED = 4_096;
+
+    static final int SIMILAR = 10;
+    static final Duration SIMILAR_WITHIN = Duration.ofSeconds(600);
+    static final int BURST = 25;
+    static final double REFILL_PER_SECOND = 1.0 / 300;
+    private static final String COMBINED = "(combined from similar events): ";
+
+    private final Lru<Group, Similar> similar = new Lru<>(REMEMBERED);
+    private final Lru<Key, Seen> seen = new Lru<>(REMEMBERED);
+    private final Lru<ObjectRef, TokenBucket> budgets = new Lru<>(REMEMBERED);
+
+    /** An event as it was recorded. */
+    record Input(ObjectRef about, String type, String reason, String message) {}
+
+    /**
+     * What to write.
+     *
+     * @param name the name of the Event object
+     * @param message the message, maybe of a combination
+     * @param first when it happened first
+     * @param count how often so far; above 1 the object is there already
+     */
+    record Write(String name, String message, Instant first, int count) {}
+
+    private record Group(ObjectRef about, String type, String reason) {}
+
+    private record Key(Group group, String message) {}
+
+    private record Seen(String name, Instant first, int count) {}
+
+    private static final class Similar {
+        private final Set<String> messages = new HashSet<>();
+        private long lastNanos;
+    }
+
+    /**
+     * The write that {@code event} calls for, if any.
+     *
+     * @param freshName the name to use if it becomes an object of its own
+     * @param wall what is written
+     * @param nanos the monotonic time
+     */
+    Optional<Write> observe(Input event, String freshName, Instant wall, long nanos) {
+        Group group = new Group(event.about, event.type, event.reason);
+        boolean combined = isOneOfMany(group, event.message, nanos);
+        // Combined events share one object whatever their message says.
+        Key key = new Key(group, combined ? COMBINED : event.message);
+        String message = combined ? COMBINED + event.message : event.message;
+        Seen before = lookUp(key);
+        Seen now =
+                before == null ? new Seen(freshName, wall, 1) : new Seen(before.name, before.first, before.count + 1);
+        seen.put(key, now);
+        if (!budget(event.about, nanos).tryTake(nanos)) {
+            return Optional.empty();
+        }
+        return Optional.of(new Write(now.name, message, now.first, now.count));
+    }
+
+    private @Nullable Seen lookUp(Key key) {
+        return seen.get(key);
+    }
+
+    private boolean isOneOfMany(Group group, String message, long nanos) {
+        Similar record = similar.computeIfAbsent(group, fresh -> new Similar());
+        if (nanos - record.lastNanos > SIMILAR_WITHIN.toNanos()) {
+            record.messages.clear();
+        }
+        record.lastNanos = nanos;
+        if (record.messages.contains(message)) {
+            return false;
+        }
+        if (record.messages.size() >= SIMILAR) {
+            return true;
+        }
+        record.messages.add(message);
+        return false;
+    }
+
+    private TokenBucket budget(ObjectRef about, long nanos) {
+        return budgets.computeIfAbsent(about, fresh -> new TokenBucket(REFILL_PER_SECOND, BURST, nanos));
+    }
+}

@@ -1,0 +1,283 @@
+package io.nodekeeper.client.shadow;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.Transport;
+import io.nodekeeper.client.TransportException;
+import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+
+/**
+ * Lets a program believe that it writes, while nothing but GET ever leaves: lists, reads and watches go to the real
+ * server, writes are answered as that would have answered them, and what is read afterwards shows them, until somebody
+ * changes the same part of the object in reality. Each write that was kept back, and each real change that a watch tells
+ * of, is shown to a {@link Witness}. Thread-safe.
+ *
+ * <p>Two things differ from a real server: the answer to a write carries the real {@code resourceVersion} with a suffix,
+ * since no real one was made; and agents do not react to what they cannot see.
+ */
+public final class ShadowTransport implements Transport {
+    /** Hears of what would have happened and of what did. Called on any thread; must not block. */
+    public interface Witness {
+        /**
+         * A write was kept back; never called for one that would have been refused.
+         *
+         * @param plural the resource, as in paths
+         * @param before the object as the writer saw it; empty if it would be created
+         * @param after the object as it would be; empty if it would be gone
+         */
+        void kept(Call call, String plural, JsonObject before, JsonObject after);
+
+        /** A list or a watch told of {@code object}; {@code type} is the event's or {@code LISTED}. */
+        void happened(String type, String plural, JsonObject object);
+    }
+
+    private final Transport real;
+    private final Clock clock;
+    private final Witness witness;
+    private final List<Shown> streams = new CopyOnWriteArrayList<>();
+    private final Object lock = new Object();
+    private final Shadows shadows = new Shadows();
+    private final ShadowWrites writes;
+    private long answers;
+
+    /** The shadow of {@code real}; {@code clock} tells when what is deleted would have begun to end. */
+    public ShadowTransport(Transport real, Clock clock, Witness witness) {
+        this.real = real;
+        this.clock = clock;
+        this.witness = witness;
+        this.writes = new ShadowWrites();
+    }
+
+    @Override
+    public CompletableFuture<Reply> send(Call call) {
+        return send(call, real::send);
+    }
+
+    @Override
+    public CompletableFuture<Reply> send(Call call, Loop timer, Duration deadline) {
+        return send(call, get -> real.send(get, timer, deadline));
+    }
+
+    private CompletableFuture<Reply> send(Call call, Function<Call, CompletableFuture<Reply>> reader) {
+        Target target = Target.of(call.target());
+        if (call.method().equals("GET")) {
+            return mapped(reader.apply(call), reply -> read(target, reply));
+        }
+        if (call.method().equals("POST")) {
+            return CompletableFuture.completedFuture(created(call, target));
+        }
+        return mapped(reader.apply(Call.get(target.object())), reply -> written(call, target, reply));
+    }
+
+    @Override
+    public Stream open(Call call, StreamHandler handler) {
+        if (!call.method().equals("GET")) {
+            throw new IllegalArgumentException(call + " cannot be watched; expected GET");
+        }
+        Shown shown = new Shown(Target.of(call.target()), handler);
+        streams.add(shown);
+        Stream stream = real.open(call, shown);
+        return () -> {
+            streams.remove(shown);
+            stream.cancel();
+        };
+    }
+
+    @Override
+    public void close() {
+        real.close();
+    }
+
+    private Reply read(Target target, Reply reply) {
+        boolean list = target.name().isEmpty();
+        if (reply.status() != 200 || !(list || isCovered(target))) {
+            return reply;
+        }
+        JsonObject object = Json.parseObject(reply.body());
+        if (!list) {
+            return look(target, target.object(), object)
+                    .map(seen -> reply(200, seen))
+                    .orElseGet(() -> refusal(gone(target)));
+        }
+        List<JsonObject> items = object.array("items").objects().toList();
+        items.forEach(item -> witness.happened("LISTED", target.plural(), item));
+        if (!isCovered(target)) {
+            return reply;
+        }
+        List<JsonValue> seen = items.stream()
+                .flatMap(item -> look(target, target.object(item.object("metadata")), item).stream())
+                .<JsonValue>map(item -> item)
+                .toList();
+        return reply(200, object.with("items", new JsonArray(seen)));
+    }
+
+    private boolean isCovered(Target target) {
+        synchronized (lock) {
+            return shadows.cover(target.plural());
+        }
+    }
+
+    private Optional<JsonObject> look(Target target, String path, JsonObject object) {
+        synchronized (lock) {
+            return shadows.apply(target, path, object);
+        }
+    }
+
+    private Reply created(Call call, Target target) {
+        JsonObject body = body(call);
+        witness.kept(call, target.plural(), JsonObject.EMPTY, body);
+        return reply(201, body);
+    }
+
+    private Reply written(Call call, Target target, Reply found) {
+        if (found.status() != 200) {
+            return found;
+        }
+        JsonObject object = Json.parseObject(found.body());
+        try {
+            return kept(call, target, object);
+        } catch (ApiException refused) {
+            return refusal(refused);
+        }
+    }
+
+    private Reply kept(Call call, Target target, JsonObject object) {
+        JsonObject before;
+        Optional<JsonObject> after;
+        String version;
+        synchronized (lock) {
+            before = shadows.apply(target, target.object(), object).orElseThrow(() -> gone(target));
+            after = writes.apply(call, target, before, body(call), clock.wallTime());
+            after.ifPresentOrElse(wanted -> shadows.put(target, object, wanted), () -> shadows.delete(target, object));
+            version = before.object("metadata").text("resourceVersion") + "." + ++answers;
+        }
+        witness.kept(call, target.plural(), before, after.orElse(JsonObject.EMPTY));
+        // A watch tells of the real version: watchers resume from it.
+        String type = after.isPresent() ? "MODIFIED" : "DELETED";
+        JsonObject event = JsonObject.EMPTY.with("type", type).with("object", after.orElse(before));
+        streams.stream()
+                .filter(stream -> stream.target.contains(target, after.orElse(before)))
+                .forEach(stream -> stream.tell(Json.writeBytes(event)));
+        if (call.method().equals("DELETE")) {
+            return reply(
+                    200,
+                    JsonObject.builder()
+                            .put("kind", "Status")
+                            .put("apiVersion", "v1")
+                            .put("status", "Success")
+                            .build());
+        }
+        return reply(
+                200, after.orElse(before).update("metadata", metadata -> metadata.with("resourceVersion", version)));
+    }
+
+    private static JsonObject body(Call call) {
+        return call.body().length == 0 ? JsonObject.EMPTY : Json.parseObject(call.body());
+    }
+
+    private static ApiException gone(Target target) {
+        return new ApiException(404, "NotFound", target.plural() + " \"" + target.name() + "\" not found");
+    }
+
+    private static Reply reply(int status, JsonObject body) {
+        return new Reply(status, Json.writeBytes(body));
+    }
+
+    private static Reply refusal(ApiException refused) {
+        return reply(refused.code(), refused.toStatus());
+    }
+
+    /** As thenApply, but giving the result up gives the call up. */
+    private static CompletableFuture<Reply> mapped(CompletableFuture<Reply> call, UnaryOperator<Reply> change) {
+        CompletableFuture<Reply> result = call.thenApply(change);
+        result.whenComplete((reply, error) -> {
+            if (result.isCancelled()) {
+                call.cancel(true);
+            }
+        });
+        return result;
+    }
+
+    /** A watch, one line after the other: the real ones as they would be, and those that would have come. */
+    private final class Shown implements StreamHandler {
+        private final Target target;
+        private final StreamHandler handler;
+        private boolean isOpen;
+
+        private Shown(Target target, StreamHandler handler) {
+            this.target = target;
+            this.handler = handler;
+        }
+
+        @Override
+        public synchronized void onOpen() {
+            isOpen = true;
+            handler.onOpen();
+        }
+
+        @Override
+        public synchronized void onLine(byte[] line) {
+            handler.onLine(shown(line));
+        }
+
+        @Override
+        public CompletableFuture<Void> drained() {
+            return handler.drained();
+        }
+
+        @Override
+        public synchronized void onEnd(Optional<Reply> refusal, Optional<TransportException> why) {
+            streams.remove(this);
+            isOpen = false;
+            handler.onEnd(refusal, why);
+        }
+
+        private synchronized void tell(byte[] line) {
+            if (isOpen) {
+                handler.onLine(line);
+            }
+        }
+
+        private byte[] shown(byte[] line) {
+            JsonObject event;
+            try {
+                event = Json.parseObject(line);
+            } catch (JsonException e) {
+                // Whoever reads it next says so.
+                return line;
+            }
+            String type = event.text("type");
+            if (!List.of("ADDED", "MODIFIED", "DELETED").contains(type)) {
+                return line;
+            }
+            JsonObject object = event.object("object");
+            witness.happened(type, target.plural(), object);
+            String path = target.object(object.object("metadata"));
+            if (type.equals("DELETED")) {
+                synchronized (lock) {
+                    shadows.forget(target, path);
+                }
+                return line;
+            }
+            Optional<JsonObject> seen = look(target, path, object);
+            if (seen.isEmpty()) {
+                return Json.writeBytes(event.with("type", "DELETED"));
+            }
+            return seen.get() == object ? line : Json.writeBytes(event.with("object", seen.get()));
+        }
+    }
+}

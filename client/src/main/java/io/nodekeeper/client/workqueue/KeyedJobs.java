@@ -1,0 +1,193 @@
+package io.nodekeeper.client.workqueue;
+
+import io.nodekeeper.time.Backoff;
+import io.nodekeeper.time.Loop;
+import io.nodekeeper.time.TokenBucket;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Jobs on a {@link PriorityWorkQueue}, at most one for each key: it waits, runs, or rests before its next run. The number of jobs is
+ * therefore bounded by the number of keys. Confined to the loop, on which the jobs' results have to arrive.
+ *
+ * <p>Only this class takes and releases keys. A run that throws, or whose result fails, is logged and repeated after a
+ * wait, so that no exception can leave a key taken without a run to come. The result of each run has to complete: every
+ * call that it makes needs a deadline.
+ *
+ * @param <K> the keys; compared with equals
+ * @param <J> the jobs
+ */
+public final class KeyedJobs<K, J extends KeyedJobs.Job> {
+
+    /** The work for one key, over all its runs. */
+    public interface Job {
+        /** Runs once; the result says whether that was the last time. */
+        CompletionStage<Next> run();
+    }
+
+    /** What follows a run. */
+    public sealed interface Next {
+        /** Nothing: the key is released. */
+        record Done() implements Next {}
+
+        /** Another run, {@code delay} from now; the key stays taken. */
+        record Again(Duration delay) implements Next {}
+
+        /** A completed result: {@link Done}. */
+        static CompletionStage<Next> done() {
+            return CompletableFuture.completedStage(new Done());
+        }
+
+        /** A completed result: {@link Again}. */
+        static CompletionStage<Next> again(Duration delay) {
+            return CompletableFuture.completedStage(new Again(delay));
+        }
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(KeyedJobs.class);
+    /** Between runs that end unexpectedly. An error in the program seldom passes, so the waits become long. */
+    private static final Backoff UNEXPECTED = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
+    /** Unexpected ends that are logged: 5 at once, then one in 10 s, as one fault may hit thousands of keys. */
+    private static final int LOG_BURST = 5;
+    /** See {@link #LOG_BURST}. */
+    private static final double LOGS_PER_SECOND = 0.1;
+
+    private static final class Entry<J> {
+        private final J job;
+        private int unexpected;
+
+        private Entry(J job) {
+            this.job = job;
+        }
+    }
+
+    private final String name;
+    private final PriorityWorkQueue lanes;
+    private final PriorityWorkQueue.Priority priority;
+    private final Loop loop;
+    private final BiConsumer<K, J> released;
+    private final TokenBucket logs;
+    private long unlogged;
+    /** One entry for each key whose job waits, runs or rests. */
+    private final Map<K, Entry<J>> jobs = new HashMap<>();
+
+    /**
+     * No jobs.
+     *
+     * @param name for the log
+     * @param released called after a key was released, which may be taken again in it
+     */
+    public KeyedJobs(
+            String name,
+            PriorityWorkQueue lanes,
+            PriorityWorkQueue.Priority priority,
+            Loop loop,
+            BiConsumer<K, J> released) {
+        this.name = name;
+        this.lanes = lanes;
+        this.priority = priority;
+        this.loop = loop;
+        this.released = released;
+        this.logs = new TokenBucket(LOGS_PER_SECOND, LOG_BURST, loop.clock().nanoTime());
+    }
+
+    /** The same, without a callback. */
+    public KeyedJobs(String name, PriorityWorkQueue lanes, PriorityWorkQueue.Priority priority, Loop loop) {
+        this(name, lanes, priority, loop, (key, job) -> {});
+    }
+
+    /** The job of {@code key} that waits, runs or rests. */
+    public Optional<J> find(K key) {
+        Entry<J> entry = jobs.get(key);
+        return entry == null ? Optional.empty() : Optional.of(entry.job);
+    }
+
+    /** Whether {@code key} has a job. */
+    public boolean contains(K key) {
+        return jobs.containsKey(key);
+    }
+
+    /** The number of jobs. */
+    public int size() {
+        return jobs.size();
+    }
+
+    /** Lets {@code job} wait for its run; false if the key has a job already or the queue is closed. */
+    public boolean submit(K key, J job) {
+        Entry<J> entry = new Entry<>(job);
+        if (lanes.isClosed() || jobs.putIfAbsent(key, entry) != null) {
+            return false;
+        }
+        lanes.submit(priority, () -> run(key, entry));
+        return true;
+    }
+
+    /** The same as {@link #submit}, {@code wait} from now; the key is taken at once. */
+    public boolean submitAfter(K key, J job, Duration wait) {
+        Entry<J> entry = new Entry<>(job);
+        if (lanes.isClosed() || jobs.putIfAbsent(key, entry) != null) {
+            return false;
+        }
+        rest(key, entry, wait);
+        return true;
+    }
+
+    private void rest(K key, Entry<J> entry, Duration wait) {
+        loop.schedule(wait, () -> lanes.submit(priority, () -> run(key, entry)));
+    }
+
+    private CompletionStage<?> run(K key, Entry<J> entry) {
+        CompletionStage<Next> stage;
+        try {
+            stage = entry.job.run();
+        } catch (RuntimeException e) {
+            stage = CompletableFuture.failedFuture(e);
+        }
+        return stage.handle((next, error) -> {
+            if (error != null) {
+                unexpected(key, entry, error);
+            } else {
+                entry.unexpected = 0;
+                follow(key, entry, next);
+            }
+            return null;
+        });
+    }
+
+    private void follow(K key, Entry<J> entry, Next next) {
+        switch (next) {
+            case Next.Again(Duration delay) -> rest(key, entry, delay);
+            case Next.Done() -> {
+                jobs.remove(key);
+                try {
+                    released.accept(key, entry.job);
+                } catch (RuntimeException e) {
+                    logUnexpected(key, "after its end", e);
+                }
+            }
+        }
+    }
+
+    private void unexpected(K key, Entry<J> entry, Throwable error) {
+        Duration wait = UNEXPECTED.delay(entry.unexpected++);
+        logUnexpected(key, "runs again in " + wait.toSeconds() + " s", error);
+        rest(key, entry, wait);
+    }
+
+    private void logUnexpected(K key, String text, Throwable error) {
+        if (logs.tryTake(loop.clock().nanoTime())) {
+            log.error(
+                    "{} of {} failed unexpectedly, {} ({} such failures not logged)", name, key, text, unlogged, error);
+            unlogged = 0;
+        } else {
+            unlogged++;
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package io.nodekeeper.client.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.nodekeeper.client.TestCertificates;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class KubeconfigTest {
+    @TempDir
+    static Path directory;
+
+    private static Identity identity;
+
+    @BeforeAll
+    static void makeIdentity() throws Exception {
+        identity = TestCertificates.make(directory, "alice", "dns:alice");
+    }
+
+    @Test
+    void readsEmbeddedCredentials() throws IOException {
+        String certificate = base64(Pem.encode(identity.certificate()));
+        Path file = write("""
+                apiVersion: v1
+                kind: Config
+                current-context: c
+                contexts: [{name: c, context: {cluster: k, user: u}}]
+                clusters:
+                - name: k
+                  cluster: {server: "https://10.0.0.1:6443", certificate-authority-data: %s, tls-server-name: kubernetes}
+                users:
+                - name: u
+                  user:
+                    client-certificate-data: %s
+                    client-key-data: %s
+                """.formatted(certificate, certificate, base64(Pem.encode(identity.key()))));
+
+        ServerAccess access = Kubeconfig.load(file);
+
+        assertThat(access.server()).isEqualTo(URI.create("https://10.0.0.1:6443"));
+        assertThat(access.authorities()).containsExactly(identity.certificate());
+        assertThat(access.tlsServerName()).isEqualTo("kubernetes");
+        assertThat(access.identity()).contains(identity);
+        assertThat(access).hasToString("https://10.0.0.1:6443 as CN=alice");
+    }
+
+    @Test
+    void readsFilesBesideIt() throws IOException {
+        Files.writeString(directory.resolve("a.crt"), Pem.encode(identity.certificate()));
+        Files.writeString(directory.resolve("a.key"), Pem.encode(identity.key()));
+        Path file = write("""
+                current-context: c
+                contexts: [{name: c, context: {cluster: k, user: u}}]
+                clusters: [{name: k, cluster: {server: "https://host", certificate-authority: a.crt}}]
+                users: [{name: u, user: {client-certificate: a.crt, client-key: a.key}}]
+                """);
+
+        ServerAccess access = Kubeconfig.load(file);
+
+        assertThat(access.authorities()).containsExactly(identity.certificate());
+        assertThat(access.identity()).contains(identity);
+    }
+
+    @Test
+    void readsTokensAndOtherContexts() throws IOException {
+        Path file = write("""
+                current-context: first
+                contexts:
+                - {name: first, context: {cluster: missing}}
+                - {name: second, context: {cluster: k, user: u}}
+                clusters: [{name: k, cluster: {server: "https://host/prefix", insecure-skip-tls-verify: true}}]
+                users: [{name: u, user: {token: 12345}}]
+                """);
+
+        ServerAccess access = Kubeconfig.load(file, "second");
+
+        assertThat(access.token()).isEqualTo("12345");
+        assertThat(access.skipVerify()).isTrue();
+        assertThat(access.server()).hasPath("/prefix");
+        assertThat(access.toString()).isEqualTo("https://host/prefix as token");
+    }
+
+    @Test
+    void listsEveryFaultInOneMessage() throws IOException {
+        Path file = write("""
+                current-context: c
+                contexts: [{name: c, context: {cluster: k, user: u}}]
+                clusters: [{name: k, cluster: {server: "10.0.0.1:6443", certificate-authority: nowhere.crt}}]
+                users: [{name: u, user: {client-certificate-data: bm90IFBFTQ==, exec: {command: aws}, tokenFile: no}}]
+                """);
+
+        assertThatThrownBy(() -> Kubeconfig.load(file))
+                .isInstanceOf(KubeconfigException.class)
+                .hasMessage("kubeconfig " + file
+                        + ": cluster \"k\": server is \"10.0.0.1:6443\"; expected a form like https://10.0.0.1:6443"
+                        + "; cluster \"k\": certificate-authority " + directory.resolve("nowhere.crt")
+                        + " cannot be read"
+                        + "; user \"u\": exec is not supported; expected a client certificate or a token"
+                        + "; user \"u\": tokenFile " + directory.resolve("no") + " cannot be read"
+                        + "; user \"u\": client-certificate and client-key are needed both, or neither");
+    }
+
+    @Test
+    void namesTheContextsThatThereAre() throws IOException {
+        Path file = write("current-context: gone\ncontexts: [{name: a}, {name: b}]\n");
+
+        assertThatThrownBy(() -> Kubeconfig.load(file))
+                .hasMessage("kubeconfig " + file + ": no context is named \"gone\"; there is a, b");
+    }
+
+    @Test
+    void saysWhatIsNoKubeconfigAtAll() throws IOException {
+        Path missing = directory.resolve("missing");
+        Path list = write("- a\n- b\n");
+        Path broken = Files.writeString(directory.resolve("broken"), "a: [b");
+
+        assertThatThrownBy(() -> Kubeconfig.load(missing))
+                .hasMessage("kubeconfig " + missing + ": there is no such file");
+        assertThatThrownBy(() -> Kubeconfig.load(list))
+                .hasMessage("kubeconfig " + list
+                        + ": expected a kubeconfig (a YAML mapping with clusters, users and contexts)");
+        assertThatThrownBy(() -> Kubeconfig.load(broken)).hasMessageStartingWith("kubeconfig " + broken + ": not YAML");
+    }
+
+    @Test
+    void readsInClusterCredentials() throws IOException {
+        Path secrets = Files.createDirectories(directory.resolve("secrets"));
+        Files.writeString(secrets.resolve("token"), "t");
+        Files.writeString(secrets.resolve("ca.crt"), Pem.encode(identity.certificate()));
+        Map<String, String> environment =
+                Map.of("KUBERNETES_SERVICE_HOST", "fd00::1", "KUBERNETES_SERVICE_PORT", "443");
+
+        ServerAccess access = InCluster.load(environment, secrets);
+
+        assertThat(InCluster.isPresent(environment)).isTrue();
+        assertThat(access.server()).isEqualTo(URI.create("https://[fd00::1]:443"));
+        assertThat(access.tokenFile()).contains(secrets.resolve("token"));
+        assertThat(access.authorities()).containsExactly(identity.certificate());
+    }
+
+    @Test
+    void saysWhatAPodLacks() {
+        Path nowhere = directory.resolve("nowhere");
+
+        assertThatThrownBy(() -> InCluster.load(Map.of(), nowhere))
+                .hasMessage("in-cluster credentials: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set;"
+                        + " this is no pod; " + nowhere.resolve("token") + " cannot be read; "
+                        + nowhere.resolve("ca.crt") + " cannot be read");
+    }
+
+    private static Path write(String text) throws IOException {
+        return Files.writeString(directory.resolve("kubeconfig"), text);
+    }
+
+    private static String base64(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.US_ASCII));
+    }
+}

@@ -1,0 +1,271 @@
+package io.nodekeeper.client.workqueue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.Call;
+import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.client.Transport;
+import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+
+/** A queue before a server that serves some calls at once and lets the others queue. */
+class AdaptiveLimitTest {
+    private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
+    private final VirtualTime.VirtualLoop loop = time.loop("controller");
+    private final Server server = new Server();
+    private final PriorityWorkQueue lanes = new PriorityWorkQueue();
+    private final KubeClient client = lanes.measured(new KubeClient(server, loop, Duration.ofSeconds(2)));
+    private int done;
+
+    /** Serves {@code capacity} calls at once, each in {@code service}; may refuse those that would have to wait too long. */
+    private final class Server implements Transport {
+        private final VirtualTime.VirtualLoop machine = time.loop("server");
+        private final ArrayDeque<Runnable> queue = new ArrayDeque<>();
+        private int capacity = 40;
+        private Duration service = Duration.ofMillis(20);
+        private int longestQueue = Integer.MAX_VALUE;
+        private boolean down;
+        private int serving;
+        private int most;
+
+        @Override
+        public CompletableFuture<Reply> send(Call call) {
+            CompletableFuture<Reply> result = new CompletableFuture<>();
+            if (down) {
+                return result;
+            }
+            if (queue.size() >= longestQueue) {
+                ApiException busy = new ApiException(429, "TooManyRequests", "too many requests");
+                machine.schedule(Duration.ofMillis(1), () -> result.complete(FakeTransport.refusal(busy)));
+                return result;
+            }
+            queue.add(() -> machine.schedule(service, () -> {
+                serving--;
+                result.complete(FakeTransport.reply(200, JsonObject.EMPTY));
+                serve();
+            }));
+            most = Math.max(most, queue.size() + serving);
+            serve();
+            return result;
+        }
+
+        private void serve() {
+            while (serving < capacity && !queue.isEmpty()) {
+                serving++;
+                queue.remove().run();
+            }
+        }
+
+        @Override
+        public Stream open(Call call, StreamHandler handler) {
+            throw new UnsupportedOperationException("nobody watches here");
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void theLimitComesToRestNearWhatTheServerServesAtOnce() {
+        keepBusy(2_000_000);
+
+        List<Integer> limits = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            time.advance(Duration.ofMillis(200));
+            limits.add(lanes.limit());
+        }
+
+        // 1.5 × 40 and the √L that are put up with; ordinary jobs use 7/8 of it.
+        assertThat(limits.subList(10, 100))
+                .allSatisfy(limit -> assertThat(limit).isBetween(55, 90));
+    }
+
+    @Test
+    void theLimitFollowsAServerThatGrowsAndShrinks() {
+        keepBusy(10_000_000);
+        time.advance(Duration.ofSeconds(10));
+
+        server.capacity = 200;
+        time.advance(Duration.ofSeconds(10));
+        assertThat(lanes.limit()).isBetween(250, 400);
+
+        server.capacity = 12;
+        time.advance(Duration.ofSeconds(10));
+        assertThat(lanes.limit()).isBetween(15, 35);
+    }
+
+    @Test
+    void aThousandWritesTakeASmallPartOfTheTimeThatTwentyASecondWould() {
+        keepBusy(1_000);
+
+        time.advance(Duration.ofSeconds(1));
+
+        // 1,000 × 20 ms / 40 = 0.5 s at best; 50 s at client-go's usual 20 calls a second.
+        assertThat(done).isEqualTo(1_000);
+    }
+
+    @Test
+    void urgentJobsStartAtOnceHoweverManyOthersWait() {
+        keepBusy(2_000_000);
+        for (int i = 0; i < 10_000; i++) {
+            lanes.submit(PriorityWorkQueue.Priority.BACKGROUND, this::job);
+        }
+        time.advance(Duration.ofSeconds(10));
+        List<Duration> waits = new ArrayList<>();
+
+        for (int i = 0; i < 50; i++) {
+            Duration asked = time.elapsed();
+            lanes.urgent(() -> {
+                waits.add(time.elapsed().minus(asked));
+                return job();
+            });
+            time.advance(Duration.ofMillis(100));
+        }
+
+        assertThat(waits).hasSize(50).allSatisfy(wait -> assertThat(wait).isLessThan(server.service));
+    }
+
+    @Test
+    void backgroundJobsLeaveRoomForTheOthers() {
+        for (int i = 0; i < 1_000; i++) {
+            lanes.submit(PriorityWorkQueue.Priority.BACKGROUND, this::job);
+        }
+
+        assertThat(lanes.limit()).isEqualTo(64);
+        assertThat(lanes.underWay()).isEqualTo(32);
+        for (int i = 0; i < 1_000; i++) {
+            lanes.ordinary(this::job);
+        }
+        assertThat(lanes.underWay()).as("an eighth is kept for urgent jobs").isEqualTo(56);
+        for (int i = 0; i < 10; i++) {
+            lanes.urgent(this::job);
+        }
+        assertThat(lanes.underWay()).isEqualTo(64);
+    }
+
+    @Test
+    void refusalsShrinkTheLimitUntilThereAreFew() {
+        server.longestQueue = 4;
+        keepBusy(10_000_000);
+        time.advance(Duration.ofSeconds(20));
+
+        List<Integer> limits = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            time.advance(Duration.ofMillis(50));
+            limits.add(lanes.limit());
+        }
+
+        assertThat(limits).allSatisfy(limit -> assertThat(limit).isBetween(8, 64));
+    }
+
+    @Test
+    void aServerThatDoesNotAnswerIsAskedByAFewAndFoundAgainSoon() {
+        keepBusy(10_000_000);
+        time.advance(Duration.ofSeconds(10));
+
+        server.down = true;
+        time.advance(Duration.ofSeconds(20));
+        assertThat(lanes.limit()).isEqualTo(8);
+
+        server.down = false;
+        time.advance(Duration.ofSeconds(5));
+        assertThat(lanes.limit()).isGreaterThan(40);
+    }
+
+    @Test
+    void aConflictSaysNothingAboutTheServer() {
+        AdaptiveLimit limit = new AdaptiveLimit(64);
+        FakeTransport transport = new FakeTransport();
+        transport.answer(call -> Optional.of(FakeTransport.refusal(ApiException.modified(ResourceType.NODES, "n1"))));
+        PriorityWorkQueue other = new PriorityWorkQueue();
+        KubeClient conflicting = other.measured(new KubeClient(transport, loop, Duration.ofSeconds(2)));
+        for (int i = 0; i < 200; i++) {
+            other.ordinary(
+                    () -> conflicting.get(ResourceType.NODES, "", "n1").exceptionally(error -> JsonObject.EMPTY));
+        }
+        time.advance(Duration.ofSeconds(1));
+
+        assertThat(transport.calls()).hasSize(200);
+        assertThat(other.limit()).isGreaterThanOrEqualTo(limit.limit());
+    }
+
+    @Test
+    void readsThatAreFasterThanWritesDoNotMakeWritesLookLikeOverload() {
+        AdaptiveLimit limit = new AdaptiveLimit(64);
+        long now = 0;
+        for (int i = 0; i < 100; i++) {
+            now = window(limit, now, false, 1_000_000);
+        }
+        int before = limit.limit();
+        for (int i = 0; i < 10; i++) {
+            now = window(limit, now, true, 8_000_000);
+        }
+
+        assertThat(limit.limit()).isGreaterThanOrEqualTo(before);
+    }
+
+    @Test
+    void whatIsNotUsedIsNotExtended() {
+        AdaptiveLimit limit = new AdaptiveLimit(64);
+        long now = 0;
+        for (int i = 0; i < 2_000; i++) {
+            limit.begin();
+            now += 5_000_000;
+            limit.measured(now, true, 5_000_000, false);
+            limit.end();
+        }
+
+        assertThat(limit.limit()).isEqualTo(64);
+    }
+
+    /** As many calls as may be, all at once. */
+    private static long window(AdaptiveLimit limit, long now, boolean write, long nanos) {
+        int calls = Math.max(16, limit.limit());
+        for (int i = 0; i < calls; i++) {
+            limit.begin();
+        }
+        for (int i = 0; i < calls; i++) {
+            limit.measured(now + nanos, write, nanos, false);
+            limit.end();
+        }
+        return now + nanos;
+    }
+
+    private void keepBusy(int jobs) {
+        // A supplier each would be too much memory: jobs call for their successors.
+        int waiting = Math.min(jobs, 1_024);
+        int[] left = {jobs - waiting};
+        for (int i = 0; i < waiting; i++) {
+            more(left);
+        }
+    }
+
+    private void more(int[] left) {
+        lanes.ordinary(() -> job().thenRun(() -> {
+            if (left[0] > 0) {
+                left[0]--;
+                more(left);
+            }
+        }));
+    }
+
+    private CompletionStage<?> job() {
+        return client.update(ResourceType.NODES, "", "n1", JsonObject.EMPTY).handle((stored, error) -> {
+            done += error == null ? 1 : 0;
+            return stored;
+        });
+    }
+}
