@@ -6,10 +6,10 @@ import java.util.concurrent.CompletableFuture;
 interface Action {
 
     /** Does it for {@code user}, who may; refuses with an {@link io.nodekeeper.api.ApiException}, thrown or as the result. */
-    CompletableFuture<ApiResponse> on(User user, Resource resource, RequestInfo.Target target, ApiRequest request);
+    CompletableFuture<ApiResponse> on(User user, Resource resource, RequestTarget target, ApiRequest request);
 
     /** The answer where there is nothing to show but that it is done. */
     static ApiResponse done() {
-        return ApiResponse.json(201, Mutations.success().put("code", 201).build());
+        return ApiResponse.json(201, ApiResponse.success().put("code", 201).build());
     }
 }

@@ -259,14 +259,14 @@ final class Admission {
 
     /** Nodes' own leases and nodes, and the leases of those who lead: what Kubernetes ranks highest, too. */
     static RequestLimits.Kind kind(User user, RequestInfo info) {
-        Optional<RequestInfo.Target> target = info.resource();
+        Optional<RequestTarget> target = info.resource();
         if (target.isPresent() && SIGNS.contains(info.verb()) && isSign(user, target.get())) {
             return RequestLimits.Kind.HEARTBEAT;
         }
         return ServerMetrics.isRead(info) ? RequestLimits.Kind.READ : RequestLimits.Kind.WRITE;
     }
 
-    private static boolean isSign(User user, RequestInfo.Target target) {
+    private static boolean isSign(User user, RequestTarget target) {
         if (target.plural().equals("leases") && target.group().equals("coordination.k8s.io")) {
             return user.in(NodeIdentity.GROUP)
                     ? target.namespace().equals(Lease.NODE_NAMESPACE)

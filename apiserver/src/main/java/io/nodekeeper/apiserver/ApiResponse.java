@@ -66,4 +66,13 @@ public sealed interface ApiResponse {
     static Full refusal(ApiException refused) {
         return json(refused.code(), refused.toStatus());
     }
+
+    /** The fields of a {@code Status} that says that the request succeeded. */
+    static JsonObject.Builder success() {
+        return JsonObject.builder()
+                .put("kind", "Status")
+                .put("apiVersion", "v1")
+                .put("metadata", JsonObject.EMPTY)
+                .put("status", "Success");
+    }
 }

@@ -267,7 +267,7 @@ public final class ApiServer {
 
     /** Bytes of the object that the request names, as far as this server knows it; 0 if there is none. */
     private long storedBytes(RequestInfo info) {
-        RequestInfo.Target target = info.resource().orElseThrow();
+        RequestTarget target = info.resource().orElseThrow();
         if (info.known().isEmpty() || target.name().isEmpty()) {
             return 0;
         }

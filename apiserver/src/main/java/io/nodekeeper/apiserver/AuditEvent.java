@@ -48,8 +48,8 @@ record AuditEvent(
                 .put("stage", stage)
                 .put("requestURI", request.uri())
                 .put("verb", info.verb())
-                .put("user", user.map(Reviews::userInfo).orElse(JsonObject.EMPTY));
-        impersonated.ifPresent(whom -> event.put("impersonatedUser", Reviews.userInfo(whom)));
+                .put("user", user.map(User::toUserInfo).orElse(JsonObject.EMPTY));
+        impersonated.ifPresent(whom -> event.put("impersonatedUser", whom.toUserInfo()));
         if (!request.source().isEmpty()) {
             event.put("sourceIPs", JsonArray.ofStrings(List.of(request.source())));
         }
@@ -67,7 +67,7 @@ record AuditEvent(
         return event.build();
     }
 
-    private JsonObject objectRef(RequestInfo.Target target) {
+    private JsonObject objectRef(RequestTarget target) {
         return JsonObject.builder()
                 .put("resource", target.plural())
                 .putUnlessEmpty("namespace", target.namespace())

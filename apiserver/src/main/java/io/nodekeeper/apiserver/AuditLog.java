@@ -43,9 +43,12 @@ public final class AuditLog {
         void close() throws IOException;
     }
 
+    /** An event in the queue, and the bytes of {@link #held} that it counts for. */
+    private record Waiting(AuditEvent event, long bytes) {}
+
     private final Loop loop;
     private final Out out;
-    private final ConcurrentLinkedQueue<AuditEvent> queue = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Waiting> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicLong held = new AtomicLong();
     private final AtomicBoolean draining = new AtomicBoolean();
@@ -74,7 +77,7 @@ public final class AuditLog {
             return;
         }
         taken.increment();
-        queue.add(event);
+        queue.add(new Waiting(event, bytes));
         if (draining.compareAndSet(false, true)) {
             loop.execute(this::drain);
         }
@@ -118,10 +121,10 @@ public final class AuditLog {
 
     private void write() {
         List<byte[]> lines = new ArrayList<>();
-        AuditEvent event;
-        while (lines.size() < BATCH && (event = queue.poll()) != null) {
-            held.addAndGet(-event.bytes());
-            lines.add((Json.write(event.json()) + "\n").getBytes(StandardCharsets.UTF_8));
+        Waiting next;
+        while (lines.size() < BATCH && (next = queue.poll()) != null) {
+            held.addAndGet(-next.bytes());
+            lines.add((Json.write(next.event().json()) + "\n").getBytes(StandardCharsets.UTF_8));
         }
         waiting.addAndGet(-lines.size());
         try {

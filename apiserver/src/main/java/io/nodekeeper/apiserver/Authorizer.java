@@ -53,11 +53,11 @@ final class Authorizer {
 
     /** What {@code user} asks for. */
     static Attributes attributes(User user, RequestInfo info, ApiRequest request) {
-        Optional<RequestInfo.Target> target = info.resource();
+        Optional<RequestTarget> target = info.resource();
         if (target.isEmpty()) {
             return Attributes.ofPath(user.name(), user.groups(), info.verb(), info.path());
         }
-        RequestInfo.Target about = target.get();
+        RequestTarget about = target.get();
         Map<String, String> selected = selected(info.verb(), request);
         return Attributes.ofResource(
                         user.name(),

@@ -5,6 +5,7 @@ import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.pods.PodConditions;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import java.util.List;
@@ -27,14 +28,14 @@ final class Bindings implements Action {
 
     @Override
     public CompletableFuture<ApiResponse> on(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
         JsonObject body = Bodies.object(request);
         Bodies.check(ClusterResources.BINDINGS, body, 400);
         JsonObject binding = Codec.normalize(body, ClusterResources.BINDINGS.schema());
         MetadataRules.checkPlace(binding, target.namespace(), target.name());
         String name = target.name().isEmpty() ? binding.object("metadata").text("name") : target.name();
         check(name, binding);
-        RequestInfo.Target pod = RequestInfo.Target.of(Resources.PODS.type(), target.namespace(), name, "binding");
+        RequestTarget pod = RequestTarget.of(Resources.PODS.type(), target.namespace(), name, "binding");
         Order order = mutations.order(user, Resources.PODS, pod, Mutations.dryRun(request));
         return attempts.run(order, (entry, old) -> {
                     JsonObject bound = bound(old, binding);
@@ -93,7 +94,7 @@ final class Bindings implements Action {
                             annotations.fields().forEach(all::put);
                             return all.build();
                         }));
-        return PodStrategy.withCondition(
+        return PodConditions.withCondition(
                 annotated.update(
                         "spec",
                         spec -> spec.with("nodeName", binding.object("target").text("name"))),

@@ -23,7 +23,7 @@ final class ClassAdmission {
     }
 
     /** The object as it is to be created, whatever it is. */
-    JsonObject admit(Resource resource, RequestInfo.Target target, JsonObject object) {
+    JsonObject admit(Resource resource, RequestTarget target, JsonObject object) {
         if (!resource.equals(Resources.PODS) || !target.subresource().isEmpty()) {
             return object;
         }

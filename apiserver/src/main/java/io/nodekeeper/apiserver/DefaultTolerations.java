@@ -16,7 +16,7 @@ public record DefaultTolerations(long notReadySeconds, long unreachableSeconds) 
     public static final DefaultTolerations DEFAULT = new DefaultTolerations(300, 300);
 
     /** The object as it is to be stored, whatever it is and by whichever way it is written. */
-    JsonObject admit(Resource resource, RequestInfo.Target target, JsonObject object) {
+    JsonObject admit(Resource resource, RequestTarget target, JsonObject object) {
         if (!resource.equals(Resources.PODS) || !target.subresource().isEmpty()) {
             return object;
         }

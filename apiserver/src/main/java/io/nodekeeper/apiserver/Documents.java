@@ -24,7 +24,7 @@ final class Documents {
 
     ApiResponse answer(ApiRequest request) {
         if (!request.method().equals("GET") && !request.method().equals("HEAD")) {
-            throw Router.notAllowed();
+            throw Refusals.notAllowed();
         }
         if (Health.covers(request.path())) {
             return health.answer(request);

@@ -31,7 +31,7 @@ final class Escalation {
     }
 
     /** Refuses an update or apply that creates its object, {@code old} being empty, to those who may not create. */
-    void checkCreation(User user, RequestInfo.Target target, JsonObject old) {
+    void checkCreation(User user, RequestTarget target, JsonObject old) {
         // A request to create names nobody, and was let in as one.
         if (old.isEmpty() && !target.name().isEmpty()) {
             authorizer.check(Attributes.ofResource(

@@ -7,6 +7,7 @@ import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.api.selector.LabelSelectors;
+import io.nodekeeper.apiserver.pods.PodConditions;
 import io.nodekeeper.apiserver.schema.KindSchemas;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
@@ -45,7 +46,7 @@ final class Evictions implements Action {
 
     @Override
     public CompletableFuture<ApiResponse> on(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
         JsonObject body = Bodies.object(request);
         check(body);
         MetadataRules.checkPlace(body, target.namespace(), target.name());
@@ -97,8 +98,8 @@ final class Evictions implements Action {
                     "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
         }
         String name = budgets.getFirst().object("metadata").text("name");
-        RequestInfo.Target target =
-                RequestInfo.Target.of(kind.type(), order.target().namespace(), name, "status");
+        RequestTarget target =
+                RequestTarget.of(kind.type(), order.target().namespace(), name, "status");
         Order taking = new Order(kind, target, order.dryRun(), (old, next) -> {});
         return attempts.run(taking, (entry, budget) -> {
             JsonObject taken = taken(budget, pod);
@@ -114,7 +115,7 @@ final class Evictions implements Action {
         JsonObject status = budget.object("status");
         long healthy = status.number("currentHealthy").orElse(0L);
         long desired = status.number("desiredHealthy").orElse(0L);
-        if (!PodStrategy.isReady(pod.object("status")) && mayEvictUnready(budget, healthy, desired)) {
+        if (!PodConditions.isReady(pod.object("status")) && mayEvictUnready(budget, healthy, desired)) {
             // It is not among those that the budget counts.
             return budget;
         }

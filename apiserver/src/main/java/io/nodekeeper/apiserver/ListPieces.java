@@ -115,19 +115,20 @@ final class ListPieces implements Pieces {
     private void write(Entry entry, ByteArrayOutputStream out) {
         Codec codec = resource.codec();
         if (media.whole() && options.isAll()) {
+            // Copies the stored bytes; nothing has to be decoded.
             separate(out);
             codec.showItem(entry, out);
             return;
         }
-        JsonObject object = codec.decode(entry);
-        if (!options.matches(resource, object)) {
+        Optional<JsonObject> selected = selected(entry);
+        if (selected.isEmpty()) {
             return;
         }
         separate(out);
         switch (media.form()) {
             case OBJECT -> codec.showItem(entry, out);
-            case TABLE -> out.writeBytes(Json.writeBytes(resource.table().row(object, media, now)));
-            case METADATA -> out.writeBytes(Json.writeBytes(media.metadataOf(object)));
+            case TABLE -> out.writeBytes(Json.writeBytes(resource.table().row(selected.get(), media, now)));
+            case METADATA -> out.writeBytes(Json.writeBytes(selected.get()));
         }
     }
 

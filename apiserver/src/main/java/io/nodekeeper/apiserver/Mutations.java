@@ -57,27 +57,27 @@ final class Mutations {
 
     /** Creates an object of the server's own. */
     CompletableFuture<Attempts.Result> createOwn(Resource resource, String namespace, JsonObject object) {
-        RequestInfo.Target target = RequestInfo.Target.of(resource.type(), namespace, "", "");
+        RequestTarget target = RequestTarget.of(resource.type(), namespace, "", "");
         return writes.create(new Order(resource, target, false, (old, next) -> {}), object);
     }
 
     /** Removes an object as the server itself, or marks it deleted if it has finalizers. */
     CompletableFuture<?> deleteOwn(Resource resource, String namespace, String name) {
-        RequestInfo.Target target = RequestInfo.Target.of(resource.type(), namespace, name, "");
+        RequestTarget target = RequestTarget.of(resource.type(), namespace, name, "");
         return deletions.delete(new Order(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
     }
 
     /** A write that {@code user} asks for, held to what their credential may touch. */
-    Order order(User user, Resource resource, RequestInfo.Target target, boolean dryRun) {
+    Order order(User user, Resource resource, RequestTarget target, boolean dryRun) {
         return new Order(resource, target, dryRun, admission(user, resource, target));
     }
 
-    private Order order(User user, Resource resource, RequestInfo.Target target, ApiRequest request, boolean patches) {
+    private Order order(User user, Resource resource, RequestTarget target, ApiRequest request, boolean patches) {
         return new Order(
                 resource, target, dryRun(request), admission(user, resource, target), manager(request), patches);
     }
 
-    private BiConsumer<JsonObject, JsonObject> admission(User user, Resource resource, RequestInfo.Target target) {
+    private BiConsumer<JsonObject, JsonObject> admission(User user, Resource resource, RequestTarget target) {
         return (old, next) -> {
             nodeRestriction.check(user, resource, target, old, next);
             escalation.checkCreation(user, target, old);
@@ -89,7 +89,7 @@ final class Mutations {
         };
     }
 
-    CompletableFuture<ApiResponse> create(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+    CompletableFuture<ApiResponse> create(User user, Resource resource, RequestTarget target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = admitted(resource, target, body(resource, target, request, warnings));
         return writes.create(order(user, resource, target, request, false), body)
@@ -97,18 +97,18 @@ final class Mutations {
     }
 
     /** A new object with what admission gives it. */
-    private JsonObject admitted(Resource resource, RequestInfo.Target target, JsonObject object) {
+    private JsonObject admitted(Resource resource, RequestTarget target, JsonObject object) {
         return classes.admit(resource, target, serviceAccounts.admit(resource, target, object));
     }
 
-    CompletableFuture<ApiResponse> update(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+    CompletableFuture<ApiResponse> update(User user, Resource resource, RequestTarget target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);
         return writes.update(order(user, resource, target, request, false), body)
                 .thenApply(result -> shown(result, warnings));
     }
 
-    private JsonObject body(Resource resource, RequestInfo.Target target, ApiRequest request, List<String> warnings) {
+    private JsonObject body(Resource resource, RequestTarget target, ApiRequest request, List<String> warnings) {
         List<String> repeated = new ArrayList<>();
         JsonObject raw = Bodies.object(request, repeated::add);
         Bodies.check(resource, raw, 400);
@@ -118,7 +118,7 @@ final class Mutations {
         return defaultTolerations.admit(resource, target, body);
     }
 
-    CompletableFuture<ApiResponse> patch(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+    CompletableFuture<ApiResponse> patch(User user, Resource resource, RequestTarget target, ApiRequest request) {
         if (request.contentType().equals(Bodies.APPLY)) {
             return apply(user, resource, target, request);
         }
@@ -142,7 +142,7 @@ final class Mutations {
     }
 
     private CompletableFuture<ApiResponse> apply(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
         if (request.parameter("fieldManager").isEmpty()) {
             throw badOption("fieldManager: Required value: is required for apply patch");
         }
@@ -160,7 +160,7 @@ final class Mutations {
     }
 
     /** What is applied creates the object if it has no UID yet. */
-    private JsonObject completed(Resource resource, RequestInfo.Target target, JsonObject object) {
+    private JsonObject completed(Resource resource, RequestTarget target, JsonObject object) {
         JsonObject tolerating = defaultTolerations.admit(resource, target, object);
         return object.object("metadata").text("uid").isEmpty() ? admitted(resource, target, tolerating) : tolerating;
     }
@@ -178,7 +178,7 @@ final class Mutations {
         return given.isEmpty() ? request.header("user-agent") : given;
     }
 
-    CompletableFuture<ApiResponse> delete(User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+    CompletableFuture<ApiResponse> delete(User user, Resource resource, RequestTarget target, ApiRequest request) {
         DeleteOptions options = DeleteOptions.of(request);
         if (resource.equals(Resources.NAMESPACES) && NamespaceStrategy.IMMORTAL.contains(target.name())) {
             throw new ApiException(
@@ -200,25 +200,17 @@ final class Mutations {
     }
 
     CompletableFuture<ApiResponse> deleteCollection(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
         DeleteOptions options = DeleteOptions.of(request);
         ListOptions selected = ListOptions.of(resource, request);
         Order all = order(user, resource, target, options.dryRun());
         return store.current()
                 .thenCompose(current -> collections.delete(resource, target.namespace(), all, selected, options))
-                .thenApply(done -> ApiResponse.json(200, success().build()));
-    }
-
-    static JsonObject.Builder success() {
-        return JsonObject.builder()
-                .put("kind", "Status")
-                .put("apiVersion", "v1")
-                .put("metadata", JsonObject.EMPTY)
-                .put("status", "Success");
+                .thenApply(done -> ApiResponse.json(200, ApiResponse.success().build()));
     }
 
     private static JsonObject deleted(Resource resource, JsonObject object) {
-        return success()
+        return ApiResponse.success()
                 .put(
                         "details",
                         JsonObject.builder()

@@ -34,7 +34,7 @@ final class NodeRestriction {
     /**
      * Refuses what a node may not write; {@code old} is empty for a creation and the same as {@code next} for a deletion.
      */
-    void check(User user, Resource resource, RequestInfo.Target target, JsonObject old, JsonObject next) {
+    void check(User user, Resource resource, RequestTarget target, JsonObject old, JsonObject next) {
         String name = target.name().isEmpty() ? next.object("metadata").text("name") : target.name();
         if (NodeIdentity.isNameless(user.name(), user.groups())) {
             throw forbidden(

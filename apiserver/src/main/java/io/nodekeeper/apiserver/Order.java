@@ -17,14 +17,14 @@ import java.util.function.BiConsumer;
  */
 record Order(
         Resource resource,
-        RequestInfo.Target target,
+        RequestTarget target,
         boolean dryRun,
         BiConsumer<JsonObject, JsonObject> admission,
         String manager,
         boolean patches) {
 
     /** A write of the server's own, or one that changes no fields. */
-    Order(Resource resource, RequestInfo.Target target, boolean dryRun, BiConsumer<JsonObject, JsonObject> admission) {
+    Order(Resource resource, RequestTarget target, boolean dryRun, BiConsumer<JsonObject, JsonObject> admission) {
         this(resource, target, dryRun, admission, "nodekeeper", false);
     }
 
@@ -37,7 +37,7 @@ record Order(
     Order about(String namespace, String name) {
         return new Order(
                 resource,
-                RequestInfo.Target.of(resource.type(), namespace, name, ""),
+                RequestTarget.of(resource.type(), namespace, name, ""),
                 dryRun,
                 admission,
                 manager,

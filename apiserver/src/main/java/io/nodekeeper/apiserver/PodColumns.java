@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.pods.PodConditions;
 import java.util.List;
 import java.util.Optional;
 
@@ -63,7 +64,7 @@ final class PodColumns {
         if (!word.equals("Completed") || !runs) {
             return word;
         }
-        return PodStrategy.isReady(status) ? "Running" : "NotReady";
+        return PodConditions.isReady(status) ? "Running" : "NotReady";
     }
 
     private static String why(JsonObject terminated) {

@@ -1,6 +1,8 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.Schema;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
@@ -11,6 +13,7 @@ import io.nodekeeper.apiserver.pods.PodDefaults;
 import io.nodekeeper.apiserver.pods.PodRules;
 import io.nodekeeper.apiserver.pods.PodUpdates;
 import io.nodekeeper.apiserver.pods.PriorityAdmission;
+import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +21,7 @@ import java.util.Optional;
 
 /** The rules of Pods. */
 final class PodStrategy implements Strategy {
+    private static final Schema SCHEMA = KindSchemas.of(ResourceType.PODS);
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
@@ -60,7 +64,7 @@ final class PodStrategy implements Strategy {
         if (!pod.object("spec").equals(old.object("spec"))) {
             errors.addAll(PodRules.pod(pod));
             // What an earlier version stored may lack defaults and have amounts in another form.
-            JsonObject before = Codec.normalize(old, Resources.PODS.schema()).update("spec", PodDefaults::podSpec);
+            JsonObject before = Codec.normalize(old, SCHEMA).update("spec", PodDefaults::podSpec);
             errors.addAll(PodUpdates.spec(pod, before));
         }
         errors.addAll(PodUpdates.status(pod, old));
@@ -89,24 +93,5 @@ final class PodStrategy implements Strategy {
         }
         return asked.or(() -> pod.object("spec").number("terminationGracePeriodSeconds"))
                 .orElse(PodDefaults.GRACE_SECONDS);
-    }
-
-    /** Whether a pod of this status is ready. */
-    static boolean isReady(JsonObject status) {
-        return status.array("conditions")
-                .objects()
-                .anyMatch(condition -> condition.text("type").equals("Ready")
-                        && condition.text("status").equals("True"));
-    }
-
-    /** The pod with a condition of this type, its last transition included; others of the type go. */
-    static JsonObject withCondition(JsonObject pod, JsonObject condition) {
-        return pod.update("status", status -> {
-            List<JsonValue> kept = status.array("conditions").items().stream()
-                    .filter(item -> !(item instanceof JsonObject known
-                            && known.text("type").equals(condition.text("type"))))
-                    .toList();
-            return status.with("conditions", new JsonArray(kept).plus(condition));
-        });
     }
 }

@@ -41,7 +41,7 @@ final class Reads {
         this.loop = loop;
     }
 
-    CompletableFuture<ApiResponse> get(Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
+    CompletableFuture<ApiResponse> get(Resource resource, RequestTarget target, ApiRequest request, Media media) {
         String key = resource.key(target.namespace(), target.name());
         Optional<Long> version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"));
         // Who names a version, if only 0, is content with what was heard so far; all others see every write so far.
@@ -74,7 +74,7 @@ final class Reads {
                 : store.load(found.get()).thenApply(Optional::of);
     }
 
-    CompletableFuture<ApiResponse> list(Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
+    CompletableFuture<ApiResponse> list(Resource resource, RequestTarget target, ApiRequest request, Media media) {
         ListOptions options = ListOptions.of(resource, request);
         long version = options.version().orElse(0L);
         boolean exact = options.match().equals("Exact");

@@ -1,6 +1,5 @@
 package io.nodekeeper.apiserver;
 
-import io.nodekeeper.api.ResourceType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -15,40 +14,9 @@ import java.util.Optional;
  * @param resource what a path to objects names; empty for other paths
  * @param known the catalogue's entry for it; empty if the server has no such resource
  */
-record RequestInfo(String verb, String path, Optional<Target> resource, Optional<Resource> known) {
+record RequestInfo(String verb, String path, Optional<RequestTarget> resource, Optional<Resource> known) {
 
     private static final String WATCH = "watch";
-
-    /**
-     * The objects meant.
-     *
-     * @param group API group; empty for core
-     * @param version API version
-     * @param plural the resource
-     * @param namespace empty for all, or for a resource without namespaces
-     * @param name empty for the collection
-     * @param subresource empty for the object itself
-     */
-    record Target(String group, String version, String plural, String namespace, String name, String subresource) {
-        /** The object of that name, or what is below it. */
-        static Target of(ResourceType type, String namespace, String name, String subresource) {
-            return new Target(type.group(), type.version(), type.plural(), namespace, name, subresource);
-        }
-
-        /** All objects of the resource, in the same place. */
-        Target collection() {
-            return new Target(group, version, plural, namespace, "", "");
-        }
-
-        /** Whether it is a namespace, or what is below one. */
-        boolean isNamespace() {
-            return group.isEmpty() && plural.equals("namespaces");
-        }
-
-        String qualified() {
-            return subresource.isEmpty() ? plural : plural + "/" + subresource;
-        }
-    }
 
     static RequestInfo of(String method, String path, boolean watch) {
         List<String> parts = parts(path);
@@ -78,7 +46,7 @@ record RequestInfo(String verb, String path, Optional<Target> resource, Optional
             namespace = rest.get(1);
             rest = rest.subList(2, rest.size());
         }
-        Target target = new Target(
+        RequestTarget target = new RequestTarget(
                 group,
                 version,
                 rest.getFirst(),
@@ -86,7 +54,7 @@ record RequestInfo(String verb, String path, Optional<Target> resource, Optional
                 rest.size() > 1 ? rest.get(1) : "",
                 rest.size() > 2 ? String.join("/", rest.subList(2, rest.size())) : "");
         return new RequestInfo(
-                prefixed ? WATCH : verb(method, target.name.isEmpty(), watch),
+                prefixed ? WATCH : verb(method, target.name().isEmpty(), watch),
                 path,
                 Optional.of(target),
                 Resources.find(target));

@@ -165,7 +165,12 @@ final class RequestLimits {
 
     RequestLimits(RequestOptions options) {
         for (Kind kind : Kind.values()) {
-            lanes.put(kind, new Lane(kind, options.of(kind)));
+            int limit = switch (kind) {
+                case HEARTBEAT -> options.heartbeats();
+                case READ -> options.reads();
+                case WRITE -> options.writes();
+            };
+            lanes.put(kind, new Lane(kind, limit));
         }
     }
 

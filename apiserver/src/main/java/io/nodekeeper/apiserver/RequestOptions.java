@@ -35,13 +35,4 @@ public record RequestOptions(
                     + ", " + writes + ", " + heartbeats + ", " + listsAtOnce + ", " + timeout);
         }
     }
-
-    /** How many of a kind at a time. */
-    int of(RequestLimits.Kind kind) {
-        return switch (kind) {
-            case HEARTBEAT -> heartbeats;
-            case READ -> reads;
-            case WRITE -> writes;
-        };
-    }
 }

@@ -88,7 +88,7 @@ final class Resources {
     private Resources() {}
 
     /** The resource of a path, if it is served. */
-    static Optional<Resource> find(RequestInfo.Target target) {
+    static Optional<Resource> find(RequestTarget target) {
         String path = (target.group().isEmpty() ? "/api/" : "/apis/" + target.group() + "/") + target.version() + "/"
                 + target.plural();
         return Optional.ofNullable(BY_PATH.get(path));

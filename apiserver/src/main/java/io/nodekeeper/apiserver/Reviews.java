@@ -45,7 +45,7 @@ final class Reviews {
                 actions,
                 AccessResources.SELF_SUBJECT_REVIEWS,
                 (user, target, body) ->
-                        JsonObject.builder().put("userInfo", userInfo(user)).build());
+                        JsonObject.builder().put("userInfo", user.toUserInfo()).build());
         put(actions, AccessResources.SELF_SUBJECT_ACCESS_REVIEWS, (user, target, body) -> {
             checkAttributes(AccessResources.SELF_SUBJECT_ACCESS_REVIEWS, body.object("spec"));
             return decided(user.name(), user.groups(), body.object("spec"));
@@ -71,7 +71,7 @@ final class Reviews {
 
     private interface Review {
         /** The status with which {@code body} is answered. */
-        JsonObject status(User user, RequestInfo.Target target, JsonObject body);
+        JsonObject status(User user, RequestTarget target, JsonObject body);
     }
 
     private static void put(Map<String, Action> actions, Resource resource, Review review) {
@@ -106,25 +106,11 @@ final class Reviews {
         }
         JsonObject.Builder status = JsonObject.builder()
                 .put("authenticated", true)
-                .put("user", userInfo(known.get().user()));
+                .put("user", known.get().user().toUserInfo());
         if (!known.get().audiences().isEmpty()) {
             status.put("audiences", JsonArray.ofStrings(known.get().audiences()));
         }
         return status.build();
-    }
-
-    /** A user as reviews and the audit log show them. */
-    static JsonObject userInfo(User user) {
-        JsonObject.Builder info = JsonObject.builder()
-                .put("username", user.name())
-                .putUnlessEmpty("uid", user.uid())
-                .put("groups", JsonArray.ofStrings(user.groups()));
-        if (!user.extra().isEmpty()) {
-            JsonObject.Builder extra = JsonObject.builder();
-            user.extra().forEach((key, values) -> extra.put(key, JsonArray.ofStrings(values)));
-            info.put("extra", extra.build());
-        }
-        return info.build();
     }
 
     private JsonObject accessReview(Resource resource, JsonObject spec) {

@@ -26,7 +26,7 @@ final class Router {
         this.actions = Map.copyOf(actions);
     }
 
-    CompletableFuture<ApiResponse> answer(User user, ApiRequest request, RequestInfo info, RequestInfo.Target target) {
+    CompletableFuture<ApiResponse> answer(User user, ApiRequest request, RequestInfo info, RequestTarget target) {
         if (info.known().isEmpty()) {
             return CompletableFuture.completedFuture(unknown(target));
         }
@@ -44,12 +44,12 @@ final class Router {
     }
 
     /** Below {@code /watch/} nothing but a GET of objects is served. */
-    private static void checkPrefixed(ApiRequest request, RequestInfo.Target target) {
+    private static void checkPrefixed(ApiRequest request, RequestTarget target) {
         if (!target.subresource().isEmpty()) {
-            throw notServed();
+            throw Refusals.notServed();
         }
         if (!request.method().equals("GET")) {
-            throw notAllowed();
+            throw Refusals.notAllowed();
         }
     }
 
@@ -67,13 +67,13 @@ final class Router {
     }
 
     private CompletableFuture<ApiResponse> done(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request, String verb, Media media) {
+            User user, Resource resource, RequestTarget target, ApiRequest request, String verb, Media media) {
         Action action = actions.get(resource.type().path() + "/" + target.subresource());
         if (action != null) {
             return action.on(user, resource, target, request);
         }
         if (verb.equals("create") && !target.subresource().isEmpty()) {
-            throw notServed();
+            throw Refusals.notServed();
         }
         CompletableFuture<ApiResponse> answer = switch (verb) {
             case "get" -> reads.get(resource, target, request, media);
@@ -85,19 +85,19 @@ final class Router {
             case "patch" -> mutations.patch(user, resource, target, request);
             case "delete" -> mutations.delete(user, resource, target, request);
             case "deletecollection" -> mutations.deleteCollection(user, resource, target, request);
-            default -> throw notAllowed();
+            default -> throw Refusals.notAllowed();
         };
         return media.metadata() && !verb.equals("list") ? answer.thenApply(media::written) : answer;
     }
 
-    private static ApiResponse unknown(RequestInfo.Target target) {
+    private static ApiResponse unknown(RequestTarget target) {
         boolean knownGroup = Resources.ALL.stream()
                 .anyMatch(resource -> resource.type().group().equals(target.group())
                         && resource.type().version().equals(target.version()));
-        return knownGroup ? ApiResponse.refusal(notServed()) : ApiResponse.text(404, "404 page not found\n");
+        return knownGroup ? ApiResponse.refusal(Refusals.notServed()) : ApiResponse.text(404, "404 page not found\n");
     }
 
-    private static void checkTarget(Resource resource, RequestInfo.Target target, String verb) {
+    private static void checkTarget(Resource resource, RequestTarget target, String verb) {
         boolean everywhere = target.namespace().isEmpty();
         boolean wrongScope = everywhere == resource.type().namespaced()
                 && !(everywhere && target.name().isEmpty());
@@ -107,24 +107,15 @@ final class Router {
                         .map(Subresource::verbs)
                         .orElse(List.of());
         if (wrongScope || verbs.isEmpty()) {
-            throw notServed();
+            throw Refusals.notServed();
         }
         boolean needsNamespace =
                 resource.type().namespaced() && (verb.equals("create") || verb.equals("deletecollection"));
         boolean named = !target.name().isEmpty();
         boolean wantsName = !target.subresource().isEmpty() || !COLLECTION_VERBS.contains(verb);
         if (!verbs.contains(verb) || (needsNamespace && everywhere) || named != wantsName) {
-            throw notAllowed();
+            throw Refusals.notAllowed();
         }
-    }
-
-    static ApiException notServed() {
-        return new ApiException(404, "NotFound", "the server could not find the requested resource");
-    }
-
-    static ApiException notAllowed() {
-        return new ApiException(
-                405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
     }
 
     private ApiResponse counted(Resource resource, ApiResponse response) {

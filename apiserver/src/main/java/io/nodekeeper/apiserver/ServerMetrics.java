@@ -209,7 +209,7 @@ final class ServerMetrics {
         if (info.known().isEmpty()) {
             return new Kind(verb, NOTHING, "", "");
         }
-        RequestInfo.Target target = info.resource().orElseThrow();
+        RequestTarget target = info.resource().orElseThrow();
         String scope =
                 !target.name().isEmpty() ? "resource" : target.namespace().isEmpty() ? "cluster" : "namespace";
         String subresource = target.subresource().equals("status") ? "status" : "";

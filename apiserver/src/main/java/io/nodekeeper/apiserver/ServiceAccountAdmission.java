@@ -27,7 +27,7 @@ final class ServiceAccountAdmission {
     }
 
     /** The object as it is to be created, whatever it is. */
-    JsonObject admit(Resource resource, RequestInfo.Target target, JsonObject object) {
+    JsonObject admit(Resource resource, RequestTarget target, JsonObject object) {
         boolean mirror = object.object("metadata").object("annotations").has(NodeGraph.CONFIG_MIRROR);
         if (!resource.equals(Resources.PODS) || !target.subresource().isEmpty() || mirror) {
             return object;

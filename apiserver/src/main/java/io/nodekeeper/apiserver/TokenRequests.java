@@ -43,9 +43,9 @@ final class TokenRequests implements Action {
 
     @Override
     public CompletableFuture<ApiResponse> on(
-            User user, Resource resource, RequestInfo.Target target, ApiRequest request) {
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
         // As in Kubernetes, a server without a key has no such subresource.
-        ServiceAccountTokens signing = tokens.orElseThrow(Router::notServed);
+        ServiceAccountTokens signing = tokens.orElseThrow(Refusals::notServed);
         JsonObject body = Bodies.object(request);
         Bodies.check(REQUESTS, body, 400);
         MetadataRules.checkPlace(body, target.namespace(), target.name());
@@ -98,7 +98,7 @@ final class TokenRequests implements Action {
     }
 
     /** The object that the token is to end with; refuses one that is not there, or not the account's. */
-    private TokenClaims.Bound bound(User user, RequestInfo.Target target, JsonObject reference) {
+    private TokenClaims.Bound bound(User user, RequestTarget target, JsonObject reference) {
         String kind = reference.text("kind");
         String name = reference.text("name");
         String uid = reference.text("uid");

@@ -1,5 +1,7 @@
 package io.nodekeeper.apiserver;
 
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,5 +42,19 @@ public record User(String name, String uid, List<String> groups, Map<String, Lis
 
     boolean in(String group) {
         return groups.contains(group);
+    }
+
+    /** This user in Kubernetes' form {@code UserInfo}, as reviews and the audit log show users. */
+    JsonObject toUserInfo() {
+        JsonObject.Builder info = JsonObject.builder()
+                .put("username", name)
+                .putUnlessEmpty("uid", uid)
+                .put("groups", JsonArray.ofStrings(groups));
+        if (!extra.isEmpty()) {
+            JsonObject.Builder values = JsonObject.builder();
+            extra.forEach((key, texts) -> values.put(key, JsonArray.ofStrings(texts)));
+            info.put("extra", values.build());
+        }
+        return info.build();
     }
 }

@@ -49,7 +49,7 @@ final class Watches {
         this.random = random;
     }
 
-    CompletableFuture<ApiResponse> open(Resource resource, RequestInfo.Target target, ApiRequest request, Media media) {
+    CompletableFuture<ApiResponse> open(Resource resource, RequestTarget target, ApiRequest request, Media media) {
         ListOptions options = ListOptions.of(resource, request);
         boolean initialEvents = request.flag("sendInitialEvents");
         if (initialEvents && !options.match().equals("NotOlderThan")) {
@@ -135,7 +135,7 @@ final class Watches {
     private final class Stream implements Store.Watcher, WatchPieces.Script {
         private final Resource resource;
         private final Codec codec;
-        private final RequestInfo.Target target;
+        private final RequestTarget target;
         private final ListOptions options;
         private final Media media;
         private final StreamSink sink;
@@ -152,7 +152,7 @@ final class Watches {
         private long asked;
 
         private Stream(
-                Resource resource, RequestInfo.Target target, ListOptions options, Media media, StreamSink sink) {
+                Resource resource, RequestTarget target, ListOptions options, Media media, StreamSink sink) {
             this.resource = resource;
             this.codec = resource.codec();
             this.target = target;

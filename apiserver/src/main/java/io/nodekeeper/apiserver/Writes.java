@@ -143,7 +143,7 @@ final class Writes {
      * @param complete what is done to each object that a client asks for
      */
     CompletableFuture<Result> apply(Order order, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
-        RequestInfo.Target target = order.target();
+        RequestTarget target = order.target();
         String now = KubeTime.format(clock.wallTime());
         CompletableFuture<Optional<Entry>> found = target.subresource().isEmpty()
                 ? store.read(order.key())

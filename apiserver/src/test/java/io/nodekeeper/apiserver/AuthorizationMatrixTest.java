@@ -221,7 +221,7 @@ class AuthorizationMatrixTest {
             return verb.equals("get");
         }
         Resource resource = Resources.find(
-                        new RequestInfo.Target(row.group(), "v1", row.plural(), row.namespace(), row.name(), ""))
+                        new RequestTarget(row.group(), "v1", row.plural(), row.namespace(), row.name(), ""))
                 .orElseThrow();
         List<String> verbs = row.subresource().isEmpty()
                 ? resource.verbs()

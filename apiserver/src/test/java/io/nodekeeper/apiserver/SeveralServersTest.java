@@ -97,7 +97,7 @@ class SeveralServersTest {
         JsonObject newer =
                 first.patch(TestServer.MERGE, N1, labels("{\"theirs\":\"1\"}")).json();
         JsonObject older = view.get("/registry/minions/n1")
-                .map(Resources.find(new RequestInfo.Target("", "v1", "nodes", "", "n1", ""))
+                .map(Resources.find(new RequestTarget("", "v1", "nodes", "", "n1", ""))
                         .orElseThrow()
                         .codec()::decode)
                 .orElseThrow();

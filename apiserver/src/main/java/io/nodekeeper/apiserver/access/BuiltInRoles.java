@@ -15,7 +15,7 @@ import java.util.Map;
  */
 public final class BuiltInRoles {
     /** Unless this annotation is {@code false}, a server adds at its start what a built-in object lacks. */
-    public static final String AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate";
+    public static final String AUTO_UPDATE = RoleText.AUTO_UPDATE;
 
     /** Roles that collect rules, and the role that holds the rules which such a role had before roles could collect. */
     public static final Map<String, String> AGGREGATED = Map.of(

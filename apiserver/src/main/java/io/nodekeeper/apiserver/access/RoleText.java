@@ -24,6 +24,9 @@ final class RoleText {
 
     private final Map<String, List<JsonObject>> objects = new LinkedHashMap<>();
 
+    /** The annotation that allows the server to bring a built-in role or binding up to date at its start. */
+    static final String AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate";
+
     private RoleText() {}
 
     /** Parses {@code text}; an {@link IllegalArgumentException} names a line that is malformed. */
@@ -167,7 +170,7 @@ final class RoleText {
                 .put(
                         "metadata",
                         metadata.put("labels", JsonObject.EMPTY.with("kubernetes.io/bootstrapping", "rbac-defaults"))
-                                .put("annotations", JsonObject.EMPTY.with(BuiltInRoles.AUTO_UPDATE, "true"))
+                                .put("annotations", JsonObject.EMPTY.with(AUTO_UPDATE, "true"))
                                 .build())
                 .build();
     }

@@ -51,9 +51,6 @@ public final class HttpsServer {
     /** For a TLS handshake: as Kubernetes gives a request's headers, since all clients come at once after a restart. */
     private static final int HANDSHAKE_MILLIS = 32_000;
 
-    /** Tells a connection to end as soon as its answers are out. */
-    static final Object STOP = new Object();
-
     private final EventLoopGroup acceptors;
     private final EventLoopGroup workers;
     private final Channel channel;
@@ -146,7 +143,7 @@ public final class HttpsServer {
         }
         channel.close().syncUninterruptibly();
         shared.stop();
-        connections.forEach(connection -> connection.pipeline().fireUserEventTriggered(STOP));
+        connections.forEach(connection -> connection.pipeline().fireUserEventTriggered(ConnectionEvent.STOP));
         if (!connections.newCloseFuture().awaitUninterruptibly(drain.toMillis(), TimeUnit.MILLISECONDS)) {
             log.warn("{} connections did not end in {} and are cut", connections.size(), drain);
             connections.close().awaitUninterruptibly(1, TimeUnit.SECONDS);

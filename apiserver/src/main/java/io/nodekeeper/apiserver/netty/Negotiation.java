@@ -61,7 +61,7 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
             requests(pipeline, certificate);
         }
         if (shared.stopping()) {
-            pipeline.fireUserEventTriggered(HttpsServer.STOP);
+            pipeline.fireUserEventTriggered(ConnectionEvent.STOP);
         }
     }
 
@@ -114,7 +114,7 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
 
         @Override
         public void userEventTriggered(ChannelHandlerContext context, Object event) {
-            if (event == HttpsServer.STOP) {
+            if (event == ConnectionEvent.STOP) {
                 context.close();
             } else {
                 context.fireUserEventTriggered(event);

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * to the bytes that all watchers share. A reader that leaves too much unread is cut off alone, so that it costs the
  * server a bounded amount of memory and its neighbours nothing. Thread-safe.
  */
-final class NettySink implements StreamSink {
+final class NettySink implements StreamSink, Outbox.Target {
     private static final Logger log = LoggerFactory.getLogger(NettySink.class);
 
     /** Bytes of news that a slow reader may leave unread; a watch line has about 1 to 5 KB. Chosen. */
@@ -36,9 +36,6 @@ final class NettySink implements StreamSink {
 
     /** Stands for the end of the answer. */
     private static final Object END = new Object();
-
-    /** Stands for the end of a reader that was too slow. */
-    static final Object CUT = new Object();
 
     /** A large part that is made while it is read. Touched on the event loop only, but for {@link #pieces}. */
     private static final class Source {
@@ -94,7 +91,7 @@ final class NettySink implements StreamSink {
         long held = pieces.held() + 2L * Pieces.SIZE;
         if (!shared.answers.take(held)) {
             log.warn("a reader at {} is cut off: too much is being read already", Peer.address(context.channel()));
-            outbox.add(this, CUT, 0);
+            outbox.add(this, Outbox.CUT, 0);
             return;
         }
         onClose(() -> shared.answers.giveBack(held));
@@ -111,23 +108,24 @@ final class NettySink implements StreamSink {
         outbox.add(this, END, 0);
     }
 
-    /** Counts {@code news} as unread; false if that is too much. */
-    boolean count(long news) {
+    @Override
+    public boolean count(long news) {
         unread += news;
         cut |= unread > UNREAD;
         return !cut;
     }
 
-    void uncount(long news) {
+    @Override
+    public void uncount(long news) {
         unread -= news;
     }
 
-    /** Puts {@code item} behind what waits; whether {@link #drain} is to be called, once for several items. */
-    boolean queue(Object item) {
+    @Override
+    public boolean queue(Object item) {
         if (isClosed()) {
             return false;
         }
-        if (item == CUT) {
+        if (item == Outbox.CUT) {
             cutOff();
             return false;
         }
@@ -137,8 +135,8 @@ final class NettySink implements StreamSink {
         return first;
     }
 
-    /** Writes as much as the channel takes, with one flush. */
-    void drain() {
+    @Override
+    public void drain() {
         touched = false;
         long taken = 0;
         boolean wrote = false;

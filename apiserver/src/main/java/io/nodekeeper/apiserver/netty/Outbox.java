@@ -9,8 +9,26 @@ import java.util.List;
  * one task, and each watch then writes all of its share with one flush. Thread-safe.
  */
 final class Outbox implements Runnable {
+    /** The item that cuts off a target which left too much unread. */
+    static final Object CUT = new Object();
+
+    /** Writes the items of one stream. */
+    interface Target {
+        /** Counts {@code news} bytes as unread; false if that is too much. Called under the lock of the outbox. */
+        boolean count(long news);
+
+        /** Counts {@code news} bytes as read. Called under the lock of the outbox. */
+        void uncount(long news);
+
+        /** Adds {@code item} to the queue; returns whether {@link #drain} is to be called. Called on the event loop. */
+        boolean queue(Object item);
+
+        /** Writes as much as the channel takes, with one flush. Called on the event loop. */
+        void drain();
+    }
+
     private final EventExecutor executor;
-    /** Sinks and what they are to send, by turns. */
+    /** Targets and their items: the item of each target follows it. */
     private List<Object> waiting = new ArrayList<>();
 
     private boolean scheduled;
@@ -19,11 +37,11 @@ final class Outbox implements Runnable {
         this.executor = executor;
     }
 
-    /** Hands {@code item} to {@code sink} on the event loop, in order; {@code news} bytes of it count as unread till then. */
-    void add(NettySink sink, Object item, int news) {
+    /** Hands {@code item} to {@code target} on the event loop, in order; {@code news} bytes of it count as unread till then. */
+    void add(Target target, Object item, int news) {
         synchronized (this) {
-            waiting.add(sink);
-            waiting.add(sink.count(news) ? item : NettySink.CUT);
+            waiting.add(target);
+            waiting.add(target.count(news) ? item : CUT);
             if (scheduled) {
                 return;
             }
@@ -33,9 +51,9 @@ final class Outbox implements Runnable {
     }
 
     /** Tells that {@code news} bytes are no longer unread. */
-    void taken(NettySink sink, long news) {
+    void taken(Target target, long news) {
         synchronized (this) {
-            sink.uncount(news);
+            target.uncount(news);
         }
     }
 
@@ -47,13 +65,13 @@ final class Outbox implements Runnable {
             waiting = new ArrayList<>();
             scheduled = false;
         }
-        List<NettySink> touched = new ArrayList<>();
+        List<Target> touched = new ArrayList<>();
         for (int i = 0; i < batch.size(); i += 2) {
-            NettySink sink = (NettySink) batch.get(i);
-            if (sink.queue(batch.get(i + 1))) {
-                touched.add(sink);
+            Target target = (Target) batch.get(i);
+            if (target.queue(batch.get(i + 1))) {
+                touched.add(target);
             }
         }
-        touched.forEach(NettySink::drain);
+        touched.forEach(Target::drain);
     }
 }

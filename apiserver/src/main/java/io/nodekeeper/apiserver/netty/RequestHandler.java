@@ -381,7 +381,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event == HttpsServer.STOP) {
+        if (event == ConnectionEvent.STOP) {
             stopping = true;
             if (!busy()) {
                 context.executor()

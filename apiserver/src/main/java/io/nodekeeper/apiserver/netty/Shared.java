@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.netty;
 
 import io.netty.util.concurrent.EventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.StreamSink;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,7 +18,7 @@ final class Shared {
     /** Large answers that are not read yet. */
     final Memory answers;
 
-    private final Set<NettySink> watches = ConcurrentHashMap.newKeySet();
+    private final Set<StreamSink> watches = ConcurrentHashMap.newKeySet();
     private final Map<EventExecutor, Outbox> outboxes = new ConcurrentHashMap<>();
     private volatile boolean stopping;
 
@@ -35,7 +36,7 @@ final class Shared {
     }
 
     /** Notes an open watch, until it closes; one that opens while the server stops is ended. */
-    void opened(NettySink sink) {
+    void opened(StreamSink sink) {
         watches.add(sink);
         sink.onClose(() -> watches.remove(sink));
         if (stopping) {
@@ -46,7 +47,7 @@ final class Shared {
     /** From now on requests are turned away, and watches end. */
     void stop() {
         stopping = true;
-        watches.forEach(NettySink::end);
+        watches.forEach(StreamSink::end);
     }
 
     boolean stopping() {

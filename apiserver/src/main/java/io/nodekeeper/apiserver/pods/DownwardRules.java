@@ -60,7 +60,7 @@ final class DownwardRules {
         } else {
             file.required("", "one of fieldRef and resourceFieldRef is required");
         }
-        VolumeRules.mode(file, "mode");
+        FileRules.mode(file, "mode");
     }
 
     /** A field that a variable refers to. */

@@ -59,9 +59,9 @@ public final class PodDefaults {
         JsonObject container = value(given, "resources", JsonObject.EMPTY);
         container = text(container, "terminationMessagePath", "/dev/termination-log");
         container = text(container, "terminationMessagePolicy", "File");
-        container = text(container, "imagePullPolicy", pullPolicy(container.text("image")));
+        container = text(container, "imagePullPolicy", SharedDefaults.pullPolicy(container.text("image")));
         container = each(container, "ports", port -> text(port, "protocol", "TCP"));
-        container = each(container, "env", env -> inside(env, "valueFrom", PodDefaults::fieldSource));
+        container = each(container, "env", env -> inside(env, "valueFrom", SharedDefaults::fieldSource));
         for (String probe : ProbeRules.PROBES) {
             container = inside(container, probe, PodDefaults::probe);
         }
@@ -82,12 +82,6 @@ public final class PodDefaults {
 
     private static JsonObject handler(JsonObject given) {
         return inside(given, "httpGet", get -> text(text(get, "path", "/"), "scheme", "HTTP"));
-    }
-
-    /** What takes a value from a field of the pod: of a variable or of a file. */
-    static JsonObject fieldSource(JsonObject source) {
-        JsonObject field = inside(source, "fieldRef", reference -> text(reference, "apiVersion", "v1"));
-        return inside(field, "resourceFieldRef", reference -> value(reference, "divisor", new JsonString("0")));
     }
 
     private static JsonObject requestsFromLimits(JsonObject container) {
@@ -112,15 +106,5 @@ public final class PodDefaults {
                 container,
                 "ports",
                 port -> number(port, "hostPort", port.number("containerPort").orElse(0L)));
-    }
-
-    /** An image whose tag may move is pulled each time. */
-    static String pullPolicy(String image) {
-        String last = image.substring(image.lastIndexOf('/') + 1);
-        int digest = last.indexOf('@');
-        String named = digest < 0 ? last : last.substring(0, digest);
-        int colon = named.indexOf(':');
-        boolean latest = colon < 0 ? digest < 0 && !named.isEmpty() : named.endsWith(":latest");
-        return latest ? "Always" : "IfNotPresent";
     }
 }

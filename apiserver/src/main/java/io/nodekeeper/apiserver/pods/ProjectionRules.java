@@ -17,7 +17,7 @@ final class ProjectionRules {
     private ProjectionRules() {}
 
     static void check(FieldCheck projected) {
-        VolumeRules.mode(projected, "defaultMode");
+        FileRules.mode(projected, "defaultMode");
         Set<String> paths = new HashSet<>();
         for (FieldCheck source : projected.items("sources")) {
             for (String kind : List.of("secret", "configMap")) {
@@ -25,7 +25,7 @@ final class ProjectionRules {
                     FieldCheck files = source.object(kind);
                     files.require("name");
                     for (FieldCheck item : files.items("items")) {
-                        VolumeRules.keyToPath(item);
+                        FileRules.keyToPath(item);
                         path(projected, paths, item.text("path"), files.text("name"));
                     }
                 }

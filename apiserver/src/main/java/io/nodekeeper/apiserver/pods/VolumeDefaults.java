@@ -39,7 +39,7 @@ final class VolumeDefaults {
         volume = inside(volume, "azureDisk", VolumeDefaults::azureDisk);
         volume = inside(volume, "scaleIO", disk -> text(text(disk, "storageMode", "ThinProvisioned"), "fsType", "xfs"));
         volume = inside(
-                volume, "image", image -> text(image, "pullPolicy", PodDefaults.pullPolicy(image.text("reference"))));
+                volume, "image", image -> text(image, "pullPolicy", SharedDefaults.pullPolicy(image.text("reference"))));
         return inside(
                 volume,
                 "ephemeral",
@@ -50,7 +50,7 @@ final class VolumeDefaults {
     }
 
     private static JsonObject downward(JsonObject files) {
-        return each(files, "items", PodDefaults::fieldSource);
+        return each(files, "items", SharedDefaults::fieldSource);
     }
 
     private static JsonObject source(JsonObject given) {

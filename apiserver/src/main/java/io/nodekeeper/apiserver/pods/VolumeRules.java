@@ -72,7 +72,6 @@ final class VolumeRules {
     private static final List<String> HOST_PATHS = List.of(
             "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket");
     private static final List<String> PULL_POLICIES = List.of("Always", "IfNotPresent", "Never");
-    private static final int FILE_MODES = 0777;
 
     private VolumeRules() {}
 
@@ -144,11 +143,11 @@ final class VolumeRules {
             case "gitRepo" -> Paths.descending(source, "directory", source.text("directory"));
             case "gcePersistentDisk", "awsElasticBlockStore" -> source.range("partition", 0, 255);
             case "secret", "configMap" -> {
-                mode(source, "defaultMode");
-                source.items("items").forEach(VolumeRules::keyToPath);
+                FileRules.mode(source, "defaultMode");
+                source.items("items").forEach(FileRules::keyToPath);
             }
             case "downwardAPI" -> {
-                mode(source, "defaultMode");
+                FileRules.mode(source, "defaultMode");
                 source.items("items").forEach(DownwardRules::file);
             }
             case "projected" -> ProjectionRules.check(source);
@@ -271,20 +270,5 @@ final class VolumeRules {
         if (!nfs.text("path").startsWith("/")) {
             nfs.invalid("path", "must be an absolute path");
         }
-    }
-
-    /** The permissions of a file. */
-    static void mode(FieldCheck at, String field) {
-        at.number(field)
-                .filter(mode -> mode < 0 || mode > FILE_MODES)
-                .ifPresent(mode ->
-                        at.invalidNumber(field, mode, "must be a number between 0 and 0777 (octal), both inclusive"));
-    }
-
-    static void keyToPath(FieldCheck item) {
-        item.require("key");
-        item.require("path");
-        Paths.notReserved(item, "path", item.text("path"));
-        mode(item, "mode");
     }
 }

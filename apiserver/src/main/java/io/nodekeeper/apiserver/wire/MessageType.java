@@ -44,14 +44,8 @@ final class MessageType {
             boolean map,
             boolean inlined,
             boolean keepsZero,
-            Reader reader,
+            ValueReader reader,
             int wireType) {}
-
-    /** Reads one value; the empty result is a value that JSON leaves out, as a time that is not set. */
-    interface Reader {
-        @Nullable
-        JsonValue read(CodedInputStream in, Bounds bounds) throws IOException;
-    }
 
     private Field[] table() {
         Field[] made = fields;
@@ -81,7 +75,7 @@ final class MessageType {
                 field.getLiteType().getWireType());
     }
 
-    private static Reader reader(FieldDescriptor field) {
+    private static ValueReader reader(FieldDescriptor field) {
         if (field.getJavaType() != FieldDescriptor.JavaType.MESSAGE) {
             return Scalars.reader(field);
         }
@@ -101,8 +95,8 @@ final class MessageType {
     }
 
     /** Reads an entry of a map as an object with the one field. */
-    private static Reader entry(Descriptor type) {
-        Reader value = reader(type.findFieldByNumber(2));
+    private static ValueReader entry(Descriptor type) {
+        ValueReader value = reader(type.findFieldByNumber(2));
         int wireType = type.findFieldByNumber(2).getLiteType().getWireType();
         JsonValue absent = Scalars.zero(type.findFieldByNumber(2));
         return (in, bounds) -> {
@@ -118,7 +112,7 @@ final class MessageType {
                     bounds.leave();
                     item = read == null ? absent : read;
                 } else {
-                    Protobuf.skip(in, tag);
+                    UnknownFields.skip(in, tag);
                 }
             }
             in.popLimit(end);
@@ -134,7 +128,7 @@ final class MessageType {
             int number = WireFormat.getTagFieldNumber(tag);
             Field field = number < known.length ? known[number] : null;
             if (field == null) {
-                Protobuf.skip(in, tag);
+                UnknownFields.skip(in, tag);
             } else {
                 values[number] = read(field, values[number], in, WireFormat.getTagWireType(tag), bounds);
             }

@@ -68,7 +68,7 @@ public final class Protobuf {
                             case 1 << 3 | WireFormat.WIRETYPE_LENGTH_DELIMITED ->
                                 apiVersion = in.readStringRequireUtf8();
                             case 2 << 3 | WireFormat.WIRETYPE_LENGTH_DELIMITED -> kind = in.readStringRequireUtf8();
-                            default -> skip(in, inner);
+                            default -> UnknownFields.skip(in, inner);
                         }
                     }
                     in.popLimit(end);
@@ -82,7 +82,7 @@ public final class Protobuf {
                     String given = in.readStringRequireUtf8();
                     encoding = given.isEmpty() ? encoding : given;
                 }
-                default -> skip(in, tag);
+                default -> UnknownFields.skip(in, tag);
             }
         }
         if (!encoding.isEmpty() && !encoding.equals(MEDIA_TYPE)) {
@@ -95,11 +95,5 @@ public final class Protobuf {
         MessageTypes.find(apiVersion, kind)
                 .readInto(object, CodedInputStream.newInstance(bytes, from, length), new Bounds());
         return object.build();
-    }
-
-    static void skip(CodedInputStream in, int tag) throws IOException {
-        if (!in.skipField(tag)) {
-            throw new ProtobufException("not a protobuf message: a group ends that did not begin");
-        }
     }
 }

@@ -30,7 +30,7 @@ final class Scalars {
 
     private Scalars() {}
 
-    static MessageType.Reader reader(FieldDescriptor field) {
+    static ValueReader reader(FieldDescriptor field) {
         return switch (field.getType()) {
             case STRING -> (in, bounds) -> new JsonString(in.readStringRequireUtf8());
             case BOOL -> (in, bounds) -> in.readBool() ? JsonBool.TRUE : JsonBool.FALSE;
@@ -69,8 +69,8 @@ final class Scalars {
     }
 
     /** How a message is read that is no object in JSON; empty for those that are. */
-    static Optional<MessageType.Reader> message(Descriptor type) {
-        MessageType.Reader reader = switch (type.getName()) {
+    static Optional<ValueReader> message(Descriptor type) {
+        ValueReader reader = switch (type.getName()) {
             case "Time", "Timestamp" -> inside((in, bounds) -> time(in, false));
             case "MicroTime" -> inside((in, bounds) -> time(in, true));
             case "Quantity" -> inside((in, bounds) -> quantity(in));
@@ -82,7 +82,7 @@ final class Scalars {
         return Optional.ofNullable(reader);
     }
 
-    private static MessageType.Reader inside(MessageType.Reader content) {
+    private static ValueReader inside(ValueReader content) {
         return (in, bounds) -> {
             int end = in.pushLimit(in.readRawVarint32());
             JsonValue value = content.read(in, bounds);
@@ -102,7 +102,7 @@ final class Scalars {
             switch (tag) {
                 case 1 << 3 -> seconds = in.readInt64();
                 case 2 << 3 -> nanos = in.readInt32();
-                default -> Protobuf.skip(in, tag);
+                default -> UnknownFields.skip(in, tag);
             }
         }
         if (seconds == FIRST_SECOND && nanos == 0) {
@@ -122,7 +122,7 @@ final class Scalars {
             if (tag == delimited(1)) {
                 text = in.readStringRequireUtf8();
             } else {
-                Protobuf.skip(in, tag);
+                UnknownFields.skip(in, tag);
             }
         }
         return new JsonString(text.isEmpty() ? "0" : text);
@@ -141,7 +141,7 @@ final class Scalars {
             } else if (tag == delimited(3)) {
                 text = in.readStringRequireUtf8();
             } else {
-                Protobuf.skip(in, tag);
+                UnknownFields.skip(in, tag);
             }
         }
         return which == 0 ? JsonNumber.of(number) : new JsonString(text);
@@ -154,7 +154,7 @@ final class Scalars {
             if (tag == delimited(1)) {
                 json = in.readByteArray();
             } else {
-                Protobuf.skip(in, tag);
+                UnknownFields.skip(in, tag);
             }
         }
         return json.length == 0 ? null : Json.parse(json);
@@ -166,7 +166,7 @@ final class Scalars {
             if (tag == delimited(1)) {
                 items.add(new JsonString(in.readStringRequireUtf8()));
             } else {
-                Protobuf.skip(in, tag);
+                UnknownFields.skip(in, tag);
             }
         }
         return new JsonArray(items);

@@ -1,0 +1,29 @@
+package io.nodekeeper.apiserver.pods;
+
+import static io.nodekeeper.apiserver.pods.Fields.inside;
+import static io.nodekeeper.apiserver.pods.Fields.text;
+import static io.nodekeeper.apiserver.pods.Fields.value;
+
+import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.JsonString;
+
+/** Defaults that containers and volumes have in common: facts of Kubernetes. */
+final class SharedDefaults {
+    private SharedDefaults() {}
+
+    /** A reference to a field of the pod, whose value becomes a variable or a file. */
+    static JsonObject fieldSource(JsonObject source) {
+        JsonObject field = inside(source, "fieldRef", reference -> text(reference, "apiVersion", "v1"));
+        return inside(field, "resourceFieldRef", reference -> value(reference, "divisor", new JsonString("0")));
+    }
+
+    /** The default pull policy of {@code image}: an image whose tag may move is pulled each time. */
+    static String pullPolicy(String image) {
+        String last = image.substring(image.lastIndexOf('/') + 1);
+        int digest = last.indexOf('@');
+        String named = digest < 0 ? last : last.substring(0, digest);
+        int colon = named.indexOf(':');
+        boolean latest = colon < 0 ? digest < 0 && !named.isEmpty() : named.endsWith(":latest");
+        return latest ? "Always" : "IfNotPresent";
+    }
+}

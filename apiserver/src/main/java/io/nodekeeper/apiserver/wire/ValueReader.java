@@ -1,0 +1,13 @@
+package io.nodekeeper.apiserver.wire;
+
+import com.google.protobuf.CodedInputStream;
+import io.nodekeeper.api.JsonValue;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** Reads one value of a protobuf field as JSON. Implementations are stateless. */
+interface ValueReader {
+    /** The value, or null for one that JSON leaves out, as a time that is not set. */
+    @Nullable
+    JsonValue read(CodedInputStream in, Bounds bounds) throws IOException;
+}
