@@ -2,10 +2,54 @@ package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.access.Attributes;
-import io.nodekeeper.apiserver.access.Decision;
+import io.nodekeeper.apiserver.actions.Action;
+import io.nodekeeper.apiserver.actions.PodBinding;
+import io.nodekeeper.apiserver.actions.PodEviction;
+import io.nodekeeper.apiserver.actions.Reviews;
+import io.nodekeeper.apiserver.actions.TokenRequests;
+import io.nodekeeper.apiserver.admission.DefaultTolerations;
+import io.nodekeeper.apiserver.admission.EventAdmission;
+import io.nodekeeper.apiserver.admission.ServiceAccountAdmission;
+import io.nodekeeper.apiserver.audit.AuditEvent;
+import io.nodekeeper.apiserver.audit.AuditIds;
+import io.nodekeeper.apiserver.audit.AuditLog;
+import io.nodekeeper.apiserver.audit.AuditTrail;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.authentication.ServiceAccounts;
+import io.nodekeeper.apiserver.authorization.AccessState;
+import io.nodekeeper.apiserver.authorization.Authorizer;
+import io.nodekeeper.apiserver.authorization.Escalation;
+import io.nodekeeper.apiserver.authorization.Impersonation;
+import io.nodekeeper.apiserver.authorization.rbac.Attributes;
+import io.nodekeeper.apiserver.authorization.rbac.Decision;
+import io.nodekeeper.apiserver.catalogue.ClusterResources;
+import io.nodekeeper.apiserver.catalogue.RequestInfo;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.controllers.BuiltInRolesBootstrap;
+import io.nodekeeper.apiserver.controllers.EventExpiry;
+import io.nodekeeper.apiserver.controllers.NamespaceController;
+import io.nodekeeper.apiserver.controllers.NamespaceDefaults;
+import io.nodekeeper.apiserver.controllers.RoleAggregator;
+import io.nodekeeper.apiserver.discovery.OpenApi;
 import io.nodekeeper.apiserver.eventratelimit.EventRateLimit;
+import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
+import io.nodekeeper.apiserver.flowcontrol.FlowController;
+import io.nodekeeper.apiserver.kinds.NamespaceStrategy;
+import io.nodekeeper.apiserver.metrics.ServerMetrics;
+import io.nodekeeper.apiserver.negotiation.ProtobufResponses;
+import io.nodekeeper.apiserver.reads.ReadHandler;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.Failures;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.routing.DocumentHandler;
+import io.nodekeeper.apiserver.routing.Health;
+import io.nodekeeper.apiserver.routing.Router;
+import io.nodekeeper.apiserver.watches.WatchHandler;
 import io.nodekeeper.apiserver.wire.Protobuf;
+import io.nodekeeper.apiserver.writes.RequestBodies;
+import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Loop;
@@ -43,14 +87,14 @@ public final class ApiServer {
     private final Authorizer authorizer;
     private final Impersonation impersonation;
     private final Executor workers;
-    private final Mutations mutations;
+    private final WriteHandler mutations;
     private final Health health;
     private final ServerMetrics metrics;
 
-    private final Admission admission;
+    private final FlowController admission;
     private final Router router;
-    private final Documents documents;
-    private final ProtobufAnswers protobuf;
+    private final DocumentHandler documents;
+    private final ProtobufResponses protobuf;
 
     /** A server of what is in {@code store}, with Kubernetes' defaults, all of whose work is done where it is asked for. */
     public ApiServer(
@@ -62,7 +106,7 @@ public final class ApiServer {
                 authenticator,
                 serverAddress,
                 DefaultTolerations.DEFAULT,
-                RequestOptions.DEFAULT,
+                FlowControlOptions.DEFAULT,
                 Runnable::run,
                 Optional.empty());
     }
@@ -85,7 +129,7 @@ public final class ApiServer {
             Authenticator authenticator,
             String serverAddress,
             DefaultTolerations defaultTolerations,
-            RequestOptions limits,
+            FlowControlOptions limits,
             Executor workers,
             Optional<AuditLog> audit) {
         this.store = store;
@@ -95,12 +139,12 @@ public final class ApiServer {
         this.authenticator = authenticator;
         auditIds = new AuditIds(random);
         this.workers = workers;
-        protobuf = new ProtobufAnswers(workers);
-        Reads reads = new Reads(store, loop);
+        protobuf = new ProtobufResponses(workers);
+        ReadHandler reads = new ReadHandler(store, loop);
         access = new AccessState(store, loop);
         authorizer = new Authorizer(access);
         impersonation = new Impersonation(authorizer);
-        mutations = new Mutations(
+        mutations = new WriteHandler(
                 store,
                 clock,
                 random,
@@ -110,7 +154,7 @@ public final class ApiServer {
                 new Escalation(access, authorizer),
                 new EventAdmission(new EventRateLimit(limits.events()), clock),
                 workers);
-        Watches watches = new Watches(store, loop, reads, random);
+        WatchHandler watches = new WatchHandler(store, loop, reads, random);
         health = new Health(store);
         metrics = new ServerMetrics(store, audit);
         accounts = authenticator.serviceAccountTokens().map(tokens -> new ServiceAccounts(store, clock, tokens));
@@ -119,13 +163,13 @@ public final class ApiServer {
         actions.put(
                 ClusterResources.SERVICE_ACCOUNTS.type().path() + "/token",
                 new TokenRequests(store, clock, random, authenticator.serviceAccountTokens()));
-        Bindings bindings = new Bindings(store, clock, mutations);
-        actions.put(Resources.PODS.type().path() + "/eviction", new Evictions(store, clock, mutations));
+        PodBinding bindings = new PodBinding(store, clock, mutations);
+        actions.put(Resources.PODS.type().path() + "/eviction", new PodEviction(store, clock, mutations));
         actions.put(Resources.PODS.type().path() + "/binding", bindings);
         actions.put(ClusterResources.BINDINGS.type().path() + "/", bindings);
-        admission = new Admission(limits, workers, loop, metrics, this::storedBytes);
+        admission = new FlowController(limits, workers, loop, metrics, this::storedBytes);
         router = new Router(reads, watches, mutations, metrics, actions);
-        documents = new Documents(health, metrics, authenticator.serviceAccountTokens(), serverAddress);
+        documents = new DocumentHandler(health, metrics, authenticator.serviceAccountTokens(), serverAddress);
     }
 
     /** As {@link #start(Duration, String)}, without a root certificate for pods. */
@@ -142,7 +186,7 @@ public final class ApiServer {
      */
     public CompletableFuture<Void> start(Duration eventTtl, String rootCertificates) {
         return startWithoutRoles(eventTtl)
-                .thenCompose(done -> new BuiltInAccess(store, mutations).ensure())
+                .thenCompose(done -> new BuiltInRolesBootstrap(store, mutations).ensure())
                 .thenRun(() -> new NamespaceDefaults(store, loop, mutations, rootCertificates).start());
     }
 
@@ -151,14 +195,14 @@ public final class ApiServer {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                created.add(BuiltInAccess.unlessFaster(mutations.createOwn(
+                created.add(BuiltInRolesBootstrap.unlessFaster(mutations.createOwn(
                         Resources.NAMESPACES,
                         "",
                         JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name)))));
             }
         }
         new EventExpiry(store, loop, eventTtl).start();
-        new NamespaceReaper(store, loop, mutations).start();
+        new NamespaceController(store, loop, mutations).start();
         access.start();
         new RoleAggregator(store, loop).start();
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));

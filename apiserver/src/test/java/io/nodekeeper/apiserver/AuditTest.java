@@ -4,6 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.audit.AuditEvent;
+import io.nodekeeper.apiserver.audit.AuditLog;
+import io.nodekeeper.apiserver.audit.AuditTrail;
+import io.nodekeeper.apiserver.catalogue.RequestInfo;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.User;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,7 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Answer;
-import io.nodekeeper.apiserver.access.ServiceAccountTokens;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.registry.Subresource;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -3,6 +3,8 @@ package io.nodekeeper.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.apiserver.TestServer.Answer;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.request.User;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;

@@ -3,6 +3,9 @@ package io.nodekeeper.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.apiserver.TestServer.Answer;
+import io.nodekeeper.apiserver.eventratelimit.EventLimitsFile;
+import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
+import io.nodekeeper.apiserver.request.User;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -21,7 +24,7 @@ class EventLimitsTest {
                 - {type: %s, qps: 1, burst: 2}
                 """.formatted(type);
         return new TestServer(
-                RequestOptions.DEFAULT.events(EventLimitsFile.read(file.getBytes(StandardCharsets.UTF_8))));
+                FlowControlOptions.DEFAULT.events(EventLimitsFile.read(file.getBytes(StandardCharsets.UTF_8))));
     }
 
     private static Answer event(TestServer server, User user, String namespace, String name, String host) {

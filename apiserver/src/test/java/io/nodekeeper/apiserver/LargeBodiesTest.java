@@ -2,6 +2,11 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.apiserver.admission.DefaultTolerations;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.time.Randoms;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -33,7 +38,7 @@ class LargeBodiesTest {
             new Authenticator(Map.of()),
             "127.0.0.1:6443",
             DefaultTolerations.DEFAULT,
-            RequestOptions.DEFAULT,
+            FlowControlOptions.DEFAULT,
             threads::add,
             Optional.empty());
 

@@ -7,6 +7,10 @@ import io.kubernetes.client.proto.Runtime;
 import io.kubernetes.client.proto.V1;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.ResponseChunks;
+import io.nodekeeper.apiserver.request.StreamSink;
+import io.nodekeeper.apiserver.yaml.Yaml;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -65,7 +69,7 @@ class LargeListTest {
                 piece = list.pieces().next()) {
             int size = piece.stream().mapToInt(part -> part.length).sum();
             // no piece has more than it may and one object
-            assertThat(size).isLessThan(Pieces.SIZE + 21_000);
+            assertThat(size).isLessThan(ResponseChunks.SIZE + 21_000);
             piece.forEach(read::writeBytes);
             pieces++;
             if (pieces == 1) {
@@ -127,7 +131,7 @@ class LargeListTest {
                 !piece.isEmpty();
                 piece = list.pieces().next()) {
             int size = piece.stream().mapToInt(part -> part.length).sum();
-            assertThat(size).isLessThan(Pieces.SIZE + 21_000);
+            assertThat(size).isLessThan(ResponseChunks.SIZE + 21_000);
             piece.forEach(read::writeBytes);
         }
         // then it is the envelope and the list that Kubernetes' own classes read
@@ -158,7 +162,7 @@ class LargeListTest {
             for (List<byte[]> piece = list.pieces().next();
                     !piece.isEmpty();
                     piece = list.pieces().next()) {
-                empty += piece == Pieces.NOTHING_YET ? 1 : 0;
+                empty += piece == ResponseChunks.NOTHING_YET ? 1 : 0;
             }
             // then others have their turn after each MiB, 6 objects (the first and the last piece have the list's
             // frame)
@@ -250,7 +254,7 @@ class LargeListTest {
         ((ApiResponse.Streamed) response.join()).start().accept(reader);
         // when it takes pieces, while more happens
         List<byte[]> piece = reader.pieces().next();
-        assertThat(piece.stream().mapToInt(line -> line.length).sum()).isLessThan(Pieces.SIZE + 21_000);
+        assertThat(piece.stream().mapToInt(line -> line.length).sum()).isLessThan(ResponseChunks.SIZE + 21_000);
         server.put(MAPS + "/c101", body("c101", "new", 10));
         int lines = 0;
         while (!piece.isEmpty()) {
@@ -267,15 +271,15 @@ class LargeListTest {
 
     /** A reader that takes pieces when the test says so. */
     private static final class Taken implements StreamSink {
-        private List<Pieces> given = List.of();
+        private List<ResponseChunks> given = List.of();
         private int news;
 
-        private Pieces pieces() {
+        private ResponseChunks pieces() {
             return given.getFirst();
         }
 
         @Override
-        public void writeFirst(Pieces pieces) {
+        public void writeFirst(ResponseChunks pieces) {
             given = List.of(pieces);
         }
 

@@ -2,6 +2,12 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.apiserver.admission.DefaultTolerations;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.watches.WatchHandler;
 import io.nodekeeper.time.Randoms;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -117,7 +123,7 @@ class OverloadTest {
                 new Authenticator(Map.of()),
                 "127.0.0.1:6443",
                 DefaultTolerations.DEFAULT,
-                new RequestOptions(1, 1, 1, 1, Duration.ofSeconds(2)),
+                new FlowControlOptions(1, 1, 1, 1, Duration.ofSeconds(2)),
                 server.loop,
                 Optional.empty());
         CompletableFuture<ApiResponse> first =
@@ -137,29 +143,5 @@ class OverloadTest {
         server.time.advance(Duration.ofSeconds(1));
         assertThat(first.join().status()).isEqualTo(504);
         assertThat(second.join().status()).isEqualTo(504);
-    }
-
-    @Test
-    void kindsOfRequests() {
-        assertThat(kind(TestServer.N1, "PUT", LEASES + "/n1")).isEqualTo(RequestLimits.Kind.HEARTBEAT);
-        assertThat(kind(TestServer.N1, "GET", LEASES + "/n1")).isEqualTo(RequestLimits.Kind.HEARTBEAT);
-        assertThat(kind(TestServer.N1, "PATCH", "/api/v1/nodes/n1/status")).isEqualTo(RequestLimits.Kind.HEARTBEAT);
-        assertThat(kind(TestServer.N1, "POST", "/api/v1/nodes")).isEqualTo(RequestLimits.Kind.HEARTBEAT);
-        assertThat(kind(TestServer.N1, "GET", "/api/v1/nodes")).isEqualTo(RequestLimits.Kind.READ);
-        assertThat(kind(TestServer.N1, "POST", "/api/v1/namespaces/default/events"))
-                .isEqualTo(RequestLimits.Kind.WRITE);
-        assertThat(kind(
-                        TestServer.CONTROLLER,
-                        "PUT",
-                        "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager"))
-                .isEqualTo(RequestLimits.Kind.HEARTBEAT);
-        assertThat(kind(TestServer.ALICE, "PUT", LEASES + "/n1")).isEqualTo(RequestLimits.Kind.WRITE);
-        assertThat(kind(TestServer.ALICE, "PATCH", "/api/v1/nodes/n1/status")).isEqualTo(RequestLimits.Kind.WRITE);
-        assertThat(kind(TestServer.CONTROLLER, "DELETE", "/api/v1/namespaces/default/pods/p"))
-                .isEqualTo(RequestLimits.Kind.WRITE);
-    }
-
-    private static RequestLimits.Kind kind(User user, String method, String path) {
-        return Admission.kind(user, RequestInfo.of(method, path, false));
     }
 }

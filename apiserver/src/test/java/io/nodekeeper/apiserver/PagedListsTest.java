@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.apiserver.TestServer.Answer;
+import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.store.Listing;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Randoms;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Answer;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.writes.RequestBodies;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -58,7 +60,7 @@ class QuantitiesTest {
         JsonObject other = created.json()
                 .update(
                         "spec",
-                        spec -> io.nodekeeper.apiserver.pods.Fields.each(
+                        spec -> io.nodekeeper.apiserver.fields.ObjectFields.each(
                                 spec,
                                 "containers",
                                 container -> container.update(
@@ -80,7 +82,7 @@ class QuantitiesTest {
         assertThat(patched.json().object("status").object("capacity"))
                 .hasToString("{\"memory\":\"2Mi\",\"cpu\":\"2\"}");
         Answer applied = server.patch(
-                Bodies.APPLY,
+                RequestBodies.APPLY,
                 "/api/v1/nodes/n1/status?fieldManager=m&force=true",
                 "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"},\"status\":{\"capacity\":{\"cpu\":\"3000m\"}}}");
         assertThat(applied.json().object("status").object("capacity").text("cpu"))

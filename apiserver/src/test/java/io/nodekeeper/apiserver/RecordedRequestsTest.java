@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.TestServer.Lines;
-import io.nodekeeper.apiserver.access.ServiceAccountTokens;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.apiserver.wire.ProtobufWriter;
+import io.nodekeeper.apiserver.writes.RequestBodies;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -40,7 +44,7 @@ class RecordedRequestsTest {
             "protobuf", Protobuf.MEDIA_TYPE,
             "strategic", TestServer.STRATEGIC,
             "merge", TestServer.MERGE,
-            "apply", Bodies.APPLY);
+            "apply", RequestBodies.APPLY);
 
     /** How the objects of typed clients travel. */
     enum Form {

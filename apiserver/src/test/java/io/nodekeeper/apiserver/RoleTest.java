@@ -7,6 +7,8 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.TestServer.Answer;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.writes.RequestBodies;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -81,7 +83,7 @@ class RoleTest {
 
         Answer updated = as(TestServer.ALICE, "PUT", lease, "{}");
         Answer applied = server.ask(
-                TestServer.ALICE, "PATCH", map + "?fieldManager=m", Map.of("content-type", Bodies.APPLY), body);
+                TestServer.ALICE, "PATCH", map + "?fieldManager=m", Map.of("content-type", RequestBodies.APPLY), body);
 
         assertThat(updated.message())
                 .isEqualTo("leases.coordination.k8s.io \"l1\" is forbidden: User \"alice\" cannot create resource"
@@ -93,7 +95,7 @@ class RoleTest {
                                 TestServer.ALICE,
                                 "PATCH",
                                 map + "?fieldManager=m",
-                                Map.of("content-type", Bodies.APPLY),
+                                Map.of("content-type", RequestBodies.APPLY),
                                 body)
                         .status())
                 .isEqualTo(200);

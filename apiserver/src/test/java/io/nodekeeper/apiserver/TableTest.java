@@ -9,8 +9,6 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** What {@code kubectl get} prints. */
 class TableTest {
@@ -152,65 +150,5 @@ class TableTest {
                 .containsExactly(false);
         assertThat(table("/api/v1/nodes?includeObject=All").text("reason")).isEqualTo("BadRequest");
         assertThat(table("/api/v1/nodes/nope").text("kind")).isEqualTo("Status");
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "-5, 0s",
-        "0, 0s",
-        "119, 119s",
-        "120, 2m",
-        "228, 3m48s",
-        "599, 9m59s",
-        "600, 10m",
-        "4140, 69m",
-        "10800, 3h",
-        "18720, 5h12m",
-        "28800, 8h",
-        "172799, 47h",
-        "172800, 2d",
-        "262800, 3d1h",
-        "691200, 8d",
-        "63072000, 2y",
-        "63936000, 2y10d",
-        "315360000, 10y"
-    })
-    void ages(long seconds, String text) {
-        assertThat(Tables.age(Duration.ofSeconds(seconds))).isEqualTo(text);
-    }
-
-    @ParameterizedTest
-    @Tag("W72")
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '~',
-            value = {
-                "{'phase':'Pending'} | Pending",
-                "{'phase':'Failed','reason':'Evicted'} | Evicted",
-                "{'phase':'Pending','containerStatuses':[{'state':{'waiting':{'reason':'ImagePullBackOff'}}}]} | ImagePullBackOff",
-                "{'phase':'Running','containerStatuses':[{'state':{'terminated':{'exitCode':3}}}]} | ExitCode:3",
-                "{'phase':'Running','containerStatuses':[{'state':{'terminated':{'reason':'OOMKilled'}}},{'state':{'running':{}}}]} | OOMKilled",
-                "{'phase':'Running','conditions':[{'type':'Ready','status':'True'}],'containerStatuses':[{'ready':true,'state':{'running':{}}},{'state':{'terminated':{'reason':'Completed'}}}]} | Running",
-                "{'phase':'Pending','initContainerStatuses':[{'state':{'terminated':{'exitCode':0}}},{'state':{'running':{}}}]} | Init:1/2",
-                "{'phase':'Pending','initContainerStatuses':[{'state':{'waiting':{'reason':'CrashLoopBackOff'}}}]} | Init:CrashLoopBackOff"
-            })
-    void aPodsStatusIsWhatHoldsItUp(String status, String shown) {
-        JsonObject pod =
-                Json.parseObject(("{'spec':{'initContainers':[{},{}]},'status':" + status + "}").replace('\'', '"'));
-
-        assertThat(PodColumns.status(pod)).isEqualTo(shown);
-        assertThat(PodColumns.status(pod.update("metadata", old -> old.with("deletionTimestamp", "now"))))
-                .isEqualTo("Terminating");
-    }
-
-    @Test
-    @Tag("W72")
-    void readinessGatesAreCounted() {
-        JsonObject pod = Json.parseObject(
-                "{\"spec\":{\"readinessGates\":[{\"conditionType\":\"a\"},{\"conditionType\":\"b\"}]},"
-                        + "\"status\":{\"conditions\":[{\"type\":\"a\",\"status\":\"True\"},{\"type\":\"b\",\"status\":\"False\"}]}}");
-
-        assertThat(PodColumns.readinessGates(pod)).isEqualTo("1/2");
-        assertThat(PodColumns.readinessGates(JsonObject.EMPTY)).isEqualTo("<none>");
     }
 }

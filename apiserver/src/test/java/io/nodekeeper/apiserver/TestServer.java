@@ -4,6 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.admission.DefaultTolerations;
+import io.nodekeeper.apiserver.audit.AuditLog;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.StreamSink;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Randoms;
@@ -55,7 +63,7 @@ final class TestServer {
     }
 
     /** A server with these limits. */
-    TestServer(RequestOptions limits) {
+    TestServer(FlowControlOptions limits) {
         this(Journal.NONE, DefaultTolerations.DEFAULT, new Authenticator(TOKENS), Optional.empty(), limits);
     }
 
@@ -69,7 +77,7 @@ final class TestServer {
             DefaultTolerations defaultTolerations,
             Authenticator authenticator,
             Optional<AuditLog.Out> audit) {
-        this(journal, defaultTolerations, authenticator, audit, RequestOptions.DEFAULT);
+        this(journal, defaultTolerations, authenticator, audit, FlowControlOptions.DEFAULT);
     }
 
     private TestServer(
@@ -77,7 +85,7 @@ final class TestServer {
             DefaultTolerations defaultTolerations,
             Authenticator authenticator,
             Optional<AuditLog.Out> audit,
-            RequestOptions limits) {
+            FlowControlOptions limits) {
         store = new IndexedStore(loop, journal);
         server = new ApiServer(
                 store,

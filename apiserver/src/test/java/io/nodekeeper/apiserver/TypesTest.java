@@ -8,6 +8,9 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.OfficialModels.Place;
 import io.nodekeeper.apiserver.TestServer.Answer;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.writes.RequestBodies;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -176,8 +179,8 @@ class TypesTest {
                 server.patch(TestServer.JSON_PATCH, uri, json),
                 server.patch(TestServer.MERGE, uri + "/status", status),
                 server.patch(TestServer.STRATEGIC, uri + "/status", status),
-                server.patch(Bodies.APPLY, uri + "?fieldManager=m", whole),
-                server.patch(Bodies.APPLY, uri + "x?fieldManager=m", whole.replace("\"p\"", "\"px\"")),
+                server.patch(RequestBodies.APPLY, uri + "?fieldManager=m", whole),
+                server.patch(RequestBodies.APPLY, uri + "x?fieldManager=m", whole.replace("\"p\"", "\"px\"")),
                 server.ask(
                         TestServer.ADMIN,
                         "POST",

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Answer;
+import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.store.Journal;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;

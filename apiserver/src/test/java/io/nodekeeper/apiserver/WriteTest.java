@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Answer;
+import io.nodekeeper.apiserver.request.ApiResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,10 +1,10 @@
 package io.nodekeeper.bench;
 
-import io.nodekeeper.apiserver.ApiRequest;
-import io.nodekeeper.apiserver.ApiResponse;
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.Authenticator;
-import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Randoms;

@@ -1,11 +1,11 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.api.Names;
-import io.nodekeeper.apiserver.DefaultTolerations;
-import io.nodekeeper.apiserver.EventLimitsFile;
 import io.nodekeeper.apiserver.FeatureGate;
-import io.nodekeeper.apiserver.RequestOptions;
+import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.eventratelimit.EventLimits;
+import io.nodekeeper.apiserver.eventratelimit.EventLimitsFile;
+import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.store.memory.StoreLimits;
 import java.io.IOException;
@@ -160,7 +160,7 @@ final class ApiServerOptions implements Checked {
             paramLabel = "N",
             defaultValue = "400",
             description = "How many gets and lists are answered at a time; more get a 429. Default: ${DEFAULT-VALUE}.")
-    int maxRequestsInflight = RequestOptions.DEFAULT.reads();
+    int maxRequestsInflight = FlowControlOptions.DEFAULT.reads();
 
     @Option(
             names = "--max-mutating-requests-inflight",
@@ -169,7 +169,7 @@ final class ApiServerOptions implements Checked {
             description =
                     "How many writes are answered at a time; more get a 429. Heartbeats of nodes and leaders do not"
                             + " count. Default: ${DEFAULT-VALUE}.")
-    int maxMutatingRequestsInflight = RequestOptions.DEFAULT.writes();
+    int maxMutatingRequestsInflight = FlowControlOptions.DEFAULT.writes();
 
     @Option(
             names = "--request-timeout",
@@ -177,7 +177,7 @@ final class ApiServerOptions implements Checked {
             defaultValue = "1m",
             converter = DurationConverter.class,
             description = "The longest that a request other than a watch may take. Default: ${DEFAULT-VALUE}.")
-    Duration requestTimeout = RequestOptions.DEFAULT.timeout();
+    Duration requestTimeout = FlowControlOptions.DEFAULT.timeout();
 
     @Option(
             names = "--shutdown-delay-duration",
@@ -197,12 +197,12 @@ final class ApiServerOptions implements Checked {
     GateOptions gates = new GateOptions("", FeatureGate.names());
 
     /** How much is done at a time. */
-    RequestOptions requests() throws IOException {
-        RequestOptions options = new RequestOptions(
+    FlowControlOptions requests() throws IOException {
+        FlowControlOptions options = new FlowControlOptions(
                 maxRequestsInflight,
                 maxMutatingRequestsInflight,
-                RequestOptions.DEFAULT.heartbeats(),
-                RequestOptions.DEFAULT.listsAtOnce(),
+                FlowControlOptions.DEFAULT.heartbeats(),
+                FlowControlOptions.DEFAULT.listsAtOnce(),
                 requestTimeout);
         return eventRateLimitConfig.isPresent() ? options.events(eventLimits(eventRateLimitConfig.get())) : options;
     }

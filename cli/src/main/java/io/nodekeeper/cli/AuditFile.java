@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.apiserver.AuditLog;
+import io.nodekeeper.apiserver.audit.AuditLog;
 import io.nodekeeper.client.files.OwnerOnly;
 import io.nodekeeper.time.Clock;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.apiserver.AuditLog;
+import io.nodekeeper.apiserver.audit.AuditLog;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;
 import java.nio.file.Files;

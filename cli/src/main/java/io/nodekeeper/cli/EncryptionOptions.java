@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.apiserver.StoredResources;
+import io.nodekeeper.apiserver.catalogue.StoredResources;
 import io.nodekeeper.apiserver.encryption.EncryptionConfiguration;
 import io.nodekeeper.client.files.SmallFiles;
 import io.nodekeeper.store.encryption.ValueTransformer;

@@ -1,13 +1,13 @@
 package io.nodekeeper.cli;
 
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.AuditLog;
-import io.nodekeeper.apiserver.Authenticator;
-import io.nodekeeper.apiserver.User;
-import io.nodekeeper.apiserver.access.ServiceAccountTokens;
+import io.nodekeeper.apiserver.audit.AuditLog;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
 import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Pem;
 import io.nodekeeper.client.files.OwnerOnly;

@@ -1,6 +1,6 @@
 package io.nodekeeper.cli;
 
-import io.nodekeeper.apiserver.access.ServiceAccountTokens;
+import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;

@@ -3,7 +3,7 @@ package io.nodekeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.Authenticator;
+import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;

@@ -7,7 +7,7 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.DefaultTolerations;
+import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.client.config.Kubeconfig;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;

@@ -2,11 +2,11 @@ package io.nodekeeper.simulator;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.ApiRequest;
-import io.nodekeeper.apiserver.ApiResponse;
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.StreamSink;
-import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.StreamSink;
+import io.nodekeeper.apiserver.request.User;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package io.nodekeeper.simulator;
 
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.Authenticator;
+import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;

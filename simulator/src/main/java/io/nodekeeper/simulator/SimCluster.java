@@ -1,6 +1,6 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.simulator.oracle.Oracle;
 import io.nodekeeper.simulator.oracle.Sights;

@@ -1,6 +1,6 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.client.FencedTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Transport;

@@ -1,6 +1,6 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.util.LinkedHashSet;

@@ -7,7 +7,7 @@ import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.HollowHost;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.client.events.ApiEventRecorder;

@@ -1,7 +1,7 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.apiserver.ApiResponse;
-import io.nodekeeper.apiserver.StreamSink;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;

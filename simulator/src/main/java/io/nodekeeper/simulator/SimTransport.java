@@ -1,8 +1,8 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.apiserver.ApiRequest;
-import io.nodekeeper.apiserver.ApiResponse;
-import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;

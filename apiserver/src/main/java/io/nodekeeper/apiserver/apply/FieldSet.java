@@ -44,7 +44,7 @@ public final class FieldSet {
         return of(value, Optional.of(schema));
     }
 
-    static FieldSet of(JsonValue value, Optional<Schema> schema) {
+    public static FieldSet of(JsonValue value, Optional<Schema> schema) {
         return switch (value) {
             case JsonObject object
             when !object.isEmpty() -> {
@@ -138,7 +138,7 @@ public final class FieldSet {
     }
 
     /** The fields of any of {@code sets}; as fast for many as for one of their size. */
-    static FieldSet union(List<FieldSet> sets) {
+    public static FieldSet union(List<FieldSet> sets) {
         if (sets.size() == 1) {
             return sets.getFirst();
         }

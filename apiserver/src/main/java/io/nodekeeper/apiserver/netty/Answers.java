@@ -14,7 +14,7 @@ import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.apiserver.ApiResponse;
+import io.nodekeeper.apiserver.request.ApiResponse;
 import java.util.HashMap;
 import java.util.Map;
 

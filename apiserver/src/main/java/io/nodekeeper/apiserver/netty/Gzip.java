@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver.netty;
 
-import io.nodekeeper.apiserver.ApiRequest;
-import io.nodekeeper.apiserver.ApiResponse;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,27 +1,27 @@
 package io.nodekeeper.apiserver.netty;
 
-import io.nodekeeper.apiserver.Pieces;
+import io.nodekeeper.apiserver.request.ResponseChunks;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
 import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 
 /** Pieces, compressed one by one as parts of one stream. Whoever reads them to the end or gives up calls {@link #close}. */
-final class GzipPieces implements Pieces, AutoCloseable {
+final class GzipPieces implements ResponseChunks, AutoCloseable {
     /** The head of a gzip stream: its magic number, deflate, nothing else known, fastest, unknown system (RFC 1952). */
     private static final byte[] HEAD = {0x1f, (byte) 0x8b, 8, 0, 0, 0, 0, 0, 4, (byte) 255};
 
     /** What zlib keeps for one stream, in bytes (its manual: 256 KiB for these settings). */
     private static final long ZLIB = 256 << 10;
 
-    private final Pieces plain;
+    private final ResponseChunks plain;
     private final Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
     private final CRC32 sum = new CRC32();
     private final byte[] buffer = new byte[16 << 10];
     private boolean begun;
     private boolean ended;
 
-    GzipPieces(Pieces plain) {
+    GzipPieces(ResponseChunks plain) {
         this.plain = plain;
     }
 

@@ -18,7 +18,7 @@ import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
-import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.request.User;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.Optional;

@@ -3,8 +3,8 @@ package io.nodekeeper.apiserver.netty;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.concurrent.Future;
-import io.nodekeeper.apiserver.Pieces;
-import io.nodekeeper.apiserver.StreamSink;
+import io.nodekeeper.apiserver.request.ResponseChunks;
+import io.nodekeeper.apiserver.request.StreamSink;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,12 +39,12 @@ final class NettySink implements StreamSink, Outbox.Target {
 
     /** A large part that is made while it is read. Touched on the event loop only, but for {@link #pieces}. */
     private static final class Source {
-        private final Pieces pieces;
+        private final ResponseChunks pieces;
         private List<byte[]> ready = List.of();
         private boolean fetching;
         private boolean ended;
 
-        private Source(Pieces pieces) {
+        private Source(ResponseChunks pieces) {
             this.pieces = pieces;
         }
     }
@@ -87,8 +87,8 @@ final class NettySink implements StreamSink, Outbox.Target {
     }
 
     @Override
-    public void writeFirst(Pieces pieces) {
-        long held = pieces.held() + 2L * Pieces.SIZE;
+    public void writeFirst(ResponseChunks pieces) {
+        long held = pieces.held() + 2L * ResponseChunks.SIZE;
         if (!shared.answers.take(held)) {
             log.warn("a reader at {} is cut off: too much is being read already", Peer.address(context.channel()));
             outbox.add(this, Outbox.CUT, 0);
@@ -158,7 +158,7 @@ final class NettySink implements StreamSink, Outbox.Target {
                 }
                 // What finds nothing is progress, too: the reader has nothing to take.
                 progress++;
-                if (source.ready != Pieces.NOTHING_YET) {
+                if (source.ready != ResponseChunks.NOTHING_YET) {
                     framing.write(context, source.ready);
                     wrote = true;
                 }

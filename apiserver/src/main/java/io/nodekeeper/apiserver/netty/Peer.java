@@ -2,7 +2,7 @@ package io.nodekeeper.apiserver.netty;
 
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslHandler;
-import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.request.User;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.nodekeeper.apiserver.netty;
 
 import io.netty.util.concurrent.EventExecutor;
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.StreamSink;
+import io.nodekeeper.apiserver.request.StreamSink;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

@@ -19,7 +19,7 @@ import io.netty.handler.codec.http.websocketx.WebSocketDecoderConfig;
 import io.netty.handler.codec.http.websocketx.WebSocketServerHandshaker;
 import io.netty.handler.codec.http.websocketx.WebSocketServerHandshaker13;
 import io.netty.util.ReferenceCountUtil;
-import io.nodekeeper.apiserver.ApiResponse;
+import io.nodekeeper.apiserver.request.ApiResponse;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

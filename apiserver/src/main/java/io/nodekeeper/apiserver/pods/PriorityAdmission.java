@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.pods;
 
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.fields.ObjectFields;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -72,7 +73,7 @@ public final class PriorityAdmission {
                         .orElseThrow(() -> PodRefusal.of(pod, "no PriorityClass with name " + name + " was found")));
         JsonObject priorityClass = found.orElse(JsonObject.EMPTY);
         long priority = priorityClass.number("value").orElse(0L);
-        String policy = Fields.text(priorityClass, "preemptionPolicy", PREEMPT).text("preemptionPolicy");
+        String policy = ObjectFields.text(priorityClass, "preemptionPolicy", PREEMPT).text("preemptionPolicy");
         check(pod, priority, policy);
         return pod.update("spec", given -> {
             JsonObject spec = found.isEmpty()
@@ -104,7 +105,7 @@ public final class PriorityAdmission {
 
     /** The spec of an update with the priority that it had, where it names none. */
     public static JsonObject kept(JsonObject spec, JsonObject old) {
-        JsonObject kept = spec.has("priority") ? spec : Fields.copied(spec, old, "priority");
-        return kept.has("preemptionPolicy") ? kept : Fields.copied(kept, old, "preemptionPolicy");
+        JsonObject kept = spec.has("priority") ? spec : ObjectFields.copied(spec, old, "priority");
+        return kept.has("preemptionPolicy") ? kept : ObjectFields.copied(kept, old, "preemptionPolicy");
     }
 }

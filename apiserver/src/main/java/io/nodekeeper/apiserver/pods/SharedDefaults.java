@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver.pods;
 
-import static io.nodekeeper.apiserver.pods.Fields.inside;
-import static io.nodekeeper.apiserver.pods.Fields.text;
-import static io.nodekeeper.apiserver.pods.Fields.value;
+import static io.nodekeeper.apiserver.fields.ObjectFields.inside;
+import static io.nodekeeper.apiserver.fields.ObjectFields.text;
+import static io.nodekeeper.apiserver.fields.ObjectFields.value;
 
 import io.nodekeeper.api.JsonObject;
 import io.nodekeeper.api.JsonString;

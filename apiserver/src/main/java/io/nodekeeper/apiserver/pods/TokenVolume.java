@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.pods;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.fields.ObjectFields;
 
 /** The volume by which containers get the token of their service account: facts of Kubernetes. */
 public final class TokenVolume {
@@ -46,8 +47,8 @@ public final class TokenVolume {
                 .put("readOnly", true)
                 .put("mountPath", MOUNT_PATH)
                 .build();
-        JsonObject mounted = Fields.each(spec, "containers", container -> mounted(container, mount));
-        mounted = Fields.each(mounted, "initContainers", container -> mounted(container, mount));
+        JsonObject mounted = ObjectFields.each(spec, "containers", container -> mounted(container, mount));
+        mounted = ObjectFields.each(mounted, "initContainers", container -> mounted(container, mount));
         if (!existing.isEmpty()) {
             return mounted;
         }
@@ -72,6 +73,6 @@ public final class TokenVolume {
     /** The spec with the service account that it names, in both fields; {@code default} if it names none. */
     public static JsonObject named(JsonObject spec) {
         return PodDefaults.serviceAccount(
-                Fields.text(PodDefaults.serviceAccount(spec), "serviceAccountName", "default"));
+                ObjectFields.text(PodDefaults.serviceAccount(spec), "serviceAccountName", "default"));
     }
 }

@@ -1,15 +1,16 @@
 package io.nodekeeper.apiserver.pods;
 
-import static io.nodekeeper.apiserver.pods.Fields.each;
-import static io.nodekeeper.apiserver.pods.Fields.inside;
-import static io.nodekeeper.apiserver.pods.Fields.number;
-import static io.nodekeeper.apiserver.pods.Fields.text;
-import static io.nodekeeper.apiserver.pods.Fields.value;
+import static io.nodekeeper.apiserver.fields.ObjectFields.each;
+import static io.nodekeeper.apiserver.fields.ObjectFields.inside;
+import static io.nodekeeper.apiserver.fields.ObjectFields.number;
+import static io.nodekeeper.apiserver.fields.ObjectFields.text;
+import static io.nodekeeper.apiserver.fields.ObjectFields.value;
 
 import io.nodekeeper.api.json.JsonBool;
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.apiserver.pods.validation.VolumeRules;
 import java.util.List;
 
 /** The defaults of volumes: facts of Kubernetes. */

@@ -2,7 +2,7 @@ package io.nodekeeper.apiserver.encryption;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.apiserver.StoredResources;
+import io.nodekeeper.apiserver.catalogue.StoredResources;
 import io.nodekeeper.store.encryption.ValueTransformer;
 import io.nodekeeper.time.Randoms;
 import java.nio.charset.StandardCharsets;

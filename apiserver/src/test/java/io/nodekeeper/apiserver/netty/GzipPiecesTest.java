@@ -2,7 +2,7 @@ package io.nodekeeper.apiserver.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.apiserver.Pieces;
+import io.nodekeeper.apiserver.request.ResponseChunks;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class GzipPiecesTest {
 
     /** Pieces of some parts each, of which every third has nothing yet. */
-    private static final class Source implements Pieces {
+    private static final class Source implements ResponseChunks {
         private final ByteArrayOutputStream all = new ByteArrayOutputStream();
         private final Random random;
         private final boolean compressible;
@@ -65,7 +65,7 @@ class GzipPiecesTest {
             for (List<byte[]> piece = pieces.next(); !piece.isEmpty(); piece = pieces.next()) {
                 int bytes = piece.stream().mapToInt(part -> part.length).sum();
                 // then each is about as large as a plain one at most, and what is held does not grow
-                assertThat(bytes).isLessThan(2 * Pieces.SIZE);
+                assertThat(bytes).isLessThan(2 * ResponseChunks.SIZE);
                 assertThat(pieces.held()).isEqualTo(7 + (256 << 10));
                 piece.forEach(packed::writeBytes);
             }

@@ -6,8 +6,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.Authenticator;
-import io.nodekeeper.apiserver.Pieces;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.request.ResponseChunks;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Randoms;
@@ -50,7 +50,7 @@ class SlowReaderTest {
             channel.pipeline().addLast("last", new ChannelInboundHandlerAdapter());
             ChannelHandlerContext context = channel.pipeline().context("last");
             NettySink sink = new NettySink(context, shared, Framing.BODY, () -> {});
-            sink.writeFirst(new Pieces() {
+            sink.writeFirst(new ResponseChunks() {
                 @Override
                 public List<byte[]> next() {
                     made++;
@@ -88,7 +88,7 @@ class SlowReaderTest {
         // then a piece at most is made ahead, and what it holds on to is accounted for
         assertThat(slow.made).isLessThanOrEqualTo(4);
         assertThat(slow.channel.isOpen()).isTrue();
-        assertThat(shared.answers.take((1 << 20) - 2L * Pieces.SIZE - HELD + 1)).isFalse();
+        assertThat(shared.answers.take((1 << 20) - 2L * ResponseChunks.SIZE - HELD + 1)).isFalse();
         // when a whole minute without progress is over: progress is looked at once a minute
         slow.pass(62);
         // then its connection ends and its memory is free again

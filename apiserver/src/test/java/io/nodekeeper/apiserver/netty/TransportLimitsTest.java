@@ -3,7 +3,7 @@ package io.nodekeeper.apiserver.netty;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.nodekeeper.apiserver.RequestOptions;
+import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -32,7 +32,7 @@ class TransportLimitsTest {
     @SuppressWarnings("NullAway.Init")
     private TransportServer server;
 
-    private TransportServer start(HttpClient.Version version, RequestOptions limits, long memory) throws Exception {
+    private TransportServer start(HttpClient.Version version, FlowControlOptions limits, long memory) throws Exception {
         server = new TransportServer(limits, version, Duration.ofSeconds(20), memory);
         return server;
     }
@@ -53,7 +53,7 @@ class TransportLimitsTest {
     @EnumSource(names = {"HTTP_1_1", "HTTP_2"})
     @Tag("W13")
     void aLargeListIsCompressedForThoseWhoAskAndASmallOneIsNot(HttpClient.Version version) throws Exception {
-        start(version, RequestOptions.DEFAULT, 64 << 20);
+        start(version, FlowControlOptions.DEFAULT, 64 << 20);
         server.node("n1", 0);
         assertThat(zipped("/api/v1/nodes").headers().firstValue("content-encoding"))
                 .isEmpty();
@@ -74,7 +74,7 @@ class TransportLimitsTest {
 
     @Test
     void everyAnswerHasItsDateItsAuditIdAndIsNotToBeKept() throws Exception {
-        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
+        start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         HttpResponse<String> answer = server.client()
                 .send(
                         server.request("/api/v1/nodes")
@@ -91,7 +91,7 @@ class TransportLimitsTest {
     @Test
     @Tag("W86")
     void readsBeyondTheLimitAreTurnedAwayOverTheWire() throws Exception {
-        start(HttpClient.Version.HTTP_2, new RequestOptions(10, 5, 5, 1, Duration.ofSeconds(60)), 64 << 20);
+        start(HttpClient.Version.HTTP_2, new FlowControlOptions(10, 5, 5, 1, Duration.ofSeconds(60)), 64 << 20);
         HttpRequest slow = server.request("/api/v1/nodes/n1?resourceVersion=999999")
                 .header("Authorization", "Bearer controller")
                 .build();
@@ -118,7 +118,7 @@ class TransportLimitsTest {
     @Test
     void bodiesUnderWayTakeNoMoreMemoryThanAllowed() throws Exception {
         // One user may hold a third of it.
-        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 900_000);
+        start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 900_000);
         List<SSLSocket> slow = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             SSLSocket socket = connect();
@@ -149,7 +149,7 @@ class TransportLimitsTest {
     @EnumSource(names = {"HTTP_1_1", "HTTP_2"})
     void aLargeBodyFromAUserWithoutTheRightIsNotKept(HttpClient.Version version) throws Exception {
         // Given a server that has room for bodies of 30 KB.
-        start(version, RequestOptions.DEFAULT, 90_000);
+        start(version, FlowControlOptions.DEFAULT, 90_000);
         try (HttpClient nodes = HttpClient.newBuilder()
                 .sslContext(TestCertificates.context(TestCertificates.empty(), TestCertificates.SERVER.get()))
                 .version(version)
@@ -177,7 +177,7 @@ class TransportLimitsTest {
 
     @Test
     void answersThatNobodyReadsTakeNoMoreMemoryThanAllowed() throws Exception {
-        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 20 << 20);
+        start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 20 << 20);
         for (int i = 0; i < 80; i++) {
             server.node("n" + i, 200_000);
         }
@@ -220,7 +220,7 @@ class TransportLimitsTest {
 
     @Test
     void oldTlsIsRefusedAndCounted() throws Exception {
-        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
+        start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         try (SSLSocket socket = connect()) {
             socket.setEnabledProtocols(new String[] {"TLSv1.2"});
             socket.startHandshake();
@@ -246,7 +246,7 @@ class TransportLimitsTest {
 
     @Test
     void howLongAClientsCertificateIsGoodForIsCountedOnceAConnection() throws Exception {
-        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
+        start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         for (int i = 0; i < 3; i++) {
             assertThat(server.get("/healthz").body()).isEqualTo("ok");
         }
@@ -265,7 +265,7 @@ class TransportLimitsTest {
 
     @Test
     void aNewCertificateIsShownFromTheNextConnectionOn() throws Exception {
-        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
+        start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         assertThat(server.get("/healthz").body()).isEqualTo("ok");
         server.https.renew(TestCertificates.identity(TestCertificates.CLIENT.get(), TestCertificates.CLIENT.get()));
         // Who is connected stays, who comes anew sees the other certificate, which this client does not trust.
@@ -278,7 +278,7 @@ class TransportLimitsTest {
     @Test
     @Tag("W88")
     void whoAsksWhileTheServerClosesIsSentElsewhere() throws Exception {
-        start(HttpClient.Version.HTTP_1_1, RequestOptions.DEFAULT, 64 << 20);
+        start(HttpClient.Version.HTTP_1_1, FlowControlOptions.DEFAULT, 64 << 20);
         SSLSocket idle = connect();
         idle.startHandshake();
         SSLSocket slow = connect();

@@ -1,10 +1,10 @@
 package io.nodekeeper.apiserver.netty;
 
 import io.nodekeeper.apiserver.ApiServer;
-import io.nodekeeper.apiserver.Authenticator;
-import io.nodekeeper.apiserver.DefaultTolerations;
-import io.nodekeeper.apiserver.RequestOptions;
-import io.nodekeeper.apiserver.User;
+import io.nodekeeper.apiserver.admission.DefaultTolerations;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
+import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Randoms;
@@ -33,7 +33,7 @@ final class TransportServer implements AutoCloseable {
     final SSLContext admin;
     private final HttpClient client;
 
-    TransportServer(RequestOptions limits, HttpClient.Version version, Duration drain, long memory) throws Exception {
+    TransportServer(FlowControlOptions limits, HttpClient.Version version, Duration drain, long memory) throws Exception {
         KeyStore server = TestCertificates.SERVER.get();
         KeyStore client = TestCertificates.CLIENT.get();
         admin = TestCertificates.context(client, server);
@@ -58,7 +58,7 @@ final class TransportServer implements AutoCloseable {
     }
 
     TransportServer(HttpClient.Version version) throws Exception {
-        this(RequestOptions.DEFAULT, version, Duration.ofSeconds(20), 64 << 20);
+        this(FlowControlOptions.DEFAULT, version, Duration.ofSeconds(20), 64 << 20);
     }
 
     /** Another client, with connections of its own. */

@@ -1,0 +1,116 @@
+package io.nodekeeper.apiserver.actions;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.catalogue.ClusterResources;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.pods.PodConditions;
+import io.nodekeeper.apiserver.registry.ObjectMetaRules;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.storage.Codec;
+import io.nodekeeper.apiserver.writes.OptimisticRetry;
+import io.nodekeeper.apiserver.writes.RequestBodies;
+import io.nodekeeper.apiserver.writes.WriteHandler;
+import io.nodekeeper.apiserver.writes.WriteRequest;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Binds pods to nodes, as schedulers ask for it. Thread-safe. */
+public final class PodBinding implements Action {
+    private static final ResourceType BINDING = new ResourceType("", "v1", "pods/binding", "Binding", true);
+
+    private final OptimisticRetry attempts;
+    private final Clock clock;
+    private final WriteHandler mutations;
+
+    public PodBinding(Store store, Clock clock, WriteHandler mutations) {
+        this.attempts = new OptimisticRetry(store);
+        this.clock = clock;
+        this.mutations = mutations;
+    }
+
+    @Override
+    public CompletableFuture<ApiResponse> on(
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
+        JsonObject body = RequestBodies.object(request);
+        RequestBodies.check(ClusterResources.BINDINGS, body, 400);
+        JsonObject binding = Codec.normalize(body, ClusterResources.BINDINGS.schema());
+        ObjectMetaRules.checkPlace(binding, target.namespace(), target.name());
+        String name = target.name().isEmpty() ? binding.object("metadata").text("name") : target.name();
+        check(name, binding);
+        RequestTarget pod = RequestTarget.of(Resources.PODS.type(), target.namespace(), name, "binding");
+        WriteRequest order = mutations.order(user, Resources.PODS, pod, WriteHandler.dryRun(request));
+        return attempts.run(order, (entry, old) -> {
+                    JsonObject bound = bound(old, binding);
+                    order.admission().accept(old, bound);
+                    return order.dryRun()
+                            ? CompletableFuture.completedFuture(new OptimisticRetry.Result(201, bound, false))
+                            : attempts.replace(order, entry, bound);
+                })
+                .thenApply(result -> Action.done());
+    }
+
+    private static void check(String name, JsonObject binding) {
+        JsonObject target = binding.object("target");
+        if (name.isEmpty() || target.text("name").isEmpty()) {
+            throw ApiException.invalid(
+                    BINDING, name, List.of(FieldError.required(name.isEmpty() ? "metadata.name" : "target.name", "")));
+        }
+        if (!target.text("kind").isEmpty() && !target.text("kind").equals("Node")) {
+            throw ApiException.invalid(
+                    BINDING,
+                    name,
+                    List.of(FieldError.notSupported(
+                            "target.kind", "\"" + target.text("kind") + "\"", "\"Node\", \"<empty>\"")));
+        }
+    }
+
+    private JsonObject bound(JsonObject pod, JsonObject binding) {
+        JsonObject metadata = pod.object("metadata");
+        String name = metadata.text("name");
+        String uid = binding.object("metadata").text("uid");
+        String node = pod.object("spec").text("nodeName");
+        Optional<String> fault = Optional.empty();
+        if (!uid.isEmpty() && !uid.equals(metadata.text("uid"))) {
+            fault = Optional.of("Precondition failed: UID in precondition: " + uid + ", UID in object meta: "
+                    + metadata.text("uid"));
+        } else if (metadata.has("deletionTimestamp")) {
+            fault = Optional.of("pod " + name + " is being deleted, cannot be assigned to a host");
+        } else if (!node.isEmpty()) {
+            fault = Optional.of("pod " + name + " is already assigned to node \"" + node + "\"");
+        }
+        fault.ifPresent(why -> {
+            throw ApiException.conflict(BINDING, name, why);
+        });
+        JsonObject scheduled = JsonObject.builder()
+                .put("type", "PodScheduled")
+                .put("status", "True")
+                .put("lastTransitionTime", KubeTime.format(clock.wallTime()))
+                .build();
+        JsonObject annotations = binding.object("metadata").object("annotations");
+        JsonObject annotated = annotations.isEmpty()
+                ? pod
+                : pod.update(
+                        "metadata",
+                        old -> old.update("annotations", known -> {
+                            JsonObject.Builder all = known.toBuilder();
+                            annotations.fields().forEach(all::put);
+                            return all.build();
+                        }));
+        return PodConditions.withCondition(
+                annotated.update(
+                        "spec",
+                        spec -> spec.with("nodeName", binding.object("target").text("name"))),
+                scheduled);
+    }
+}

@@ -1,0 +1,192 @@
+package io.nodekeeper.apiserver.actions;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.schema.Schema;
+import io.nodekeeper.api.selector.LabelSelectors;
+import io.nodekeeper.apiserver.catalogue.ClusterResources;
+import io.nodekeeper.apiserver.pods.PodConditions;
+import io.nodekeeper.apiserver.registry.ObjectMetaRules;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.schema.KindSchemas;
+import io.nodekeeper.apiserver.writes.DeleteOptions;
+import io.nodekeeper.apiserver.writes.OptimisticRetry;
+import io.nodekeeper.apiserver.writes.RequestBodies;
+import io.nodekeeper.apiserver.writes.WriteHandler;
+import io.nodekeeper.apiserver.writes.WriteRequest;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Evicts pods: deletes them unless a PodDisruptionBudget forbids it. An eviction that a budget allows is first taken from
+ * it, so that many at once do not take more than there is. Thread-safe.
+ */
+public final class PodEviction implements Action {
+    /** Budgets that are looked at together. */
+    private static final int PAGE = 32;
+
+    private static final Schema SCHEMA = KindSchemas.of("policy/v1", "Eviction");
+    private static final List<String> VERSIONS = List.of("", "policy/v1", "policy/v1beta1");
+    private static final String REFUSED = "Cannot evict pod as it would violate the pod's disruption budget.";
+    /** How long a client waits for a budget that is not computed yet, in seconds (Kubernetes). */
+    private static final long RETRY_SECONDS = 10;
+
+    private final Store store;
+    private final OptimisticRetry attempts;
+    private final Clock clock;
+    private final WriteHandler mutations;
+
+    public PodEviction(Store store, Clock clock, WriteHandler mutations) {
+        this.store = store;
+        this.attempts = new OptimisticRetry(store);
+        this.clock = clock;
+        this.mutations = mutations;
+    }
+
+    @Override
+    public CompletableFuture<ApiResponse> on(
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
+        JsonObject body = RequestBodies.object(request);
+        check(body);
+        ObjectMetaRules.checkPlace(body, target.namespace(), target.name());
+        DeleteOptions options = DeleteOptions.of(body.object("deleteOptions"), request);
+        WriteRequest order = mutations.order(user, resource, target, options.dryRun());
+        return store.read(order.key())
+                .thenCompose(found -> {
+                    JsonObject pod = resource.codec()
+                            .decode(found.orElseThrow(() -> ApiException.notFound(resource.type(), target.name())));
+                    // Before the budget gives anything: what is refused must not cost it.
+                    order.admission().accept(pod, pod);
+                    return allowed(pod, order);
+                })
+                .thenCompose(allowed -> mutations.delete(order, options))
+                .thenApply(result -> Action.done());
+    }
+
+    private static void check(JsonObject body) {
+        String kind = body.text("kind");
+        Optional<String> fault = SCHEMA.mismatch(body);
+        if (!kind.isEmpty() && !kind.equals("Eviction")) {
+            fault = Optional.of("the object provided is a " + kind);
+        } else if (!VERSIONS.contains(body.text("apiVersion"))) {
+            fault = Optional.of("the API version in the data (" + body.text("apiVersion")
+                    + ") is neither policy/v1 nor policy/v1beta1");
+        }
+        fault.ifPresent(why -> {
+            throw ApiException.badRequest("the body cannot be handled as an Eviction: " + why);
+        });
+    }
+
+    /** Completes once the pod's budget, if it has one, has given the eviction. */
+    private CompletableFuture<?> allowed(JsonObject pod, WriteRequest order) {
+        String phase = pod.object("status").text("phase");
+        boolean over = phase.equals("Succeeded") || phase.equals("Failed") || phase.equals("Pending");
+        if (over || pod.object("metadata").has("deletionTimestamp")) {
+            return CompletableFuture.completedFuture(pod);
+        }
+        Map<String, String> labels = pod.object("metadata").object("labels").texts();
+        Resource kind = ClusterResources.POD_DISRUPTION_BUDGETS;
+        List<JsonObject> budgets = budgets(kind, order.target().namespace(), labels);
+        if (budgets.isEmpty()) {
+            return CompletableFuture.completedFuture(pod);
+        }
+        if (budgets.size() > 1) {
+            throw new ApiException(
+                    500,
+                    "InternalError",
+                    "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+        }
+        String name = budgets.getFirst().object("metadata").text("name");
+        RequestTarget target =
+                RequestTarget.of(kind.type(), order.target().namespace(), name, "status");
+        WriteRequest taking = new WriteRequest(kind, target, order.dryRun(), (old, next) -> {});
+        return attempts.run(taking, (entry, budget) -> {
+            JsonObject taken = taken(budget, pod);
+            return order.dryRun() || taken.equals(budget)
+                    ? CompletableFuture.completedFuture(new OptimisticRetry.Result(200, taken, false))
+                    : attempts.replace(taking, entry, taken);
+        });
+    }
+
+    /** The budget after this eviction; refuses one that there is none for. */
+    private JsonObject taken(JsonObject budget, JsonObject pod) {
+        String name = budget.object("metadata").text("name");
+        JsonObject status = budget.object("status");
+        long healthy = status.number("currentHealthy").orElse(0L);
+        long desired = status.number("desiredHealthy").orElse(0L);
+        if (!PodConditions.isReady(pod.object("status")) && mayEvictUnready(budget, healthy, desired)) {
+            // It is not among those that the budget counts.
+            return budget;
+        }
+        if (status.number("observedGeneration").orElse(0L)
+                < budget.object("metadata").number("generation").orElse(0L)) {
+            throw refused("The disruption budget " + name + " is still being processed by the server.", RETRY_SECONDS);
+        }
+        long left = status.number("disruptionsAllowed").orElse(0L);
+        if (left <= 0) {
+            throw refused(
+                    "The disruption budget " + name + " needs " + desired + " healthy pods and has " + healthy
+                            + " currently",
+                    0);
+        }
+        return budget.with(
+                "status",
+                status.with("disruptionsAllowed", JsonNumber.of(left - 1))
+                        .update(
+                                "disruptedPods",
+                                pods -> pods.with(
+                                        pod.object("metadata").text("name"), KubeTime.format(clock.wallTime()))));
+    }
+
+    /** The budgets that a pod with {@code labels} counts for; not more than two, as there may be only one. */
+    private List<JsonObject> budgets(Resource kind, String namespace, Map<String, String> labels) {
+        List<JsonObject> budgets = new ArrayList<>();
+        String after = "";
+        List<Entry> page;
+        do {
+            page = store.list(kind.prefix(namespace), after, PAGE, 0).entries();
+            for (Entry entry : page) {
+                after = entry.key();
+                JsonObject budget = kind.codec().decode(entry);
+                if (budget.object("spec").has("selector")
+                        && LabelSelectors.matches(budget.object("spec").object("selector"), labels)) {
+                    budgets.add(budget);
+                }
+                if (budgets.size() > 1) {
+                    return budgets;
+                }
+            }
+        } while (page.size() == PAGE);
+        return budgets;
+    }
+
+    private static boolean mayEvictUnready(JsonObject budget, long healthy, long desired) {
+        return budget.object("spec").text("unhealthyPodEvictionPolicy").equals("AlwaysAllow")
+                || (healthy >= desired && desired > 0);
+    }
+
+    private static ApiException refused(String why, long retrySeconds) {
+        JsonObject cause = JsonObject.builder()
+                .put("reason", "DisruptionBudget")
+                .put("message", why)
+                .build();
+        JsonObject.Builder details = JsonObject.builder().put("causes", JsonArray.of(cause));
+        if (retrySeconds > 0) {
+            details.put("retryAfterSeconds", retrySeconds);
+        }
+        return new ApiException(429, "TooManyRequests", REFUSED, details.build());
+    }
+}

@@ -1,0 +1,249 @@
+package io.nodekeeper.apiserver.admission;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.authorization.node.NodeGraph;
+import io.nodekeeper.apiserver.authorization.node.NodeIdentity;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Keeps a node's credential to the node's own affairs (Kubernetes' admission plugin of this name): a node writes its own
+ * Node, status, lease and CSINode, not its taints, and only those labels that nobody else relies on; of pods those that run
+ * on it. Immutable.
+ */
+public final class NodeRestriction {
+    private static final Set<String> FREE_LABELS = Set.of(
+            "kubernetes.io/hostname",
+            "kubernetes.io/os",
+            "kubernetes.io/arch",
+            "beta.kubernetes.io/os",
+            "beta.kubernetes.io/arch",
+            "node.kubernetes.io/instance-type",
+            "beta.kubernetes.io/instance-type",
+            "topology.kubernetes.io/region",
+            "topology.kubernetes.io/zone",
+            "failure-domain.beta.kubernetes.io/region",
+            "failure-domain.beta.kubernetes.io/zone");
+    private static final List<String> FREE_PREFIXES = List.of("kubelet.kubernetes.io/", "node.kubernetes.io/");
+
+    /**
+     * Refuses what a node may not write; {@code old} is empty for a creation and the same as {@code next} for a deletion.
+     */
+    public void check(User user, Resource resource, RequestTarget target, JsonObject old, JsonObject next) {
+        String name = target.name().isEmpty() ? next.object("metadata").text("name") : target.name();
+        if (NodeIdentity.isNameless(user.name(), user.groups())) {
+            throw forbidden(
+                    resource.type().qualifiedName(),
+                    name,
+                    "could not determine node from user \"" + user.name() + "\"");
+        }
+        String self = NodeIdentity.node(user.name(), user.groups());
+        if (self.isEmpty()) {
+            return;
+        }
+        switch (resource.type().qualifiedName()) {
+            case "nodes" -> checkNode(self, name, old, next);
+            case "leases.coordination.k8s.io" -> {
+                if (!target.namespace().equals(Lease.NODE_NAMESPACE) || !name.equals(self)) {
+                    throw forbidden(
+                            "leases.coordination.k8s.io",
+                            name,
+                            "can only access node lease with the same name as the requesting node");
+                }
+            }
+            case "csinodes.storage.k8s.io" -> {
+                if (!name.equals(self)) {
+                    throw forbidden(
+                            "csinodes.storage.k8s.io",
+                            name,
+                            "can only access CSINode with the same name as the requesting node");
+                }
+            }
+            case "pods" -> checkPod(self, name, target.subresource(), old, next);
+            default -> {}
+        }
+    }
+
+    /** Refuses a token that is not for a pod on this node; {@code pod} is the one that it is to be bound to, if there. */
+    public void checkToken(User user, String account, JsonObject boundTo, Optional<JsonObject> pod) {
+        String self = NodeIdentity.node(user.name(), user.groups());
+        if (self.isEmpty()) {
+            return;
+        }
+        String uid = boundTo.text("uid");
+        if (!boundTo.text("kind").equals("Pod") || boundTo.text("name").isEmpty()) {
+            throw forbidden("serviceaccounts", account, "node requested token not bound to a pod");
+        }
+        if (uid.isEmpty()) {
+            throw forbidden("serviceaccounts", account, "node requested token with a pod binding without a uid");
+        }
+        if (pod.isPresent() && !isOn(self, pod.get())) {
+            throw forbidden(
+                    "serviceaccounts", account, "node requested token bound to a pod scheduled on a different node");
+        }
+    }
+
+    private static boolean isOn(String node, JsonObject pod) {
+        return pod.object("spec").text("nodeName").equals(node);
+    }
+
+    private static void checkNode(String self, String name, JsonObject old, JsonObject next) {
+        if (!name.equals(self)) {
+            throw forbidden("nodes", name, "node \"" + self + "\" is not allowed to modify node \"" + name + "\"");
+        }
+        Set<String> labels = changedLabels(old, next);
+        labels.removeIf(NodeRestriction::isFree);
+        if (!labels.isEmpty()) {
+            String what = old.isEmpty()
+                    ? "is not allowed to set the following labels: "
+                    : "is not allowed to modify labels: ";
+            throw forbidden(
+                    "nodes", name, (old.isEmpty() ? "node \"" + self + "\" " : "") + what + String.join(", ", labels));
+        }
+        if (!old.isEmpty()
+                && !old.object("spec")
+                        .array("taints")
+                        .equals(next.object("spec").array("taints"))) {
+            throw forbidden("nodes", name, "node \"" + self + "\" is not allowed to modify taints");
+        }
+        // A node that some other object owns is deleted with it, and registers anew with taints of its choice.
+        if (!old.isEmpty() && !owners(old).equals(owners(next))) {
+            throw forbidden("nodes", name, "node \"" + self + "\" is not allowed to modify ownerReferences");
+        }
+    }
+
+    private static JsonArray claims(JsonObject pod) {
+        return pod.object("status").array("resourceClaimStatuses");
+    }
+
+    private static JsonArray owners(JsonObject object) {
+        return object.object("metadata").array("ownerReferences");
+    }
+
+    private static void checkPod(String self, String name, String subresource, JsonObject old, JsonObject next) {
+        String node = "node \"" + self + "\" ";
+        if (old.isEmpty()) {
+            checkMirror(self, name, next);
+        } else if (subresource.equals("eviction")) {
+            if (!isOn(self, old)) {
+                throw forbidden("pods", name, node + "can only evict pods with spec.nodeName set to itself");
+            }
+        } else if (subresource.equals("status")) {
+            if (!isOn(self, old)) {
+                throw forbidden(
+                        "pods", name, node + "can only update pod status for pods with spec.nodeName set to itself");
+            }
+            if (!changedLabels(old, next).isEmpty()) {
+                throw forbidden("pods", name, node + "cannot update labels through pod status");
+            }
+            if (!claims(old).equals(claims(next))) {
+                throw forbidden("pods", name, node + "cannot update resource claim statuses");
+            }
+        } else if (!old.equals(next)) {
+            throw forbidden(
+                    "pods",
+                    name,
+                    "unexpected operation \"UPDATE\", " + node + "can only create and delete mirror pods");
+        } else if (!isOn(self, old)) {
+            throw forbidden("pods", name, node + "can only delete pods with spec.nodeName set to itself");
+        }
+    }
+
+    /** A node tells of the pods that it runs by itself; they must not give it anything that belongs to others. */
+    private static void checkMirror(String self, String name, JsonObject pod) {
+        String node = "node \"" + self + "\" ";
+        if (!pod.object("metadata").object("annotations").has(NodeGraph.CONFIG_MIRROR)) {
+            throw forbidden(
+                    "pods",
+                    name,
+                    "pod does not have \"" + NodeGraph.CONFIG_MIRROR + "\" annotation, " + node
+                            + "can only create mirror pods");
+        }
+        if (!isOn(self, pod)) {
+            throw forbidden("pods", name, node + "can only create pods with spec.nodeName set to itself");
+        }
+        checkOwner(self, name, owners(pod).objects().toList());
+        JsonObject spec = pod.object("spec");
+        if (!spec.text("serviceAccountName").isEmpty()) {
+            throw forbidden("pods", name, node + "can not create pods that reference a service account");
+        }
+        if (!NodeGraph.secrets(spec).isEmpty()) {
+            throw forbidden("pods", name, node + "can not create pods that reference secrets");
+        }
+        if (!NodeGraph.configMaps(spec).isEmpty()) {
+            throw forbidden("pods", name, node + "can not create pods that reference configmaps");
+        }
+        for (String kind : NodeGraph.references(spec)) {
+            throw forbidden("pods", name, node + "can not create pods that reference " + kind);
+        }
+    }
+
+    /** Whoever controls a pod is asked for its replacement, and what owns it takes it along. */
+    private static void checkOwner(String self, String name, List<JsonObject> owners) {
+        String node = "node \"" + self + "\" ";
+        if (owners.size() > 1) {
+            throw forbidden("pods", name, node + "can only create pods with a single owner reference set to itself");
+        }
+        JsonObject owner = owners.isEmpty() ? JsonObject.EMPTY : owners.getFirst();
+        if (!owner.text("apiVersion").equals("v1")
+                || !owner.text("kind").equals("Node")
+                || !owner.text("name").equals(self)) {
+            throw forbidden("pods", name, node + "can only create pods with an owner reference set to itself");
+        }
+        if (!owner.bool("controller")) {
+            throw forbidden(
+                    "pods", name, node + "can only create pods with a controller owner reference set to itself");
+        }
+        if (owner.bool("blockOwnerDeletion")) {
+            throw forbidden("pods", name, node + "must not set blockOwnerDeletion on an owner reference");
+        }
+    }
+
+    private static Set<String> changedLabels(JsonObject old, JsonObject next) {
+        var before = old.object("metadata").object("labels").texts();
+        var after = next.object("metadata").object("labels").texts();
+        Set<String> changed = new TreeSet<>();
+        after.forEach((key, value) -> {
+            if (!value.equals(before.get(key))) {
+                changed.add(key);
+            }
+        });
+        before.keySet().stream().filter(key -> !after.containsKey(key)).forEach(changed::add);
+        return changed;
+    }
+
+    private static boolean isFree(String key) {
+        int slash = key.indexOf('/');
+        String prefix = slash < 0 ? "" : key.substring(0, slash);
+        if (prefix.equals("node-restriction.kubernetes.io") || prefix.endsWith(".node-restriction.kubernetes.io")) {
+            return false;
+        }
+        boolean reserved = prefix.equals("kubernetes.io")
+                || prefix.endsWith(".kubernetes.io")
+                || prefix.equals("k8s.io")
+                || prefix.endsWith(".k8s.io");
+        return !reserved || FREE_LABELS.contains(key) || FREE_PREFIXES.stream().anyMatch(key::startsWith);
+    }
+
+    /** {@code resource} with its group after a dot. */
+    private static ApiException forbidden(String resource, String name, String why) {
+        int dot = resource.indexOf('.');
+        return new ApiException(
+                403,
+                "Forbidden",
+                resource + " \"" + name + "\" is forbidden: " + why,
+                JsonObject.builder()
+                        .put("name", name)
+                        .putUnlessEmpty("group", dot < 0 ? "" : resource.substring(dot + 1))
+                        .put("kind", dot < 0 ? resource : resource.substring(0, dot))
+                        .build());
+    }
+}

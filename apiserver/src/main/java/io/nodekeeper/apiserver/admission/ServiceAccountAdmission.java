@@ -1,0 +1,61 @@
+package io.nodekeeper.apiserver.admission;
+
+import io.nodekeeper.api.json.JsonBool;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.apiserver.authorization.node.NodeGraph;
+import io.nodekeeper.apiserver.catalogue.ClusterResources;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.pods.TokenVolume;
+import io.nodekeeper.apiserver.registry.ObjectMetaRules;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.store.Store;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/**
+ * Gives each new pod a service account, and what the account has for its pods: the secrets for images, and a volume with a
+ * token. Kubernetes' admission plugin ServiceAccount, except that an account which does not exist is no reason to refuse the
+ * pod (decision 40). Thread-safe if the random numbers are.
+ */
+public final class ServiceAccountAdmission {
+    private final Store store;
+    private final RandomGenerator random;
+    private final boolean tokens;
+
+    /** {@code tokens}: whether the server makes tokens; without them a pod would wait for its volume for ever. */
+    public ServiceAccountAdmission(Store store, RandomGenerator random, boolean tokens) {
+        this.store = store;
+        this.random = random;
+        this.tokens = tokens;
+    }
+
+    /** The object as it is to be created, whatever it is. */
+    public JsonObject admit(Resource resource, RequestTarget target, JsonObject object) {
+        boolean mirror = object.object("metadata").object("annotations").has(NodeGraph.CONFIG_MIRROR);
+        if (!resource.equals(Resources.PODS) || !target.subresource().isEmpty() || mirror) {
+            return object;
+        }
+        return object.update("spec", given -> {
+            JsonObject spec = TokenVolume.named(given);
+            return store.get(ClusterResources.SERVICE_ACCOUNTS.key(target.namespace(), spec.text("serviceAccountName")))
+                    .map(ClusterResources.SERVICE_ACCOUNTS.codec()::decode)
+                    .map(account -> with(spec, account))
+                    .orElse(spec);
+        });
+    }
+
+    private JsonObject with(JsonObject spec, JsonObject account) {
+        JsonObject pulling = spec.array("imagePullSecrets").isEmpty()
+                        && !account.array("imagePullSecrets").isEmpty()
+                ? spec.with("imagePullSecrets", account.array("imagePullSecrets"))
+                : spec;
+        Optional<JsonValue> mounts =
+                spec.get("automountServiceAccountToken").or(() -> account.get("automountServiceAccountToken"));
+        boolean wanted = mounts.filter(JsonBool.FALSE::equals).isEmpty();
+        return tokens && wanted && !TokenVolume.isReplaced(spec)
+                ? TokenVolume.with(pulling, TokenVolume.PREFIX + ObjectMetaRules.suffix(random))
+                : pulling;
+    }
+}

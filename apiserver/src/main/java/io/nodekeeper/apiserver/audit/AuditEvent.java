@@ -1,0 +1,115 @@
+package io.nodekeeper.apiserver.audit;
+
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.authorization.rbac.Decision;
+import io.nodekeeper.apiserver.catalogue.RequestInfo;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One line of the audit log: who did what to which object, and what came of it; never what was sent or answered. Immutable;
+ * it becomes JSON where it is written, not where the request is answered.
+ */
+public record AuditEvent(
+        String stage,
+        String auditId,
+        ApiRequest request,
+        RequestInfo info,
+        Instant received,
+        Instant now,
+        Optional<User> user,
+        Optional<User> impersonated,
+        Optional<Decision> decision,
+        ApiResponse response) {
+    public static final String STARTED = "ResponseStarted";
+    public static final String COMPLETE = "ResponseComplete";
+
+    /** Bytes that it holds on to, about: a list in pieces is not read. */
+    long bytes() {
+        long text = request.uri().length()
+                + request.headers().values().stream().mapToLong(String::length).sum();
+        return 1_024
+                + text
+                + request.body().length
+                + (response instanceof ApiResponse.Full full ? full.body().length : 0);
+    }
+
+    /** The event in Kubernetes' form, audit.k8s.io/v1. */
+    JsonObject json() {
+        JsonObject.Builder event = JsonObject.builder()
+                .put("kind", "Event")
+                .put("apiVersion", "audit.k8s.io/v1")
+                .put("level", "Metadata")
+                .put("auditID", auditId)
+                .put("stage", stage)
+                .put("requestURI", request.uri())
+                .put("verb", info.verb())
+                .put("user", user.map(User::toUserInfo).orElse(JsonObject.EMPTY));
+        impersonated.ifPresent(whom -> event.put("impersonatedUser", whom.toUserInfo()));
+        if (!request.source().isEmpty()) {
+            event.put("sourceIPs", JsonArray.ofStrings(List.of(request.source())));
+        }
+        event.putUnlessEmpty("userAgent", request.header("user-agent"));
+        info.resource().ifPresent(target -> event.put("objectRef", objectRef(target)));
+        event.put("responseStatus", responseStatus())
+                .put("requestReceivedTimestamp", KubeTime.formatMicro(received))
+                .put("stageTimestamp", KubeTime.formatMicro(now));
+        decision.ifPresent(made -> event.put(
+                "annotations",
+                JsonObject.builder()
+                        .put("authorization.k8s.io/decision", made.allowed() ? "allow" : "forbid")
+                        .put("authorization.k8s.io/reason", made.reason())
+                        .build()));
+        return event.build();
+    }
+
+    private JsonObject objectRef(RequestTarget target) {
+        return JsonObject.builder()
+                .put("resource", target.plural())
+                .putUnlessEmpty("namespace", target.namespace())
+                .putUnlessEmpty("name", target.name().isEmpty() ? createdName() : target.name())
+                .putUnlessEmpty("apiGroup", target.group())
+                .put("apiVersion", target.version())
+                .putUnlessEmpty("subresource", target.subresource())
+                .build();
+    }
+
+    /** The name of what was created: the request may have left it to the server. */
+    private String createdName() {
+        return response.status() == 201 ? body().object("metadata").text("name") : "";
+    }
+
+    private JsonObject responseStatus() {
+        JsonObject.Builder status = JsonObject.builder().put("metadata", JsonObject.EMPTY);
+        if (response.status() >= 400) {
+            JsonObject body = body();
+            status.put("status", "Failure").putUnlessEmpty("reason", body.text("reason"));
+            // These quote what was sent, which may be a secret.
+            if (response.status() != 400 && response.status() != 422) {
+                status.putUnlessEmpty("message", body.text("message"));
+            }
+        }
+        return status.put("code", response.status()).build();
+    }
+
+    private JsonObject body() {
+        if (!(response instanceof ApiResponse.Full full)) {
+            return JsonObject.EMPTY;
+        }
+        try {
+            return Json.parseObject(full.body());
+        } catch (JsonException e) {
+            // Some refusals are plain text.
+            return JsonObject.EMPTY;
+        }
+    }
+}

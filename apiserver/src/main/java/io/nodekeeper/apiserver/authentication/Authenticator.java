@@ -1,0 +1,102 @@
+package io.nodekeeper.apiserver.authentication;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.apiserver.reads.ReadHandler;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.User;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Finds out who makes a request: by client certificate, else by bearer token, else nobody in particular. A token that is
+ * not known is refused everywhere, even where nobody in particular may go. Immutable.
+ */
+public final class Authenticator {
+    private final Map<TokenHash, User> users = new HashMap<>();
+    private final Optional<ServiceAccountTokens> serviceAccountTokens;
+
+    /** Knows the users of {@code tokens}, by token. */
+    public Authenticator(Map<String, User> tokens) {
+        this(tokens, Optional.empty());
+    }
+
+    /** Knows the users of {@code tokens}, by token, and service accounts by the tokens that the server makes for them. */
+    public Authenticator(Map<String, User> tokens, ServiceAccountTokens serviceAccountTokens) {
+        this(tokens, Optional.of(serviceAccountTokens));
+    }
+
+    private Authenticator(Map<String, User> tokens, Optional<ServiceAccountTokens> serviceAccountTokens) {
+        tokens.forEach((token, user) -> users.put(TokenHash.of(token), user));
+        this.serviceAccountTokens = serviceAccountTokens;
+    }
+
+    /**
+     * Reads Kubernetes' static token file: one {@code token,user,uid[,"group1,group2"]} a line.
+     *
+     * @throws IllegalArgumentException that names every faulty line
+     */
+    public static Map<String, User> readTokens(List<String> lines) {
+        Map<String, User> tokens = new LinkedHashMap<>();
+        List<String> faults = new ArrayList<>();
+        for (int i = 0; i < lines.size(); i++) {
+            String line = lines.get(i).strip();
+            if (line.isEmpty() || line.startsWith("#")) {
+                continue;
+            }
+            String[] parts = line.split(",", 4);
+            if (parts.length < 3 || parts[0].isBlank() || parts[1].isBlank()) {
+                faults.add("line " + (i + 1) + ": expected token,user,uid[,\"group1,group2\"]");
+                continue;
+            }
+            List<String> groups = parts.length < 4
+                    ? List.of()
+                    : List.of(parts[3].replace("\"", "").split(",")).stream()
+                            .map(String::strip)
+                            .filter(group -> !group.isEmpty())
+                            .toList();
+            tokens.put(parts[0].strip(), User.authenticated(parts[1].strip(), parts[2].strip(), groups, Map.of()));
+        }
+        if (!faults.isEmpty()) {
+            throw new IllegalArgumentException(String.join("; ", faults));
+        }
+        return tokens;
+    }
+
+    /** The tokens of service accounts, if the server has any. */
+    public Optional<ServiceAccountTokens> serviceAccountTokens() {
+        return serviceAccountTokens;
+    }
+
+    /** Who makes {@code request}; {@code accounts} knows the service accounts of {@link #serviceAccountTokens}. */
+    public User authenticate(ApiRequest request, Optional<ServiceAccounts> accounts) {
+        if (request.certificate().isPresent()) {
+            return request.certificate().get();
+        }
+        String header = request.header("authorization");
+        if (header.isEmpty()) {
+            return User.ANONYMOUS;
+        }
+        if (header.regionMatches(true, 0, "Bearer ", 0, 7)) {
+            Optional<ServiceAccounts.Known> known = token(header.substring(7).strip(), List.of(), accounts);
+            if (known.isPresent()) {
+                return known.get().user();
+            }
+        }
+        throw new ApiException(401, "Unauthorized", "Unauthorized");
+    }
+
+    /** Whose token this is, if it is good for one of {@code audiences}, or here if that is empty. */
+    public Optional<ServiceAccounts.Known> token(String token, List<String> audiences, Optional<ServiceAccounts> accounts) {
+        TokenHash hash = TokenHash.of(token);
+        User user = users.get(hash);
+        if (user != null) {
+            // A token out of a file is for this server, whatever it calls itself.
+            return Optional.of(new ServiceAccounts.Known(user, audiences));
+        }
+        return accounts.flatMap(known -> known.authenticate(hash, token, audiences));
+    }
+}

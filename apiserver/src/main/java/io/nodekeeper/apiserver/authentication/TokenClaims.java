@@ -1,0 +1,124 @@
+package io.nodekeeper.apiserver.authentication;
+
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.authorization.rbac.Binding;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a service account's token says. Immutable.
+ *
+ * @param namespace the account's namespace
+ * @param account the account's name
+ * @param accountUid the account's UID: another account of the same name is not meant
+ * @param bound the object with which the token ends; empty for none but the account
+ * @param audiences for whom it is
+ * @param issued when it was made
+ * @param expires when it ends
+ * @param id what tells it from all others
+ */
+public record TokenClaims(
+        String namespace,
+        String account,
+        String accountUid,
+        Optional<Bound> bound,
+        List<String> audiences,
+        Instant issued,
+        Instant expires,
+        String id) {
+
+    /**
+     * An object in the account's namespace with which a token ends.
+     *
+     * @param kind {@code Pod} or {@code Secret}
+     * @param name its name
+     * @param uid its UID
+     */
+    public record Bound(String kind, String name, String uid) {}
+
+    /** Copies {@code audiences}. */
+    public TokenClaims {
+        audiences = List.copyOf(audiences);
+    }
+
+    /** The user whose token it is. */
+    public String user() {
+        return Binding.ACCOUNT_PREFIX + namespace + ":" + account;
+    }
+
+    /** The groups of that user. */
+    public List<String> groups() {
+        return List.of("system:serviceaccounts", "system:serviceaccounts:" + namespace);
+    }
+
+    /** The body of the token, with Kubernetes' names. */
+    byte[] body(String issuer) {
+        JsonObject.Builder kubernetes = JsonObject.builder().put("namespace", namespace);
+        bound.ifPresent(object ->
+                kubernetes.put(object.kind.equals("Pod") ? "pod" : "secret", reference(object.name, object.uid)));
+        return Json.writeBytes(JsonObject.builder()
+                .put("aud", JsonArray.ofStrings(audiences))
+                .put("exp", expires.getEpochSecond())
+                .put("iat", issued.getEpochSecond())
+                .put("iss", issuer)
+                .put("jti", id)
+                .put(
+                        "kubernetes.io",
+                        kubernetes
+                                .put("serviceaccount", reference(account, accountUid))
+                                .build())
+                .put("nbf", issued.getEpochSecond())
+                .put("sub", user())
+                .build());
+    }
+
+    private static JsonObject reference(String name, String uid) {
+        return JsonObject.builder().put("name", name).put("uid", uid).build();
+    }
+
+    /** Reads the body of a token of {@code issuer}; empty if it is none of a service account. */
+    static Optional<TokenClaims> read(byte[] body, String issuer) {
+        JsonObject json;
+        try {
+            json = Json.parseObject(body);
+        } catch (JsonException e) {
+            return Optional.empty();
+        }
+        JsonObject kubernetes = json.object("kubernetes.io");
+        JsonObject account = kubernetes.object("serviceaccount");
+        TokenClaims claims = new TokenClaims(
+                kubernetes.text("namespace"),
+                account.text("name"),
+                account.text("uid"),
+                bound(kubernetes, "pod", "Pod").or(() -> bound(kubernetes, "secret", "Secret")),
+                json.get("aud").isPresent() && json.array("aud").isEmpty()
+                        ? List.of(json.text("aud"))
+                        : json.array("aud").strings().toList(),
+                instant(json, "nbf"),
+                instant(json, "exp"),
+                json.text("jti"));
+        boolean ours = json.text("iss").equals(issuer)
+                && json.text("sub").equals(claims.user())
+                && !claims.namespace.isEmpty()
+                && !claims.account.isEmpty()
+                && !claims.accountUid.isEmpty();
+        return ours ? Optional.of(claims) : Optional.empty();
+    }
+
+    private static Optional<Bound> bound(JsonObject kubernetes, String field, String kind) {
+        JsonObject object = kubernetes.object(field);
+        return kubernetes.has(field)
+                ? Optional.of(new Bound(kind, object.text("name"), object.text("uid")))
+                : Optional.empty();
+    }
+
+    /** What is missing or out of all bounds ends a token at once. */
+    private static Instant instant(JsonObject json, String field) {
+        long second = json.number(field).orElse(0L);
+        return Instant.ofEpochSecond(Math.clamp(second, 0, Instant.MAX.getEpochSecond()));
+    }
+}

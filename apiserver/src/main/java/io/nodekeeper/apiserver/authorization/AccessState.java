@@ -1,0 +1,165 @@
+package io.nodekeeper.apiserver.authorization;
+
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.authorization.node.NodeGraph;
+import io.nodekeeper.apiserver.authorization.rbac.Binding;
+import io.nodekeeper.apiserver.authorization.rbac.BuiltInRoles;
+import io.nodekeeper.apiserver.authorization.rbac.Policy;
+import io.nodekeeper.apiserver.authorization.rbac.Role;
+import io.nodekeeper.apiserver.catalogue.AccessResources;
+import io.nodekeeper.apiserver.catalogue.ClusterResources;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.storage.PrefixFollower;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Loop;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * What authorization goes by, kept in step with the store by watches: the policy of all roles and bindings, and what belongs
+ * to which node. So a request reads nothing from the store. Reading is thread-safe; changes come on the store's loop.
+ */
+public final class AccessState {
+    /** Pods that are read in one turn of the loop at the start, so that others get theirs. Chosen: some 20 ms. */
+    private static final int TURN = 500;
+
+    private static final Policy BUILT_IN = Policy.of(
+            Stream.of(BuiltInRoles.clusterRoles(), BuiltInRoles.roles())
+                    .flatMap(List::stream)
+                    .map(Role::of)
+                    .toList(),
+            Stream.of(BuiltInRoles.clusterRoleBindings(), BuiltInRoles.roleBindings())
+                    .flatMap(List::stream)
+                    .map(Binding::of)
+                    .toList());
+
+    private final Store store;
+    private final Loop loop;
+    private final NodeGraph graph = new NodeGraph();
+    private final Map<String, Role> roles = new HashMap<>();
+    private final Map<String, Binding> bindings = new HashMap<>();
+    private volatile Policy policy;
+    private boolean rebuilding;
+
+    /** Knows at once what is stored now, so that nobody is refused at a restart for what was granted before. */
+    public AccessState(Store store, Loop loop) {
+        this.store = store;
+        this.loop = loop;
+        for (Resource resource : AccessResources.STORED) {
+            store.list(resource.prefix(""), "", 0, 0).entries().forEach(entry -> take(resource, entry));
+        }
+        policy = assembled();
+    }
+
+    /** Where no role is stored yet, the built-in ones hold: they are what is about to be written. */
+    private Policy assembled() {
+        return roles.isEmpty() && bindings.isEmpty() ? BUILT_IN : Policy.of(roles.values(), bindings.values());
+    }
+
+    /** Begins to follow. */
+    public void start() {
+        AccessResources.STORED.forEach(this::followAccess);
+        followPods();
+        followAttachments();
+    }
+
+    public Policy policy() {
+        return policy;
+    }
+
+    NodeGraph graph() {
+        return graph;
+    }
+
+    private void followAccess(Resource resource) {
+        String prefix = resource.prefix("");
+        follow(
+                prefix,
+                now -> {
+                    roles.keySet().removeIf(key -> key.startsWith(prefix));
+                    bindings.keySet().removeIf(key -> key.startsWith(prefix));
+                    now.forEach(entry -> take(resource, entry));
+                    rebuild();
+                },
+                event -> {
+                    roles.remove(event.key());
+                    bindings.remove(event.key());
+                    event.after().ifPresent(entry -> take(resource, entry));
+                    rebuild();
+                });
+    }
+
+    private void followPods() {
+        String prefix = Resources.PODS.prefix("");
+        follow(
+                prefix,
+                now -> {
+                    graph.removeIf(key -> key.startsWith(prefix));
+                    inTurns(now, 0);
+                },
+                event -> event.after().ifPresentOrElse(this::takePod, () -> graph.remove(event.key())));
+    }
+
+    private void followAttachments() {
+        String prefix = ClusterResources.VOLUME_ATTACHMENTS.prefix("");
+        follow(
+                prefix,
+                now -> {
+                    graph.removeIf(key -> key.startsWith(prefix));
+                    now.forEach(this::takeAttachment);
+                },
+                event -> event.after().ifPresentOrElse(this::takeAttachment, () -> graph.remove(event.key())));
+    }
+
+    private void follow(String prefix, Consumer<List<Entry>> begin, Consumer<Event> change) {
+        PrefixFollower.follow(store, loop, prefix, begin, change);
+    }
+
+    private void take(Resource resource, Entry entry) {
+        JsonObject object = resource.codec().decode(entry);
+        if (resource.equals(AccessResources.ROLES) || resource.equals(AccessResources.CLUSTER_ROLES)) {
+            roles.put(entry.key(), Role.of(object));
+        } else {
+            bindings.put(entry.key(), Binding.of(object));
+        }
+    }
+
+    /** Puts the policy together once for all changes that come together. */
+    private void rebuild() {
+        if (!rebuilding) {
+            rebuilding = true;
+            loop.execute(() -> {
+                rebuilding = false;
+                policy = assembled();
+            });
+        }
+    }
+
+    private void takePod(Entry entry) {
+        if (!graph.knows(entry.key())) {
+            graph.pod(entry.key(), Resources.PODS.codec().decode(entry));
+        }
+    }
+
+    private void takeAttachment(Entry entry) {
+        graph.volumeAttachment(
+                entry.key(), ClusterResources.VOLUME_ATTACHMENTS.codec().decode(entry));
+    }
+
+    private void inTurns(List<Entry> pods, int from) {
+        int end = Math.min(pods.size(), from + TURN);
+        for (Entry entry : pods.subList(from, end)) {
+            // As it is by now: what was deleted since has had its event already.
+            store.get(entry.key()).ifPresent(this::takePod);
+        }
+        if (end < pods.size()) {
+            loop.execute(() -> inTurns(pods, end));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package io.nodekeeper.apiserver.authorization.node;
+
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.apiserver.authorization.rbac.Attributes;
+import io.nodekeeper.apiserver.authorization.rbac.BuiltInRoles;
+import io.nodekeeper.apiserver.authorization.rbac.Decision;
+import io.nodekeeper.apiserver.authorization.rbac.Rule;
+import java.util.List;
+
+/**
+ * What a node's agent may do: Kubernetes' Node authorizer. Its own lease is asked for most, so it comes first. What is
+ * about other nodes' objects is refused here where the request tells, and by NodeRestriction where only the object does.
+ * Thread-safe.
+ */
+public final class NodeAuthorizer {
+    private static final List<String> OWN_VERBS = List.of("get", "create", "update", "patch", "delete");
+    private static final List<String> READ_VERBS = List.of("get", "list", "watch");
+
+    private final NodeGraph graph;
+    private volatile boolean readsOwn = true;
+
+    /** An authorizer that looks up relations in {@code graph}. */
+    public NodeAuthorizer(NodeGraph graph) {
+        this.graph = graph;
+    }
+
+    /** The rules of Kubernetes' role {@code system:node}; the code below narrows them. */
+    private static final List<Rule> RULES = BuiltInRoles.rulesOf("system:node");
+
+    /** Whether nodes read only their own Node and pods (by default), or those of all. */
+    public void readsOwn(boolean own) {
+        readsOwn = own;
+    }
+
+    /** Whether a node may; not known for whoever is none. */
+    public Decision decide(Attributes asked) {
+        if (!asked.groups().contains(NodeIdentity.GROUP) || !asked.isResource()) {
+            return Decision.NOT_KNOWN;
+        }
+        if (NodeIdentity.node(asked.user(), asked.groups()).isEmpty()) {
+            return Decision.because("unknown node for user \"" + asked.user() + "\"");
+        }
+        return switch (asked.group()) {
+            case "coordination.k8s.io" -> asked.resource().equals("leases") ? lease(asked) : byRules(asked);
+            case "" ->
+                switch (asked.plural()) {
+                    case "nodes" -> readsOwn ? node(asked) : byRules(asked);
+                    case "pods" -> readsOwn ? pod(asked) : byRules(asked);
+                    case "persistentvolumes", "persistentvolumeclaims" -> volume(asked);
+                    case "secrets", "configmaps" -> read(asked);
+                    case "serviceaccounts" -> token(asked);
+                    default -> byRules(asked);
+                };
+            case "storage.k8s.io" ->
+                switch (asked.plural()) {
+                    case "csinodes" -> csiNode(asked);
+                    case "volumeattachments" -> volumeAttachment(asked);
+                    default -> byRules(asked);
+                };
+            default -> byRules(asked);
+        };
+    }
+
+    private static Decision byRules(Attributes asked) {
+        for (Rule rule : RULES) {
+            if (rule.allows(asked)) {
+                return Decision.ALLOWED;
+            }
+        }
+        return Decision.NOT_KNOWN;
+    }
+
+    /** A node reads its own Node, also as a list or watch of that name. It writes what NodeRestriction lets it. */
+    private static Decision node(Attributes asked) {
+        if (!READ_VERBS.contains(asked.verb()) || !asked.subresource().isEmpty()) {
+            return byRules(asked);
+        }
+        if (isOwn(asked)) {
+            return Decision.ALLOWED;
+        }
+        String node = nodeName(asked);
+        return Decision.because(
+                asked.name().isEmpty()
+                        ? "node '" + node + "' cannot read all nodes, only its own Node object"
+                        : "node '" + node + "' cannot read '" + asked.name() + "', only its own Node object");
+    }
+
+    /** A node gets the pods that are bound to it, and lists and watches them by their node. */
+    private Decision pod(Attributes asked) {
+        if (!READ_VERBS.contains(asked.verb()) || !asked.subresource().isEmpty()) {
+            return byRules(asked);
+        }
+        String node = nodeName(asked);
+        if (asked.verb().equals("get")) {
+            return related(node, graph.hasPod(node, asked.namespace(), asked.name()));
+        }
+        return node.equals(asked.selected().get("spec.nodeName"))
+                ? Decision.ALLOWED
+                : Decision.because("can only list/watch pods with spec.nodeName field selector");
+    }
+
+    /** There are no such objects here, so none belongs to a node. */
+    private static Decision volume(Attributes asked) {
+        return asked.verb().equals("get")
+                ? related(nodeName(asked), false)
+                : Decision.because("can only get individual resources of this type");
+    }
+
+    private static Decision lease(Attributes asked) {
+        if (!OWN_VERBS.contains(asked.verb())) {
+            return Decision.because("can only get, create, update, patch, or delete a node lease");
+        }
+        if (!asked.namespace().equals(Lease.NODE_NAMESPACE)) {
+            return Decision.because("can only access leases in the \"" + Lease.NODE_NAMESPACE + "\" system namespace");
+        }
+        // A creation's name stands in the body: NodeRestriction looks at it.
+        return asked.verb().equals("create") || isOwn(asked)
+                ? Decision.ALLOWED
+                : Decision.because("can only access node lease with the same name as the requesting node");
+    }
+
+    private static boolean isOwn(Attributes asked) {
+        return asked.user().length()
+                        == NodeIdentity.PREFIX.length() + asked.name().length()
+                && asked.user().endsWith(asked.name());
+    }
+
+    private static Decision csiNode(Attributes asked) {
+        if (!OWN_VERBS.contains(asked.verb())) {
+            return Decision.because("can only get, create, update, patch, or delete a CSINode");
+        }
+        if (!asked.subresource().isEmpty()) {
+            return Decision.because("cannot authorize CSINode subresources");
+        }
+        return asked.verb().equals("create") || isOwn(asked)
+                ? Decision.ALLOWED
+                : Decision.because("can only access CSINode with the same name as the requesting node");
+    }
+
+    private Decision read(Attributes asked) {
+        if (!READ_VERBS.contains(asked.verb())) {
+            return Decision.because("can only read resources of this type");
+        }
+        if (!asked.subresource().isEmpty()) {
+            return Decision.because("cannot read subresource");
+        }
+        if (asked.namespace().isEmpty()) {
+            return Decision.because("can only read namespaced object of this type");
+        }
+        if (asked.name().isEmpty()) {
+            return Decision.because("No Object name found");
+        }
+        String node = nodeName(asked);
+        return related(
+                node,
+                asked.plural().equals("secrets")
+                        ? graph.hasSecret(node, asked.namespace(), asked.name())
+                        : graph.hasConfigMap(node, asked.namespace(), asked.name()));
+    }
+
+    private Decision token(Attributes asked) {
+        if (!asked.verb().equals("create") || asked.name().isEmpty()) {
+            return Decision.because("can only create tokens for individual service accounts");
+        }
+        if (!asked.subresource().equals("token")) {
+            return Decision.because("can only create token subresource of service account");
+        }
+        String node = nodeName(asked);
+        return related(node, graph.hasServiceAccount(node, asked.namespace(), asked.name()));
+    }
+
+    private Decision volumeAttachment(Attributes asked) {
+        if (!asked.verb().equals("get")) {
+            return Decision.because("can only get individual resources of this type");
+        }
+        if (!asked.subresource().isEmpty()) {
+            return Decision.because("cannot get subresource");
+        }
+        String node = nodeName(asked);
+        return related(node, graph.hasVolumeAttachment(node, asked.name()));
+    }
+
+    private static String nodeName(Attributes asked) {
+        return asked.user().substring(NodeIdentity.PREFIX.length());
+    }
+
+    private static Decision related(String node, boolean related) {
+        return related
+                ? Decision.ALLOWED
+                : Decision.because("no relationship found between node '" + node + "' and this object");
+    }
+}

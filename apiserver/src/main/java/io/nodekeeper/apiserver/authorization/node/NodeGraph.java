@@ -1,0 +1,208 @@
+package io.nodekeeper.apiserver.authorization.node;
+
+import io.nodekeeper.api.json.JsonObject;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which pods are on which node, and which secrets, configmaps and service accounts belong to which node, by way of the pods that run there; and its volume
+ * attachments. One thread changes it, any may read.
+ */
+public final class NodeGraph {
+    /** The annotation of a pod that a node tells of because it runs it by itself. */
+    public static final String CONFIG_MIRROR = "kubernetes.io/config.mirror";
+
+    private enum Kind {
+        POD,
+        SECRET,
+        CONFIG_MAP,
+        SERVICE_ACCOUNT,
+        VOLUME_ATTACHMENT
+    }
+
+    private record Edge(String node, Kind kind, String namespace, String name) {}
+
+    /** How many pods make each edge. */
+    private final Map<Edge, Integer> edges = new ConcurrentHashMap<>();
+    /** The edges of each pod that runs on a node, and of each volume attachment; the changing thread's own. */
+    private final Map<String, Set<Edge>> owners = new HashMap<>();
+
+    /** Whether the edges of what is at {@code key} are known. A pod on a node keeps them: its spec stays as it is. */
+    public boolean knows(String key) {
+        return owners.containsKey(key);
+    }
+
+    /** A pod is at {@code key} of the store. */
+    public void pod(String key, JsonObject pod) {
+        String node = pod.object("spec").text("nodeName");
+        boolean mirror = pod.object("metadata").object("annotations").has(CONFIG_MIRROR);
+        // A mirror pod is what a node says itself: nothing follows from it, but that it is on the node.
+        if (node.isEmpty()) {
+            remove(key);
+        } else {
+            put(key, mirror ? Set.of(own(node, pod)) : edges(node, pod));
+        }
+    }
+
+    /** A volume attachment is at {@code key} of the store. */
+    public void volumeAttachment(String key, JsonObject attachment) {
+        String node = attachment.object("spec").text("nodeName");
+        put(
+                key,
+                Set.of(new Edge(
+                        node,
+                        Kind.VOLUME_ATTACHMENT,
+                        "",
+                        attachment.object("metadata").text("name"))));
+    }
+
+    /** Nothing is at {@code key} any more. */
+    public void remove(String key) {
+        forget(owners.remove(key));
+    }
+
+    /** Forgets what is at these keys. */
+    public void removeIf(Predicate<String> key) {
+        List.copyOf(owners.keySet()).stream().filter(key).forEach(this::remove);
+    }
+
+    private void put(String key, Set<Edge> now) {
+        now.forEach(edge -> edges.merge(edge, 1, Integer::sum));
+        forget(owners.put(key, now));
+    }
+
+    private void forget(@Nullable Set<Edge> gone) {
+        if (gone == null) {
+            return;
+        }
+        for (Edge edge : gone) {
+            if (edges.merge(edge, -1, Integer::sum) == 0) {
+                edges.remove(edge);
+            }
+        }
+    }
+
+    boolean hasPod(String node, String namespace, String name) {
+        return edges.containsKey(new Edge(node, Kind.POD, namespace, name));
+    }
+
+    private static Edge own(String node, JsonObject pod) {
+        JsonObject metadata = pod.object("metadata");
+        return new Edge(node, Kind.POD, metadata.text("namespace"), metadata.text("name"));
+    }
+
+    boolean hasSecret(String node, String namespace, String name) {
+        return edges.containsKey(new Edge(node, Kind.SECRET, namespace, name));
+    }
+
+    boolean hasConfigMap(String node, String namespace, String name) {
+        return edges.containsKey(new Edge(node, Kind.CONFIG_MAP, namespace, name));
+    }
+
+    boolean hasServiceAccount(String node, String namespace, String name) {
+        return edges.containsKey(new Edge(node, Kind.SERVICE_ACCOUNT, namespace, name));
+    }
+
+    boolean hasVolumeAttachment(String node, String name) {
+        return edges.containsKey(new Edge(node, Kind.VOLUME_ATTACHMENT, "", name));
+    }
+
+    private static Set<Edge> edges(String node, JsonObject pod) {
+        String namespace = pod.object("metadata").text("namespace");
+        JsonObject spec = pod.object("spec");
+        Set<Edge> edges = new HashSet<>(Set.of(own(node, pod)));
+        String account = spec.text("serviceAccountName");
+        edges.add(new Edge(node, Kind.SERVICE_ACCOUNT, namespace, account.isEmpty() ? "default" : account));
+        secrets(spec).forEach(name -> edges.add(new Edge(node, Kind.SECRET, namespace, name)));
+        configMaps(spec).forEach(name -> edges.add(new Edge(node, Kind.CONFIG_MAP, namespace, name)));
+        return edges;
+    }
+
+    /** The names of all secrets that a pod refers to. */
+    public static Set<String> secrets(JsonObject spec) {
+        Set<String> names = new HashSet<>();
+        spec.array("imagePullSecrets").objects().forEach(ref -> names.add(ref.text("name")));
+        environment(spec).forEach(env -> {
+            names.add(env.object("secretRef").text("name"));
+            names.add(env.object("valueFrom").object("secretKeyRef").text("name"));
+        });
+        volumes(spec).forEach(volume -> {
+            names.add(volume.object("secret").text("secretName"));
+            names.add(volume.object("secret").text("name"));
+            names.add(volume.object("azureFile").text("secretName"));
+            names.add(volume.object("csi").object("nodePublishSecretRef").text("name"));
+            Stream.of("cephfs", "flexVolume", "rbd", "scaleIO", "iscsi", "storageos")
+                    .forEach(kind ->
+                            names.add(volume.object(kind).object("secretRef").text("name")));
+        });
+        names.remove("");
+        return names;
+    }
+
+    /**
+     * The kinds of other objects that a pod refers to by its volumes and claims, besides secrets and configmaps, in the
+     * plural: what a node may not make its pods of, as it could get hold of them so.
+     */
+    public static Set<String> references(JsonObject spec) {
+        Set<String> kinds = new TreeSet<>();
+        if (!spec.array("resourceClaims").isEmpty()) {
+            kinds.add("resourceclaims");
+        }
+        volumes(spec).forEach(volume -> {
+            if (volume.has("persistentVolumeClaim") || volume.has("ephemeral")) {
+                kinds.add("persistentvolumeclaims");
+            }
+            if (volume.has("serviceAccountToken")) {
+                kinds.add("serviceaccounts");
+            }
+            if (volume.has("clusterTrustBundle")) {
+                kinds.add("clustertrustbundles");
+            }
+            if (volume.has("podCertificate")) {
+                kinds.add("podcertificaterequests");
+            }
+            if (volume.has("glusterfs")) {
+                kinds.add("endpoints");
+            }
+        });
+        return kinds;
+    }
+
+    /** The names of all configmaps that a pod refers to. */
+    public static Set<String> configMaps(JsonObject spec) {
+        Set<String> names = new HashSet<>();
+        environment(spec).forEach(env -> {
+            names.add(env.object("configMapRef").text("name"));
+            names.add(env.object("valueFrom").object("configMapKeyRef").text("name"));
+        });
+        volumes(spec).forEach(volume -> names.add(volume.object("configMap").text("name")));
+        names.remove("");
+        return names;
+    }
+
+    /** All items of the containers' {@code env} and {@code envFrom}. */
+    private static Stream<JsonObject> environment(JsonObject spec) {
+        return Stream.of("containers", "initContainers", "ephemeralContainers")
+                .flatMap(field -> spec.array(field).objects())
+                .flatMap(container -> Stream.concat(
+                        container.array("env").objects(),
+                        container.array("envFrom").objects()));
+    }
+
+    /** All volumes, and all sources of those that project several. */
+    private static Stream<JsonObject> volumes(JsonObject spec) {
+        return spec.array("volumes")
+                .objects()
+                .flatMap(volume -> Stream.concat(
+                        Stream.of(volume),
+                        volume.object("projected").array("sources").objects()));
+    }
+}

@@ -1,0 +1,84 @@
+package io.nodekeeper.apiserver.authorization.rbac;
+
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.selector.LabelSelectors;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The rules of ClusterRoles with an {@code aggregationRule}: those of all ClusterRoles that its selectors select, and of
+ * those that these select in turn. Only roles without an aggregation rule contribute rules of their own. So the result
+ * depends on them alone, and is the same however often and in whatever order it is computed, even if roles select each
+ * other in a circle. Immutable.
+ */
+public final class Aggregation {
+    private static final String RULE = "aggregationRule";
+
+    private final List<JsonObject> roles;
+
+    /** {@code roles} are all ClusterRoles. */
+    public Aggregation(Iterable<JsonObject> roles) {
+        List<JsonObject> sorted = new ArrayList<>();
+        roles.forEach(sorted::add);
+        // kube-controller-manager takes them by name, too, so that both write the same.
+        sorted.sort(Comparator.comparing(Aggregation::name));
+        this.roles = List.copyOf(sorted);
+    }
+
+    /** {@code roles} with the rules that follow from them. */
+    static List<JsonObject> settled(List<JsonObject> roles) {
+        Aggregation aggregation = new Aggregation(roles);
+        return roles.stream()
+                .map(role -> isAggregated(role) ? role.with("rules", aggregation.rules(role)) : role)
+                .toList();
+    }
+
+    /** Whether the rules of {@code role} follow from other roles. */
+    public static boolean isAggregated(JsonObject role) {
+        return role.has(RULE);
+    }
+
+    /** Whether {@code role} lacks or exceeds the rules that follow from the other roles; their order does not matter. */
+    public boolean isStale(JsonObject role) {
+        return isAggregated(role)
+                && !Set.copyOf(role.array("rules").items())
+                        .equals(Set.copyOf(rules(role).items()));
+    }
+
+    /** The rules of {@code role}, each once: by selector, then by the name of the role that has them. */
+    public JsonArray rules(JsonObject role) {
+        Set<JsonValue> rules = new LinkedHashSet<>();
+        Set<String> visited = new HashSet<>(Set.of(name(role)));
+        collect(role, visited, rules);
+        return new JsonArray(List.copyOf(rules));
+    }
+
+    private void collect(JsonObject role, Set<String> visited, Set<JsonValue> rules) {
+        for (JsonObject selector :
+                role.object(RULE).array("clusterRoleSelectors").objects().toList()) {
+            for (JsonObject source : roles) {
+                Map<String, String> labels =
+                        source.object("metadata").object("labels").texts();
+                if (!visited.contains(name(source)) && LabelSelectors.matches(selector, labels)) {
+                    visited.add(name(source));
+                    if (isAggregated(source)) {
+                        collect(source, visited, rules);
+                    } else {
+                        rules.addAll(source.array("rules").items());
+                    }
+                }
+            }
+        }
+    }
+
+    private static String name(JsonObject role) {
+        return role.object("metadata").text("name");
+    }
+}

@@ -1,0 +1,58 @@
+package io.nodekeeper.apiserver.authorization.rbac;
+
+import io.nodekeeper.api.json.JsonObject;
+import java.util.List;
+
+/**
+ * A RoleBinding, or a ClusterRoleBinding if it has no namespace. Immutable.
+ *
+ * @param namespace where it grants; empty for everywhere
+ * @param name its name
+ * @param roleKind {@code Role} or {@code ClusterRole}
+ * @param roleName the role
+ * @param subjects to whom
+ */
+public record Binding(String namespace, String name, String roleKind, String roleName, List<Subject> subjects) {
+    /** How the user names of service accounts begin. */
+    public static final String ACCOUNT_PREFIX = "system:serviceaccount:";
+
+    /**
+     * To whom something is granted.
+     *
+     * @param kind {@code User}, {@code Group} or {@code ServiceAccount}
+     * @param name the name
+     * @param namespace of a service account
+     */
+    public record Subject(String kind, String name, String namespace) {}
+
+    /** Copies {@code subjects}. */
+    public Binding {
+        subjects = List.copyOf(subjects);
+    }
+
+    /** Reads a RoleBinding or ClusterRoleBinding. */
+    public static Binding of(JsonObject object) {
+        JsonObject metadata = object.object("metadata");
+        JsonObject role = object.object("roleRef");
+        return new Binding(
+                metadata.text("namespace"),
+                metadata.text("name"),
+                role.text("kind"),
+                role.text("name"),
+                object.array("subjects")
+                        .objects()
+                        .map(subject ->
+                                new Subject(subject.text("kind"), subject.text("name"), subject.text("namespace")))
+                        .toList());
+    }
+
+    /** Why somebody is allowed something, in Kubernetes' words. */
+    String reason(Subject subject) {
+        String binding = namespace.isEmpty()
+                ? "ClusterRoleBinding \"" + name + "\""
+                : "RoleBinding \"" + name + "/" + namespace + "\"";
+        String who = subject.kind.equals("ServiceAccount") ? subject.name + "/" + subject.namespace : subject.name;
+        return "RBAC: allowed by " + binding + " of " + roleKind + " \"" + roleName + "\" to " + subject.kind + " \""
+                + who + "\"";
+    }
+}

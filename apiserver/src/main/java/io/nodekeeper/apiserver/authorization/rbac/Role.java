@@ -1,0 +1,25 @@
+package io.nodekeeper.apiserver.authorization.rbac;
+
+import io.nodekeeper.api.json.JsonObject;
+import java.util.List;
+
+/**
+ * A Role, or a ClusterRole if it has no namespace. Immutable.
+ *
+ * @param namespace where it is; empty for a ClusterRole
+ * @param name its name
+ * @param rules what it allows
+ */
+public record Role(String namespace, String name, List<Rule> rules) {
+
+    /** Copies {@code rules}. */
+    public Role {
+        rules = List.copyOf(rules);
+    }
+
+    /** Reads a Role or ClusterRole. */
+    public static Role of(JsonObject object) {
+        JsonObject metadata = object.object("metadata");
+        return new Role(metadata.text("namespace"), metadata.text("name"), Rule.listOf(object));
+    }
+}

@@ -1,0 +1,214 @@
+package io.nodekeeper.apiserver.authorization.rbac;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/**
+ * What a role allows: verbs on resources, or on paths. Immutable.
+ *
+ * @param verbs the verbs; {@code *} for all
+ * @param groups the API groups; {@code *} for all
+ * @param resources the resources, with their subresource if there is one; {@code *} for all, {@code *}{@code /scale} for
+ *     that subresource of all
+ * @param names the objects' names; empty for all
+ * @param paths the paths that lead to no objects; a {@code *} at the end stands for any rest
+ */
+public record Rule(
+        List<String> verbs, List<String> groups, List<String> resources, List<String> names, List<String> paths) {
+    /**
+     * The most combinations that one write of a role is checked for. The largest role of Kubernetes, {@code admin}, has some
+     * 500; a body of 3 KB with 100 of each could have a million.
+     */
+    private static final int COMBINATIONS = 10_000;
+
+    private static final String ALL = "*";
+
+    /** Copies the lists. */
+    public Rule {
+        verbs = List.copyOf(verbs);
+        groups = List.copyOf(groups);
+        resources = List.copyOf(resources);
+        names = List.copyOf(names);
+        paths = List.copyOf(paths);
+    }
+
+    /** Reads Kubernetes' PolicyRule. */
+    public static Rule of(JsonObject json) {
+        return new Rule(
+                json.array("verbs").strings().toList(),
+                json.array("apiGroups").strings().toList(),
+                json.array("resources").strings().toList(),
+                json.array("resourceNames").strings().toList(),
+                json.array("nonResourceURLs").strings().toList());
+    }
+
+    /** The rules of a Role or ClusterRole. */
+    public static List<Rule> listOf(JsonObject role) {
+        return role.array("rules").objects().map(Rule::of).toList();
+    }
+
+    /** Kubernetes' PolicyRule. */
+    public JsonObject json() {
+        JsonObject.Builder json = JsonObject.builder().put("verbs", JsonArray.ofStrings(verbs));
+        put(json, "apiGroups", groups);
+        put(json, "resources", resources);
+        put(json, "resourceNames", names);
+        put(json, "nonResourceURLs", paths);
+        return json.build();
+    }
+
+    private static void put(JsonObject.Builder json, String field, List<String> values) {
+        if (!values.isEmpty()) {
+            json.put(field, JsonArray.ofStrings(values));
+        }
+    }
+
+    public boolean allows(Attributes asked) {
+        if (!has(verbs, asked.verb())) {
+            return false;
+        }
+        if (!asked.isResource()) {
+            return paths.stream().anyMatch(path -> covers(path, asked.path()));
+        }
+        return has(groups, asked.group())
+                && hasResource(asked.resource())
+                && (names.isEmpty() || names.contains(asked.name()));
+    }
+
+    private boolean hasResource(String resource) {
+        if (has(resources, resource)) {
+            return true;
+        }
+        int slash = resource.indexOf('/');
+        return slash >= 0 && resources.contains(ALL + resource.substring(slash));
+    }
+
+    private static boolean has(List<String> values, String value) {
+        return values.contains(value) || values.contains(ALL);
+    }
+
+    private static boolean covers(String pattern, String path) {
+        return pattern.equals(path)
+                || (pattern.endsWith(ALL) && path.startsWith(pattern.substring(0, pattern.length() - 1)));
+    }
+
+    /** Whether this rule alone allows all that {@code single}, which has one of each, allows. */
+    private boolean coversSingle(Rule single) {
+        if (!has(verbs, single.verbs.getFirst())) {
+            return false;
+        }
+        if (!single.paths.isEmpty()) {
+            return paths.stream().anyMatch(path -> covers(path, single.paths.getFirst()));
+        }
+        return has(groups, single.groups.getFirst())
+                && hasResource(single.resources.getFirst())
+                && (names.isEmpty() || (!single.names.isEmpty() && names.contains(single.names.getFirst())));
+    }
+
+    /** This rule as rules that have one of each. */
+    private List<Rule> singles() {
+        List<Rule> singles = new ArrayList<>();
+        for (String verb : verbs) {
+            for (String path : paths) {
+                singles.add(new Rule(List.of(verb), List.of(), List.of(), List.of(), List.of(path)));
+            }
+            for (String group : groups) {
+                for (String resource : resources) {
+                    for (String name : names.isEmpty() ? List.of("") : names) {
+                        singles.add(new Rule(
+                                List.of(verb),
+                                List.of(group),
+                                List.of(resource),
+                                name.isEmpty() ? List.of() : List.of(name),
+                                List.of()));
+                    }
+                }
+            }
+        }
+        return singles;
+    }
+
+    /** How many rules {@link #singles} makes; capped, as a short body can name a billion. */
+    private long combinations() {
+        double things = (double) groups.size() * resources.size() * Math.max(1, names.size()) + paths.size();
+        return (long) Math.min(Integer.MAX_VALUE, things * verbs.size());
+    }
+
+    /** Whether this rule alone allows all that {@code other} allows, found in the time that both take to read. */
+    private boolean coversWhole(Rule other) {
+        return hasAll(verbs, other.verbs)
+                && hasAll(groups, other.groups)
+                && hasAll(resources, other.resources)
+                && hasAll(paths, other.paths)
+                && (names.isEmpty() || (!other.names.isEmpty() && new HashSet<>(names).containsAll(other.names)));
+    }
+
+    private static boolean hasAll(List<String> values, List<String> others) {
+        return others.isEmpty() || values.contains(ALL) || new HashSet<>(values).containsAll(others);
+    }
+
+    /**
+     * What of {@code wanted} is allowed by none of {@code held}, with the verbs of one thing in one rule.
+     *
+     * @throws ApiException 422 if {@code wanted} has more than {@value #COMBINATIONS} combinations of verb, group, resource and
+     *     name that no single rule allows together
+     */
+    public static List<Rule> missing(List<Rule> held, List<Rule> wanted) {
+        Map<Rule, TreeSet<String>> verbs = new LinkedHashMap<>();
+        long combinations = 0;
+        for (Rule rule : wanted) {
+            if (held.stream().anyMatch(holder -> holder.coversWhole(rule))) {
+                continue;
+            }
+            combinations += rule.combinations();
+            if (combinations > COMBINATIONS) {
+                throw new ApiException(
+                        422,
+                        "Invalid",
+                        "rules: Too many: at most " + COMBINATIONS
+                                + " combinations of verb, API group, resource and name can be checked for escalation");
+            }
+            for (Rule single : rule.singles()) {
+                if (held.stream().noneMatch(holder -> holder.coversSingle(single))) {
+                    Rule thing = new Rule(List.of(), single.groups, single.resources, single.names, single.paths);
+                    verbs.computeIfAbsent(thing, none -> new TreeSet<>()).add(single.verbs.getFirst());
+                }
+            }
+        }
+        List<Rule> missing = new ArrayList<>();
+        verbs.forEach((thing, which) ->
+                missing.add(new Rule(List.copyOf(which), thing.groups, thing.resources, thing.names, thing.paths)));
+        return missing;
+    }
+
+    /** The rule as Kubernetes writes it in refusals: {@code {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}}. */
+    @Override
+    public String toString() {
+        List<String> parts = new ArrayList<>();
+        add(parts, "APIGroups", groups);
+        add(parts, "Resources", resources);
+        add(parts, "NonResourceURLs", paths);
+        add(parts, "ResourceNames", names);
+        add(parts, "Verbs", verbs);
+        return "{" + String.join(", ", parts) + "}";
+    }
+
+    private static void add(List<String> parts, String what, List<String> values) {
+        if (!values.isEmpty()) {
+            parts.add(what + ":" + quoted(values));
+        }
+    }
+
+    /** Strings as Kubernetes lists them in messages: {@code ["a" "b"]}. */
+    public static String quoted(List<String> values) {
+        return values.stream().map(value -> "\"" + value + "\"").collect(Collectors.joining(" ", "[", "]"));
+    }
+}

@@ -1,0 +1,123 @@
+package io.nodekeeper.apiserver.controllers;
+
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
+import io.nodekeeper.store.Listing;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes Events once they are old. Each write of an event starts its time anew (as Kubernetes takes a new etcd lease), so
+ * the order of the latest writes is also the order of expiry. After a restart all events there are start anew. Events take a
+ * quarter of the store's quota at most: beyond that the oldest go before their time. Confined to the store's loop.
+ */
+public final class EventExpiry implements Store.Watcher {
+    private static final Logger log = LoggerFactory.getLogger(EventExpiry.class);
+    /** How late an event may go. Chosen. */
+    private static final Duration SWEEP = Duration.ofSeconds(10);
+
+    /** Events may take this part of the store's quota. */
+    private static final long SHARE = 4;
+
+    private record Due(String key, long revision, long at, int bytes) {}
+
+    private final Store store;
+    private final Loop loop;
+    private final Duration ttl;
+    /** The events that are stored, in the order of their latest writes. Bound: {@link #SHARE} of the store's quota. */
+    private final LinkedHashMap<String, Due> queue = new LinkedHashMap<>();
+
+    /** Bytes of the events in the queue. */
+    private long bytes;
+    /** The latest revision of an event in the queue, or that was in it. */
+    private long known;
+
+    public EventExpiry(Store store, Loop loop, Duration ttl) {
+        this.store = store;
+        this.loop = loop;
+        this.ttl = ttl;
+    }
+
+    public void start() {
+        loop.execute(() -> {
+            follow();
+            sweep();
+        });
+    }
+
+    private void follow() {
+        Listing now = store.list(Resources.EVENTS.prefix(""), "", 0, 0);
+        now.entries().stream().filter(entry -> entry.modRevision() > known).forEach(this::add);
+        store.watch(Resources.EVENTS.prefix(""), now.revision(), this);
+    }
+
+    @Override
+    public void onEvent(Event event) {
+        event.after().ifPresentOrElse(this::add, () -> forget(event.key()));
+        expire();
+    }
+
+    @Override
+    public void onCompacted(StoreException.Compacted why) {
+        log.info("Events are looked at anew: {}", why.getMessage());
+        follow();
+    }
+
+    private void add(Entry entry) {
+        known = Math.max(known, entry.modRevision());
+        forget(entry.key());
+        int size = entry.key().length() + entry.length();
+        queue.put(
+                entry.key(),
+                new Due(entry.key(), entry.modRevision(), loop.clock().nanoTime() + ttl.toNanos(), size));
+        bytes += size;
+    }
+
+    private void forget(String key) {
+        Due due = queue.remove(key);
+        if (due != null) {
+            bytes -= due.bytes;
+        }
+    }
+
+    private void sweep() {
+        expire();
+        loop.schedule(SWEEP, this::sweep);
+    }
+
+    /** Removes the events that are due, and the oldest ones of too many. */
+    private void expire() {
+        long now = loop.clock().nanoTime();
+        long quota = store.usage().quota();
+        long room = quota == 0 ? Long.MAX_VALUE : quota / SHARE;
+        while (!queue.isEmpty()) {
+            Due due = queue.values().iterator().next();
+            if (due.at - now > 0 && bytes <= room) {
+                return;
+            }
+            forget(due.key);
+            if (store.get(due.key)
+                    .filter(entry -> entry.modRevision() == due.revision)
+                    .isPresent()) {
+                store.delete(due.key, due.revision).exceptionally(error -> {
+                    log.debug("{} was not removed: {}", due.key, error.getMessage());
+                    loop.execute(() -> again(due.key));
+                    return 0L;
+                });
+            }
+        }
+    }
+
+    /** An event that could not be removed is due again after its time, unless it is gone or was written meanwhile. */
+    private void again(String key) {
+        if (!queue.containsKey(key)) {
+            store.get(key).ifPresent(this::add);
+        }
+    }
+}

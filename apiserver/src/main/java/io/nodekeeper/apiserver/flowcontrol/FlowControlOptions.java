@@ -1,0 +1,39 @@
+package io.nodekeeper.apiserver.flowcontrol;
+
+import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.eventratelimit.EventLimits;
+import java.time.Duration;
+
+/**
+ * How much an {@link ApiServer} does at a time.
+ *
+ * @param reads gets and lists at a time (kube-apiserver's {@code --max-requests-inflight})
+ * @param writes writes at a time (kube-apiserver's {@code --max-mutating-requests-inflight})
+ * @param heartbeats renewals of leases, reports of nodes and the like at a time, beside these
+ * @param listsAtOnce large lists that are put together at a time
+ * @param timeout the longest that a request other than a watch may take
+ * @param events how many Events may be written
+ */
+public record FlowControlOptions(
+        int reads, int writes, int heartbeats, int listsAtOnce, Duration timeout, EventLimits events) {
+    /** Kubernetes' numbers; heartbeats for several group commits and two lists (chosen). */
+    public static final FlowControlOptions DEFAULT = new FlowControlOptions(400, 200, 1_000, 2, Duration.ofSeconds(60));
+
+    /** With the default limits for Events. */
+    public FlowControlOptions(int reads, int writes, int heartbeats, int listsAtOnce, Duration timeout) {
+        this(reads, writes, heartbeats, listsAtOnce, timeout, EventLimits.DEFAULT);
+    }
+
+    /** The same with other limits for Events. */
+    public FlowControlOptions events(EventLimits other) {
+        return new FlowControlOptions(reads, writes, heartbeats, listsAtOnce, timeout, other);
+    }
+
+    /** Checks the numbers. */
+    public FlowControlOptions {
+        if (reads < 1 || writes < 1 || heartbeats < 1 || listsAtOnce < 1 || timeout.isNegative() || timeout.isZero()) {
+            throw new IllegalArgumentException("expected numbers of 1 and more, and a time above 0, given: " + reads
+                    + ", " + writes + ", " + heartbeats + ", " + listsAtOnce + ", " + timeout);
+        }
+    }
+}

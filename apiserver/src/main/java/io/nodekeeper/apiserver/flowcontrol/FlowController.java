@@ -1,0 +1,288 @@
+package io.nodekeeper.apiserver.flowcontrol;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.apiserver.authorization.node.NodeIdentity;
+import io.nodekeeper.apiserver.authorization.rbac.Binding;
+import io.nodekeeper.apiserver.catalogue.AccessResources;
+import io.nodekeeper.apiserver.catalogue.RequestInfo;
+import io.nodekeeper.apiserver.metrics.ServerMetrics;
+import io.nodekeeper.apiserver.negotiation.Media;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.watches.WatchHandler;
+import io.nodekeeper.apiserver.writes.RequestBodies;
+import io.nodekeeper.apiserver.yaml.Yaml;
+import io.nodekeeper.time.GoDuration;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
+
+/**
+ * Lets requests in as {@link ConcurrencyLimits} decides, has lists and large bodies read beside the event loops, the users by
+ * {@link FairWorkQueue}, and answers requests that take too long. Watches and requests that are not about objects (health, discovery, metrics) pass. Thread-safe.
+ */
+public final class FlowController {
+    /** How exactly deadlines are kept. Chosen: clients name whole seconds. */
+    private static final Duration SWEEP = Duration.ofMillis(250);
+
+    private static final Set<String> SIGNS = Set.of("get", "create", "update", "patch");
+    private static final Set<String> LEADERS = Set.of("system:kube-controller-manager", "system:kube-scheduler");
+    private static final String SYSTEM_ACCOUNTS = Binding.ACCOUNT_PREFIX + "kube-system:";
+
+    /** Bytes, of the body and of the stored object that it changes, from which a request is served beside the event loops. */
+    private static final int HEAVY = 16 << 10;
+
+    /** The same for a body in YAML, which takes several times as long to read as JSON. */
+    private static final int HEAVY_YAML = 4 << 10;
+
+    /** Memory that a request takes for each byte of its body and its object: measured, at most 15 for lists of numbers. */
+    private static final int EXPANSION = 16;
+
+    /** Large bodies are read by this many threads at a time, as on a small machine more would only take turns. */
+    private static final int BODIES_AT_ONCE = 2;
+
+    /** API groups whose writes are compared with all that their writer may do. */
+    private static final Set<String> COMPARED = Set.of(AccessResources.RBAC);
+
+    private static final Set<String> YAML_TYPES = Set.of(Yaml.MEDIA_TYPE, RequestBodies.APPLY);
+
+    private final ConcurrencyLimits limits;
+    private final FairWorkQueue lists;
+    /** Requests with large bodies or about large objects. */
+    private final FairWorkQueue bodies;
+    /** What had to wait and is not a list: it shall not wait for lists as well. */
+    private final FairWorkQueue others;
+
+    private final ToLongFunction<RequestInfo> storedBytes;
+    private final Loop loop;
+    private final ServerMetrics metrics;
+    private final Duration longest;
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+
+    /** {@code storedBytes} is the size of the object that a request names, 0 if there is none. */
+    public FlowController(
+            FlowControlOptions options,
+            Executor workers,
+            Loop loop,
+            ServerMetrics metrics,
+            ToLongFunction<RequestInfo> storedBytes) {
+        limits = new ConcurrencyLimits(options);
+        // An eighth of the heap for the trees of large bodies: as much as for the bytes of bodies under way.
+        bodies = new FairWorkQueue(
+                workers, BODIES_AT_ONCE, loop.clock(), Runtime.getRuntime().maxMemory() / 8);
+        lists = new FairWorkQueue(workers, options.listsAtOnce(), loop.clock(), 0);
+        others = new FairWorkQueue(workers, 2, loop.clock(), 0);
+        this.storedBytes = storedBytes;
+        longest = options.timeout();
+        this.loop = loop;
+        this.metrics = metrics;
+    }
+
+    /** What a request asks of the threads beside the event loops. */
+    private enum Effort {
+        /** Nothing: it is served where it came in. */
+        LIGHT,
+        /** It may look at many objects. */
+        LIST,
+        /** It reads or makes something large. */
+        LARGE
+    }
+
+    private static final class Call extends ConcurrencyLimits.Seat {
+        private final RequestInfo info;
+        private final Supplier<CompletableFuture<ApiResponse>> work;
+        private final Effort effort;
+        private final long weight;
+        private final CompletableFuture<ApiResponse> answer = new CompletableFuture<>();
+
+        private Call(
+                RequestInfo info,
+                User user,
+                long deadline,
+                Effort effort,
+                long weight,
+                Supplier<CompletableFuture<ApiResponse>> work) {
+            super(kind(user, info), user.name(), user.in(User.MASTERS), deadline);
+            this.info = info;
+            this.effort = effort;
+            this.weight = weight;
+            this.work = work;
+        }
+    }
+
+    /** Has {@code work} done when it is the request's turn; fails as the work does, or with the refusal. */
+    public CompletableFuture<ApiResponse> admit(
+            User user, RequestInfo info, ApiRequest request, Supplier<CompletableFuture<ApiResponse>> work) {
+        if (info.resource().isEmpty() || info.verb().equals("watch")) {
+            return work.get();
+        }
+        long deadline = loop.clock().nanoTime() + allowed(request.parameter("timeout"));
+        Effort effort = Effort.LIST;
+        long weight = 0;
+        if (!heavy(info, request)) {
+            long bytes = request.body().length + changedBytes(info, request);
+            boolean large = bytes >= HEAVY
+                    || (COMPARED.contains(info.resource().get().group()) && !ServerMetrics.isRead(info))
+                    || (request.body().length >= HEAVY_YAML && YAML_TYPES.contains(request.contentType()));
+            effort = large ? Effort.LARGE : Effort.LIGHT;
+            weight = large ? bytes * EXPANSION : 0;
+        }
+        Call call = new Call(info, user, deadline, effort, weight, work);
+        switch (limits.enter(call)) {
+            case SEATED -> serve(call);
+            case WAITING -> {
+                // The request that leaves its seat to this one calls it.
+            }
+            case GONE -> turnAway(call);
+        }
+        if (!call.answer.isDone()) {
+            sweepLater();
+        }
+        return call.answer;
+    }
+
+    /** Bytes of the stored object that has to be read to answer; a plain get copies them only. */
+    private long changedBytes(RequestInfo info, ApiRequest request) {
+        boolean copies = info.verb().equals("get") && Media.isPlain(request);
+        return copies || info.verb().equals("create") ? 0 : storedBytes.applyAsLong(info);
+    }
+
+    private void turnAway(Call call) {
+        metrics.dropped(call.info);
+        call.answer.complete(ApiResponse.tooMany());
+    }
+
+    private void serve(Call call) {
+        switch (call.effort) {
+            case LIGHT -> begin(call);
+            case LIST -> queue(lists, call);
+            case LARGE -> queue(bodies, call);
+        }
+    }
+
+    private void queue(FairWorkQueue turns, Call call) {
+        if (!turns.run(call.user(), call.weight, () -> begin(call))) {
+            turnAway(call);
+            leave(call);
+        }
+    }
+
+    private void begin(Call call) {
+        if (call.answer.isDone()) {
+            // Given up while it waited.
+            if (call.weight > 0) {
+                bodies.release(call.weight);
+            }
+            return;
+        }
+        CompletableFuture<ApiResponse> done;
+        try {
+            done = call.work.get();
+        } catch (RuntimeException | StackOverflowError e) {
+            done = CompletableFuture.failedFuture(e);
+        }
+        done.whenComplete((response, error) -> {
+            leave(call);
+            if (error == null) {
+                call.answer.complete(response);
+            } else {
+                call.answer.completeExceptionally(error);
+            }
+            if (call.weight > 0) {
+                bodies.release(call.weight);
+            }
+        });
+    }
+
+    private void leave(Call call) {
+        // Not here and now: this may be the thread of a store that others wait for.
+        limits.leave(call).ifPresent(seat -> {
+            Call next = (Call) seat;
+            switch (next.effort) {
+                case LIGHT -> queue(others, next);
+                case LIST -> queue(lists, next);
+                case LARGE -> queue(bodies, next);
+            }
+        });
+    }
+
+    private void sweepLater() {
+        if (!sweeping.get() && sweeping.compareAndSet(false, true)) {
+            loop.schedule(SWEEP, this::sweep);
+        }
+    }
+
+    private void sweep() {
+        for (ConcurrencyLimits.Seat seat : limits.overdue(loop.clock().nanoTime())) {
+            Call call = (Call) seat;
+            leave(call);
+            call.answer.completeExceptionally(
+                    new ApiException(504, "Timeout", "Timeout: request did not complete within the allotted timeout"));
+        }
+        sweeping.set(false);
+        if (!limits.idle()) {
+            sweepLater();
+        }
+    }
+
+    /** Nanoseconds that a request may take: what the client says it waits, up to the server's own limit. */
+    private long allowed(String timeout) {
+        if (timeout.isEmpty()) {
+            return longest.toNanos();
+        }
+        long asked;
+        int digits = timeout.length() - 1;
+        if (digits == 1 || digits == 2) {
+            // The common form, as 10s, without the cost of the general one.
+            char tens = digits == 2 ? timeout.charAt(0) : '0';
+            char ones = timeout.charAt(digits - 1);
+            if (timeout.charAt(digits) == 's' && isDigit(tens) && isDigit(ones)) {
+                asked = Duration.ofSeconds((tens - '0') * 10L + ones - '0').toNanos();
+                return asked == 0 ? longest.toNanos() : Math.min(asked, longest.toNanos());
+            }
+        }
+        try {
+            asked = GoDuration.parse(timeout).toNanos();
+        } catch (IllegalArgumentException e) {
+            throw ApiException.badRequest("invalid timeout specified in the request URL - " + e.getMessage());
+        }
+        return asked <= 0 ? longest.toNanos() : Math.min(asked, longest.toNanos());
+    }
+
+    private static boolean isDigit(char c) {
+        return c >= '0' && c <= '9';
+    }
+
+    /** Whether many objects may have to be looked at. */
+    private static boolean heavy(RequestInfo info, ApiRequest request) {
+        return (info.verb().equals("list") || info.verb().equals("deletecollection"))
+                && !request.parameter("fieldSelector").contains("metadata.name=");
+    }
+
+    /** Nodes' own leases and nodes, and the leases of those who lead: what Kubernetes ranks highest, too. */
+    static ConcurrencyLimits.Kind kind(User user, RequestInfo info) {
+        Optional<RequestTarget> target = info.resource();
+        if (target.isPresent() && SIGNS.contains(info.verb()) && isSign(user, target.get())) {
+            return ConcurrencyLimits.Kind.HEARTBEAT;
+        }
+        return ServerMetrics.isRead(info) ? ConcurrencyLimits.Kind.READ : ConcurrencyLimits.Kind.WRITE;
+    }
+
+    private static boolean isSign(User user, RequestTarget target) {
+        if (target.plural().equals("leases") && target.group().equals("coordination.k8s.io")) {
+            return user.in(NodeIdentity.GROUP)
+                    ? target.namespace().equals(Lease.NODE_NAMESPACE)
+                    : LEADERS.contains(user.name()) || user.name().startsWith(SYSTEM_ACCOUNTS);
+        }
+        return target.plural().equals("nodes") && target.group().isEmpty() && user.in(NodeIdentity.GROUP);
+    }
+}

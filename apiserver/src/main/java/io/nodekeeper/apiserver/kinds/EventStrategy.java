@@ -1,0 +1,44 @@
+package io.nodekeeper.apiserver.kinds;
+
+import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.registry.Strategy;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The rules of Events of core/v1. */
+public final class EventStrategy implements Strategy {
+
+    @Override
+    public List<FieldError> validate(JsonObject event) {
+        List<FieldError> errors = new ArrayList<>();
+        String namespace = event.object("metadata").text("namespace");
+        String about = event.object("involvedObject").text("namespace");
+        boolean modern = event.has("eventTime");
+        // An event about something without a namespace lives where its form of the API puts it.
+        String home = modern ? "kube-system" : "default";
+        boolean atHome = namespace.equals(home) || namespace.equals("default");
+        if (about.isEmpty() ? !atHome : !about.equals(namespace)) {
+            errors.add(FieldError.invalid(
+                    "involvedObject.namespace", "\"" + about + "\"", "does not match event.namespace"));
+        }
+        if (modern) {
+            require(errors, event, "reportingComponent", "reportingController");
+            require(errors, event, "reportingInstance", "reportingInstance");
+            require(errors, event, "action", "action");
+            require(errors, event, "reason", "reason");
+        }
+        return errors;
+    }
+
+    @Override
+    public boolean createsOnUpdate() {
+        return true;
+    }
+
+    private static void require(List<FieldError> errors, JsonObject event, String field, String path) {
+        if (event.text(field).isEmpty()) {
+            errors.add(FieldError.required(path, ""));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package io.nodekeeper.apiserver.kinds;
+
+import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.apiserver.registry.Strategy;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** The rules of Namespaces. */
+public final class NamespaceStrategy implements Strategy {
+    /** What is there from the first start on (Kubernetes' own). */
+    public static final List<String> FIXED = List.of("default", "kube-system", "kube-public", "kube-node-lease");
+    /** What may never be deleted (Kubernetes' own). */
+    public static final List<String> IMMORTAL = List.of("default", "kube-system", "kube-public");
+
+    @Override
+    public Optional<String> nameFault(String name) {
+        return Names.labelFault(name);
+    }
+
+    @Override
+    public JsonObject prepareCreate(JsonObject object, Instant now) {
+        return labelled(object)
+                .update("spec", spec -> spec.with("finalizers", JsonArray.of(new JsonString("kubernetes"))))
+                .with("status", JsonObject.builder().put("phase", "Active").build());
+    }
+
+    @Override
+    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
+        return labelled(object);
+    }
+
+    private static JsonObject labelled(JsonObject object) {
+        String name = object.object("metadata").text("name");
+        return object.update(
+                "metadata",
+                metadata -> metadata.update("labels", labels -> labels.with("kubernetes.io/metadata.name", name)));
+    }
+}

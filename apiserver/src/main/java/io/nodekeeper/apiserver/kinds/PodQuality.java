@@ -1,0 +1,41 @@
+package io.nodekeeper.apiserver.kinds;
+
+import io.nodekeeper.api.Quantity;
+import io.nodekeeper.api.json.JsonObject;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The quality of service that a pod gets, by what it asks for (Kubernetes' rule). */
+final class PodQuality {
+    private static final List<String> COUNTED = List.of("cpu", "memory");
+
+    private PodQuality() {}
+
+    /** {@code Guaranteed} if each container's limits are what it asks for, {@code BestEffort} if nobody asks for anything. */
+    static String of(JsonObject spec) {
+        List<JsonObject> resources = Stream.concat(
+                        spec.array("containers").objects(),
+                        spec.array("initContainers").objects())
+                .map(container -> container.object("resources"))
+                .toList();
+        boolean nothing = resources.stream()
+                .allMatch(resource -> COUNTED.stream()
+                        .allMatch(name -> amount(resource, "requests", name).isEmpty()
+                                && amount(resource, "limits", name).isEmpty()));
+        if (nothing) {
+            return "BestEffort";
+        }
+        boolean all = resources.stream()
+                .allMatch(resource -> COUNTED.stream().allMatch(name -> {
+                    Optional<Quantity> limit = amount(resource, "limits", name);
+                    Optional<Quantity> request = amount(resource, "requests", name);
+                    return limit.isPresent() && (request.isEmpty() || request.equals(limit));
+                }));
+        return all ? "Guaranteed" : "Burstable";
+    }
+
+    private static Optional<Quantity> amount(JsonObject resource, String which, String name) {
+        return resource.object(which).get(name).flatMap(Quantity::from);
+    }
+}

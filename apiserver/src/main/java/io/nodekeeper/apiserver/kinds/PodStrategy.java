@@ -1,0 +1,99 @@
+package io.nodekeeper.apiserver.kinds;
+
+import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.Schema;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.apiserver.authorization.node.NodeGraph;
+import io.nodekeeper.apiserver.fields.ObjectFields;
+import io.nodekeeper.apiserver.pods.PodDefaults;
+import io.nodekeeper.apiserver.pods.PriorityAdmission;
+import io.nodekeeper.apiserver.pods.validation.AppArmor;
+import io.nodekeeper.apiserver.pods.validation.PodRules;
+import io.nodekeeper.apiserver.pods.validation.PodUpdates;
+import io.nodekeeper.apiserver.registry.Strategy;
+import io.nodekeeper.apiserver.schema.KindSchemas;
+import io.nodekeeper.apiserver.storage.Codec;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The rules of Pods. */
+public final class PodStrategy implements Strategy {
+    private static final Schema SCHEMA = KindSchemas.of(ResourceType.PODS);
+
+    @Override
+    public JsonObject prepareCreate(JsonObject object, Instant now) {
+        JsonObject pod = AppArmor.synced(object.update("spec", PodDefaults::podSpec));
+        return pod.with(
+                "status",
+                JsonObject.builder()
+                        .put("phase", "Pending")
+                        .put("qosClass", PodQuality.of(pod.object("spec")))
+                        .build());
+    }
+
+    @Override
+    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
+        // Nearly all updates are of the status; a stored spec has its defaults.
+        JsonObject before = old.object("spec");
+        JsonObject pod = object.object("spec").equals(before)
+                ? object
+                : object.update("spec", spec -> PodDefaults.podSpec(PriorityAdmission.kept(spec, before)));
+        String quality = old.object("status").text("qosClass");
+        return quality.isEmpty() || pod.object("status").isEmpty()
+                ? pod
+                : pod.update("status", status -> ObjectFields.text(status, "qosClass", quality));
+    }
+
+    @Override
+    public List<FieldError> validateCreate(JsonObject pod) {
+        List<FieldError> errors = new ArrayList<>(PodRules.pod(pod));
+        errors.addAll(PodRules.newPod(pod));
+        return errors;
+    }
+
+    /** A spec that stays as it is needs no look: one that an earlier version took must not bind its pod for ever. */
+    @Override
+    public List<FieldError> validateUpdate(JsonObject pod, JsonObject old) {
+        List<FieldError> errors = new ArrayList<>();
+        mirrorFault(pod, old)
+                .ifPresent(fault -> errors.add(
+                        FieldError.forbidden("metadata.annotations[" + NodeGraph.CONFIG_MIRROR + "]", fault)));
+        if (!pod.object("spec").equals(old.object("spec"))) {
+            errors.addAll(PodRules.pod(pod));
+            // What an earlier version stored may lack defaults and have amounts in another form.
+            JsonObject before = Codec.normalize(old, SCHEMA).update("spec", PodDefaults::podSpec);
+            errors.addAll(PodUpdates.spec(pod, before));
+        }
+        errors.addAll(PodUpdates.status(pod, old));
+        return errors;
+    }
+
+    /** A mirror pod must stay known as one: it may have less than others. */
+    private static Optional<String> mirrorFault(JsonObject pod, JsonObject old) {
+        JsonObject was = old.object("metadata").object("annotations");
+        JsonObject is = pod.object("metadata").object("annotations");
+        if (was.get(NodeGraph.CONFIG_MIRROR).equals(is.get(NodeGraph.CONFIG_MIRROR))) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                was.has(NodeGraph.CONFIG_MIRROR)
+                        ? "may not remove or update mirror pod annotation"
+                        : "may not add mirror pod annotation");
+    }
+
+    /** A pod that runs on a node gets the time to end; the agent removes it with a grace of 0. */
+    @Override
+    public long graceSeconds(JsonObject pod, Optional<Long> asked) {
+        String phase = pod.object("status").text("phase");
+        if (pod.object("spec").text("nodeName").isEmpty() || phase.equals("Succeeded") || phase.equals("Failed")) {
+            return 0;
+        }
+        return asked.or(() -> pod.object("spec").number("terminationGracePeriodSeconds"))
+                .orElse(PodDefaults.GRACE_SECONDS);
+    }
+}

@@ -1,0 +1,81 @@
+package io.nodekeeper.apiserver.kinds;
+
+import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.registry.Strategy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The rules of Roles and ClusterRoles. Immutable. */
+public final class RoleStrategy implements Strategy {
+    private final boolean namespaced;
+
+    public RoleStrategy(boolean namespaced) {
+        this.namespaced = namespaced;
+    }
+
+    /** Names of roles may be anything that can stand in a path, as {@code system:node}. */
+    @Override
+    public Optional<String> nameFault(String name) {
+        return pathFault(name);
+    }
+
+    static Optional<String> pathFault(String name) {
+        if (name.equals(".") || name.equals("..")) {
+            return Optional.of("may not be '" + name + "'");
+        }
+        if (name.contains("/") || name.contains("%")) {
+            return Optional.of("may not contain '" + (name.contains("/") ? "/" : "%") + "'");
+        }
+        return Optional.empty();
+    }
+
+    @Override
+    public List<FieldError> validate(JsonObject role) {
+        List<FieldError> errors = new ArrayList<>();
+        List<JsonObject> rules = role.array("rules").objects().toList();
+        for (int i = 0; i < rules.size(); i++) {
+            rule("rules[" + i + "]", rules.get(i), errors);
+        }
+        if (!namespaced
+                && role.has("aggregationRule")
+                && role.object("aggregationRule").array("clusterRoleSelectors").isEmpty()) {
+            errors.add(FieldError.required(
+                    "aggregationRule.clusterRoleSelectors",
+                    "at least one clusterRoleSelector required if aggregationRule is non-nil"));
+        }
+        return errors;
+    }
+
+    private void rule(String path, JsonObject rule, List<FieldError> errors) {
+        if (rule.array("verbs").isEmpty()) {
+            errors.add(FieldError.required(path + ".verbs", "verbs must contain at least one value"));
+        }
+        JsonArray paths = rule.array("nonResourceURLs");
+        if (!paths.isEmpty()) {
+            if (namespaced) {
+                errors.add(FieldError.invalid(
+                        path + ".nonResourceURLs",
+                        paths.toString(),
+                        "namespaced rules cannot apply to non-resource URLs"));
+            }
+            if (!rule.array("apiGroups").isEmpty()
+                    || !rule.array("resources").isEmpty()
+                    || !rule.array("resourceNames").isEmpty()) {
+                errors.add(FieldError.invalid(
+                        path + ".nonResourceURLs",
+                        paths.toString(),
+                        "rules cannot apply to both regular resources and non-resource URLs"));
+            }
+            return;
+        }
+        if (rule.array("apiGroups").isEmpty()) {
+            errors.add(FieldError.required(path + ".apiGroups", "resource rules must supply at least one api group"));
+        }
+        if (rule.array("resources").isEmpty()) {
+            errors.add(FieldError.required(path + ".resources", "resource rules must supply at least one resource"));
+        }
+    }
+}

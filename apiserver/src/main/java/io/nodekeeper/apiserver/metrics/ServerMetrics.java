@@ -1,0 +1,296 @@
+package io.nodekeeper.apiserver.metrics;
+
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.apiserver.audit.AuditLog;
+import io.nodekeeper.apiserver.catalogue.RequestInfo;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.store.Store;
+import io.prometheus.metrics.core.datapoints.CounterDataPoint;
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.CounterWithCallback;
+import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.core.metrics.GaugeWithCallback;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What the server tells Prometheus, under kube-apiserver's names. Thread-safe. */
+public final class ServerMetrics {
+    private final PrometheusRegistry registry = new PrometheusRegistry();
+    private final Counter requests = Counter.builder()
+            .name("apiserver_request_total")
+            .help("Requests by verb, resource and HTTP code.")
+            .labelNames("verb", "group", "version", "resource", "subresource", "scope", "code")
+            .register(registry);
+    private final Histogram durations = Histogram.builder()
+            .name("apiserver_request_duration_seconds")
+            .help("Time to answer, watches aside.")
+            .labelNames("verb", "resource")
+            .classicOnly()
+            .classicUpperBounds(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+            .register(registry);
+    private final Gauge inflight = Gauge.builder()
+            .name("apiserver_current_inflight_requests")
+            .help("Requests being answered, watches aside.")
+            .labelNames("request_kind")
+            .register(registry);
+    private final Gauge watchers = Gauge.builder()
+            .name("apiserver_longrunning_requests")
+            .help("Watches open.")
+            .labelNames("verb", "resource")
+            .register(registry);
+
+    private final Gauge registered = Gauge.builder()
+            .name("apiserver_registered_watchers")
+            .help("Watches open, by what they watch.")
+            .labelNames("group", "version", "kind")
+            .register(registry);
+    private final Histogram sizes = Histogram.builder()
+            .name("apiserver_response_sizes")
+            .help("Bytes of answers to gets and lists.")
+            .labelNames("verb", "resource")
+            .classicOnly()
+            .classicUpperBounds(1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+            .register(registry);
+    private final Counter dropped = Counter.builder()
+            .name("apiserver_dropped_requests_total")
+            .help("Requests turned away with 429.")
+            .labelNames("request_kind")
+            .register(registry);
+    private final Counter handshakes = Counter.builder()
+            .name("apiserver_tls_handshake_errors_total")
+            .help("Connections that failed before their first request.")
+            .register(registry);
+    /** Buckets are kube-apiserver's. */
+    private final Histogram certificates = Histogram.builder()
+            .name("apiserver_client_certificate_expiration_seconds")
+            .help("How long the client certificates that connections show are good for; once for each connection.")
+            .classicOnly()
+            .classicUpperBounds(
+                    0,
+                    1_800,
+                    3_600,
+                    7_200,
+                    21_600,
+                    43_200,
+                    86_400,
+                    172_800,
+                    345_600,
+                    604_800,
+                    2_592_000,
+                    7_776_000,
+                    15_552_000,
+                    31_104_000)
+            .register(registry);
+
+    private static final ResourceType NOTHING = new ResourceType("", "", "", "", false);
+
+    private final GaugeDataPoint reading = inflight.labelValues("readOnly");
+    private final GaugeDataPoint writing = inflight.labelValues("mutating");
+    private final Map<Kind, Series> series = new ConcurrentHashMap<>();
+
+    private final LongAdder authenticated = new LongAdder();
+    private final LongAdder unauthenticated = new LongAdder();
+
+    public ServerMetrics(Store store, Optional<AuditLog> audit) {
+        GaugeWithCallback.builder()
+                .name("authentication_attempts")
+                .help("Requests by whether it could be found out who makes them.")
+                .labelNames("result")
+                .callback(callback -> {
+                    callback.call((double) authenticated.sum(), "success");
+                    callback.call((double) unauthenticated.sum(), "failure");
+                })
+                .register(registry);
+        GaugeWithCallback.builder()
+                .name("apiserver_storage_size_bytes")
+                .help("Bytes of all objects in the store, keys and values; 0 if the store does not count them.")
+                .callback(callback -> callback.call((double) store.usage().bytes()))
+                .register(registry);
+        GaugeWithCallback.builder()
+                .name("apiserver_storage_quota_bytes")
+                .help("The most bytes that all objects may take; 0 if the store has no quota of its own.")
+                .callback(callback -> callback.call((double) store.usage().quota()))
+                .register(registry);
+        GaugeWithCallback.builder()
+                .name("apiserver_storage_quota_exceeded")
+                .help("1 while the store is full and writes that need space are refused.")
+                .callback(callback -> callback.call(store.usage().exceeded() ? 1 : 0))
+                .register(registry);
+        audit.ifPresent(log -> {
+            CounterWithCallback.builder()
+                    .name("apiserver_audit_event_total")
+                    .help("Events that the audit log took.")
+                    .callback(callback -> callback.call((double) log.taken()))
+                    .register(registry);
+            CounterWithCallback.builder()
+                    .name("apiserver_audit_error_total")
+                    .help("Events that the audit log lost.")
+                    .callback(callback -> callback.call((double) log.lost()))
+                    .register(registry);
+        });
+        GaugeWithCallback.builder()
+                .name("apiserver_storage_objects")
+                .help("Objects stored.")
+                .labelNames("resource")
+                .callback(callback -> Resources.ALL.stream()
+                        .filter(Resource::isStored)
+                        .forEach(resource -> callback.call(
+                                store.list(resource.prefix(""), "", 0, 0)
+                                        .entries()
+                                        .size(),
+                                resource.type().qualifiedName())))
+                .register(registry);
+        GaugeWithCallback.builder()
+                .name("apiserver_storage_revision")
+                .help("The revision of the latest change.")
+                .callback(callback -> callback.call((double) store.revision()))
+                .register(registry);
+    }
+
+    /** What a request counts to. */
+    private record Kind(String verb, ResourceType type, String subresource, String scope) {}
+
+    /**
+     * The series of a kind of request. Looking them up by their labels takes the library longer than all else that is
+     * counted, so they are kept.
+     */
+    private final class Series {
+        private final Kind kind;
+        private final DistributionDataPoint duration;
+        private final Map<Integer, CounterDataPoint> counts = new ConcurrentHashMap<>();
+
+        private Series(Kind kind) {
+            this.kind = kind;
+            duration = durations.labelValues(kind.verb, kind.type.plural());
+        }
+
+        private CounterDataPoint count(int code) {
+            return counts.computeIfAbsent(
+                    code,
+                    status -> requests.labelValues(
+                            kind.verb,
+                            kind.type.group(),
+                            kind.type.version(),
+                            kind.type.plural(),
+                            kind.subresource,
+                            kind.scope,
+                            Integer.toString(status)));
+        }
+    }
+
+    public void started(RequestInfo info) {
+        (isRead(info) ? reading : writing).inc();
+    }
+
+    public void finished(RequestInfo info, int code, double seconds) {
+        (isRead(info) ? reading : writing).dec();
+        Series found = series.computeIfAbsent(kind(info), Series::new);
+        found.count(code).inc();
+        if (!found.kind.verb.equals("WATCH")) {
+            found.duration.observe(seconds);
+        }
+    }
+
+    public void authenticated(boolean success) {
+        (success ? authenticated : unauthenticated).increment();
+    }
+
+    private static Kind kind(RequestInfo info) {
+        String verb = VERBS.getOrDefault(info.verb().toUpperCase(Locale.ROOT), "other");
+        // Only what the catalogue knows becomes a label: paths that clients make up must not become time series.
+        if (info.known().isEmpty()) {
+            return new Kind(verb, NOTHING, "", "");
+        }
+        RequestTarget target = info.resource().orElseThrow();
+        String scope =
+                !target.name().isEmpty() ? "resource" : target.namespace().isEmpty() ? "cluster" : "namespace";
+        String subresource = target.subresource().equals("status") ? "status" : "";
+        return new Kind(verb, info.known().get().type(), subresource, scope);
+    }
+
+    public void watchOpened(Resource resource) {
+        watchers.labelValues("WATCH", resource.type().plural()).inc();
+        registered(resource).inc();
+    }
+
+    public void watchClosed(Resource resource) {
+        watchers.labelValues("WATCH", resource.type().plural()).dec();
+        registered(resource).dec();
+    }
+
+    private GaugeDataPoint registered(Resource resource) {
+        return registered.labelValues(
+                resource.type().group(),
+                resource.type().version(),
+                resource.type().kind());
+    }
+
+    public void answered(RequestInfo info, ApiResponse response) {
+        if (response instanceof ApiResponse.Full full
+                && (info.verb().equals("get") || info.verb().equals("list"))) {
+            String resource = info.known().map(known -> known.type().plural()).orElse("");
+            sizes.labelValues(info.verb().toUpperCase(Locale.ROOT), resource).observe(full.body().length);
+        }
+    }
+
+    public void dropped(RequestInfo info) {
+        dropped.labelValues(isRead(info) ? "readOnly" : "mutating").inc();
+    }
+
+    public void handshakeFailed() {
+        handshakes.inc();
+    }
+
+    public void certificateShown(double secondsLeft) {
+        certificates.observe(secondsLeft);
+    }
+
+    public byte[] expose() {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try {
+            PrometheusTextFormatWriter.create().write(out, registry.scrape());
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing metrics to memory", e);
+        }
+        return out.toByteArray();
+    }
+
+    private static final Map<String, String> VERBS = Map.of(
+            "GET",
+            "GET",
+            "LIST",
+            "LIST",
+            "WATCH",
+            "WATCH",
+            "CREATE",
+            "POST",
+            "UPDATE",
+            "PUT",
+            "PATCH",
+            "PATCH",
+            "DELETE",
+            "DELETE",
+            "DELETECOLLECTION",
+            "DELETECOLLECTION");
+
+    public static boolean isRead(RequestInfo info) {
+        return switch (info.verb()) {
+            case "get", "list", "watch", "head" -> true;
+            default -> false;
+        };
+    }
+}

@@ -1,0 +1,46 @@
+package io.nodekeeper.apiserver.negotiation;
+
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.routing.DocumentHandler;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.Map;
+
+/** Documents that clients keep: each has a tag that changes with its content, by which they ask whether it has. */
+public final class EntityTags {
+    private EntityTags() {}
+
+    /** The tag of {@code document}, without quotes. */
+    public static String tag(byte[] document) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(document);
+            return HexFormat.of().formatHex(digest).toUpperCase(Locale.ROOT);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+
+    /** The document, or only the word that the client's is still right. */
+    public static ApiResponse answer(ApiRequest request, byte[] document, Map<String, String> headers) {
+        return answer(request, document, tag(document), headers);
+    }
+
+    public static ApiResponse answer(ApiRequest request, byte[] document, String tag, Map<String, String> headers) {
+        Map<String, String> all = new HashMap<>(headers);
+        String quoted = "\"" + tag + "\"";
+        all.put("etag", quoted);
+        boolean known = Arrays.stream(request.header("if-none-match").split(","))
+                .map(String::strip)
+                .anyMatch(quoted::equals);
+        if (known) {
+            all.remove("content-type");
+            return new ApiResponse.Full(304, all, new byte[0]);
+        }
+        return new ApiResponse.Full(200, all, document);
+    }
+}

@@ -1,0 +1,203 @@
+package io.nodekeeper.apiserver.negotiation;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.wire.Protobuf;
+import io.nodekeeper.apiserver.yaml.Yaml;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The form of the answer that the client asked for.
+ *
+ * @param form what of the objects is shown
+ * @param version the version of {@code meta.k8s.io} of that form; empty for the objects themselves
+ * @param include what comes with each row of a table
+ * @param yaml whether it is written in YAML instead of JSON
+ */
+public record Media(Form form, String version, String include, boolean yaml) {
+
+    /** What of the objects is shown. */
+    public enum Form {
+        /** All. */
+        OBJECT,
+        /** Their columns. */
+        TABLE,
+        /** Their metadata. */
+        METADATA
+    }
+
+    private static final String GROUP = "meta.k8s.io";
+    private static final Set<String> VERSIONS = Set.of("v1", "v1beta1");
+    private static final Media JSON = new Media(Form.OBJECT, "", "", false);
+    private static final Media YAML = new Media(Form.OBJECT, "", "", true);
+
+    /** What the clients send that send most requests. */
+    private static final Set<String> PLAIN = Set.of(
+            "",
+            "application/json",
+            "application/json, */*",
+            "application/vnd.kubernetes.protobuf,application/json",
+            "application/vnd.kubernetes.protobuf, */*",
+            "*/*");
+
+    /** Whether the client takes objects as they are stored. */
+    public static boolean isPlain(ApiRequest request) {
+        return PLAIN.contains(request.header("accept"));
+    }
+
+    /**
+     * Chooses the first form of the Accept header that the server has.
+     *
+     * @param verb what is asked for: a list's metadata has another name than an object's, a watch has no YAML
+     */
+    public static Media of(ApiRequest request, String verb) {
+        String header = request.header("accept");
+        if (PLAIN.contains(header)) {
+            return JSON;
+        }
+        boolean onlyProtobuf = onlyProtobuf(request);
+        for (Accept range : Accept.ranges(header)) {
+            boolean yaml = range.type().equals(Yaml.MEDIA_TYPE) && !verb.equals("watch");
+            boolean protobuf = onlyProtobuf && range.type().equals(Protobuf.MEDIA_TYPE);
+            if (!yaml && !protobuf && !range.takes(ApiResponse.JSON)) {
+                continue;
+            }
+            String as = range.parameter("as");
+            if (as.isEmpty()) {
+                return yaml ? YAML : JSON;
+            }
+            String version = range.parameter("v");
+            if (!range.parameter("g").equals(GROUP) || !VERSIONS.contains(version)) {
+                continue;
+            }
+            boolean reads = verb.equals("get") || verb.equals("list") || verb.equals("watch");
+            // Kubernetes has no protobuf form of a table.
+            if (as.equals("Table") && reads && !protobuf) {
+                return new Media(Form.TABLE, version, include(request), yaml);
+            }
+            if (as.equals(verb.equals("list") ? "PartialObjectMetadataList" : "PartialObjectMetadata")) {
+                return new Media(Form.METADATA, version, "", yaml);
+            }
+        }
+        throw notAcceptable();
+    }
+
+    /**
+     * Whether the client takes protobuf and no form that is text. Its answer is made as JSON, and turned into protobuf at
+     * the end. The events of a WebSocket are always text.
+     */
+    static boolean onlyProtobuf(ApiRequest request) {
+        String header = request.header("accept");
+        if (PLAIN.contains(header)
+                || !header.contains(Protobuf.MEDIA_TYPE)
+                || !request.header("upgrade").isEmpty()) {
+            return false;
+        }
+        boolean protobuf = false;
+        for (Accept range : Accept.ranges(header)) {
+            if (range.takes(ApiResponse.JSON) || range.type().equals(Yaml.MEDIA_TYPE)) {
+                return false;
+            }
+            protobuf |= range.type().equals(Protobuf.MEDIA_TYPE);
+        }
+        return protobuf;
+    }
+
+    /** The refusal of a client that takes nothing of what there is. */
+    public static ApiException notAcceptable() {
+        return new ApiException(
+                406,
+                "NotAcceptable",
+                "only the following media types are accepted: application/json, application/yaml,"
+                        + " application/vnd.kubernetes.protobuf");
+    }
+
+    private static String include(ApiRequest request) {
+        String include = request.parameter("includeObject");
+        return switch (include) {
+            case "", "Metadata" -> "Metadata";
+            case "None", "Object" -> include;
+            default ->
+                throw ApiException.badRequest("includeObject: Unsupported value: \"" + include
+                        + "\": supported values: \"None\", \"Metadata\", \"Object\"");
+        };
+    }
+
+    public boolean table() {
+        return form == Form.TABLE;
+    }
+
+    public boolean metadata() {
+        return form == Form.METADATA;
+    }
+
+    /** Whether objects are shown as they are. */
+    public boolean whole() {
+        return form == Form.OBJECT;
+    }
+
+    /** The {@code apiVersion} of a table, or of an object of which only the metadata is shown. */
+    public String apiVersion() {
+        return GROUP + "/" + version;
+    }
+
+    /** The metadata of {@code object}, as an object of its own. */
+    public JsonObject metadataOf(JsonObject object) {
+        return JsonObject.builder()
+                .put("kind", "PartialObjectMetadata")
+                .put("apiVersion", apiVersion())
+                .put("metadata", object.object("metadata"))
+                .build();
+    }
+
+    /** The metadata of {@code objects}, as a list with {@code metadata} of its own. */
+    public JsonObject metadataOf(List<JsonObject> objects, JsonObject metadata) {
+        return JsonObject.builder()
+                .put("kind", "PartialObjectMetadataList")
+                .put("apiVersion", apiVersion())
+                .put("metadata", metadata)
+                .put(
+                        "items",
+                        new JsonArray(objects.stream()
+                                .<JsonValue>map(this::metadataOf)
+                                .toList()))
+                .build();
+    }
+
+    /** The answer to a write, which holds the object, in this form. */
+    public ApiResponse written(ApiResponse response) {
+        if (!metadata() || !(response instanceof ApiResponse.Full full) || full.status() >= 300) {
+            return response;
+        }
+        JsonObject whole = Json.parseObject(full.body());
+        return whole.text("kind").equals("Status")
+                ? response
+                : new ApiResponse.Full(full.status(), full.headers(), Json.writeBytes(metadataOf(whole)));
+    }
+
+    /** The answer in JSON, as the client wants it written. */
+    public ApiResponse encoded(ApiResponse response) {
+        if (yaml && response instanceof ApiResponse.InPieces large) {
+            // JSON is YAML, too, and can be made in pieces.
+            Map<String, String> headers = new HashMap<>(large.headers());
+            headers.put("content-type", Yaml.MEDIA_TYPE);
+            return new ApiResponse.InPieces(large.status(), headers, large.pieces());
+        }
+        if (!yaml || !(response instanceof ApiResponse.Full full)) {
+            return response;
+        }
+        Map<String, String> headers = new HashMap<>(full.headers());
+        if (!ApiResponse.JSON.equals(headers.put("content-type", Yaml.MEDIA_TYPE))) {
+            return response;
+        }
+        return new ApiResponse.Full(full.status(), headers, Yaml.write(Json.parse(full.body())));
+    }
+}

@@ -1,0 +1,148 @@
+package io.nodekeeper.apiserver.pods.validation;
+
+import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.apiserver.fields.FieldCheck;
+import io.nodekeeper.apiserver.fields.ObjectFields;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** What of a pod may change: facts of Kubernetes. */
+public final class PodUpdates {
+    private static final String ONLY = "pod updates may not change fields other than"
+            + " `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations`"
+            + " (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it"
+            + " was previously negative)";
+
+    /** The lists of a status that tell how containers fare. */
+    private static final List<String> STATUSES = List.of("containerStatuses", "initContainerStatuses");
+
+    private PodUpdates() {}
+
+    /** What is wrong with {@code pod} as the successor of {@code old}; both have their defaults. */
+    public static List<FieldError> spec(JsonObject pod, JsonObject old) {
+        JsonObject before = old.object("spec");
+        FieldCheck spec = FieldCheck.of(pod.object("spec"), "spec");
+        if (spec.value().equals(before)) {
+            return List.of();
+        }
+        for (String list : List.of("containers", "initContainers")) {
+            if (spec.value().array(list).items().size()
+                    != before.array(list).items().size()) {
+                spec.forbidden(list, "pod updates may not add or remove containers");
+                return spec.errors();
+            }
+        }
+        deadline(spec, before.number("activeDeadlineSeconds"));
+        tolerations(spec, before);
+        gates(spec, before);
+        if (!fixed(spec.value(), before).equals(fixed(before, before))) {
+            spec.forbidden("", ONLY);
+        }
+        return spec.errors();
+    }
+
+    /** A deadline may be set, and later only become earlier. */
+    private static void deadline(FieldCheck spec, Optional<Long> before) {
+        Optional<Long> after = spec.number("activeDeadlineSeconds");
+        if (after.isEmpty() && before.isPresent()) {
+            spec.invalid("activeDeadlineSeconds", "must not update from a positive integer to nil value");
+        } else if (after.isPresent() && before.isPresent() && after.get() > before.get()) {
+            spec.invalid("activeDeadlineSeconds", "must be less than or equal to previous value");
+        }
+    }
+
+    private static void tolerations(FieldCheck spec, JsonObject before) {
+        Set<JsonValue> kept = new HashSet<>();
+        spec.value().array("tolerations").objects().forEach(one -> kept.add(one.without("tolerationSeconds")));
+        boolean all =
+                before.array("tolerations").objects().allMatch(one -> kept.contains(one.without("tolerationSeconds")));
+        if (!all) {
+            spec.forbidden("tolerations", "existing toleration can not be modified except its tolerationSeconds");
+        }
+    }
+
+    private static void gates(FieldCheck spec, JsonObject before) {
+        Set<JsonValue> known = new HashSet<>(before.array("schedulingGates").items());
+        spec.value().array("schedulingGates").items().stream()
+                .filter(gate -> !known.contains(gate))
+                .forEach(gate -> spec.forbidden(
+                        "schedulingGates", "only deletion is allowed, but found new scheduling gate '" + gate + "'"));
+    }
+
+    /** The part of a spec that never changes; what may change is as in {@code before}. */
+    private static JsonObject fixed(JsonObject spec, JsonObject before) {
+        JsonObject fixed =
+                spec.without("activeDeadlineSeconds").without("tolerations").without("schedulingGates");
+        long grace = before.number("terminationGracePeriodSeconds").orElse(0L);
+        if (grace < 0 && spec.number("terminationGracePeriodSeconds").orElse(0L) == 1) {
+            fixed = fixed.with("terminationGracePeriodSeconds", JsonNumber.of(grace));
+        }
+        for (String list : List.of("containers", "initContainers")) {
+            fixed = ObjectFields.each(fixed, list, container -> container.without("image"));
+        }
+        // A pod that waits for its gates may still be steered to other nodes.
+        return before.array("schedulingGates").isEmpty()
+                ? fixed
+                : fixed.without("nodeSelector").without("affinity");
+    }
+
+    /** What is wrong with the status of {@code pod} as the successor of {@code old}'s. */
+    public static List<FieldError> status(JsonObject pod, JsonObject old) {
+        FieldCheck status = FieldCheck.of(pod.object("status"), "status");
+        JsonObject before = old.object("status");
+        if (!status.text("nominatedNodeName").equals(before.text("nominatedNodeName"))) {
+            status.formIfSet("nominatedNodeName", Names::subdomainFault);
+        }
+        String restart = old.object("spec").text("restartPolicy");
+        if (restart.equals("OnFailure") || restart.equals("Never")) {
+            STATUSES.forEach(list -> transitions(status, before, list, restart, old.object("spec")));
+        }
+        addresses(status, before, "podIPs");
+        addresses(status, before, "hostIPs");
+        return status.errors();
+    }
+
+    /** A container that ended and is not started again cannot run again. */
+    private static void transitions(
+            FieldCheck status, JsonObject before, String list, String restart, JsonObject spec) {
+        Map<String, FieldCheck> after = new HashMap<>();
+        status.items(list).forEach(one -> after.putIfAbsent(one.text("name"), one));
+        Set<String> sidecars = new HashSet<>();
+        spec.array("initContainers")
+                .objects()
+                .filter(one -> one.text("restartPolicy").equals("Always"))
+                .forEach(one -> sidecars.add(one.text("name")));
+        before.array(list).objects().forEach(was -> {
+            JsonObject terminated = was.object("state").object("terminated");
+            boolean ended = was.object("state").has("terminated")
+                    && !(restart.equals("OnFailure")
+                            && terminated.number("exitCode").orElse(0L) != 0)
+                    && !sidecars.contains(was.text("name"));
+            FieldCheck is = after.get(was.text("name"));
+            if (ended && is != null && !is.value().object("state").has("terminated")) {
+                is.forbidden("state", "may not be transitioned to non-terminated state");
+            }
+        });
+    }
+
+    private static void addresses(FieldCheck status, JsonObject before, String list) {
+        if (status.value().array(list).equals(before.array(list))) {
+            return;
+        }
+        Set<String> seen = new HashSet<>();
+        for (FieldCheck address : status.items(list)) {
+            address.form("ip", NetworkRules::ipFault);
+            if (!seen.add(address.text("ip"))) {
+                address.duplicate("", address.text("ip"));
+            }
+        }
+    }
+}

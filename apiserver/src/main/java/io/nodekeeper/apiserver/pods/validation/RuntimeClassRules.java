@@ -1,0 +1,35 @@
+package io.nodekeeper.apiserver.pods.validation;
+
+import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.apiserver.fields.FieldCheck;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** The validation of what a RuntimeClass adds to pods: facts of Kubernetes. */
+public final class RuntimeClassRules {
+    private RuntimeClassRules() {}
+
+    /** What is wrong with a RuntimeClass. */
+    public static List<FieldError> check(JsonObject runtimeClass) {
+        FieldCheck check = FieldCheck.of(runtimeClass, "");
+        check.form("handler", Names::labelFault);
+        ResourceRules.amounts(
+                check.object("overhead"),
+                "podFixed",
+                runtimeClass.object("overhead").object("podFixed"));
+        FieldCheck scheduling = check.object("scheduling");
+        scheduling.labels("nodeSelector");
+        SchedulingRules.tolerations(scheduling);
+        Set<JsonValue> seen = new HashSet<>();
+        for (FieldCheck toleration : scheduling.items("tolerations")) {
+            if (!seen.add(toleration.value())) {
+                toleration.repeated();
+            }
+        }
+        return check.errors();
+    }
+}

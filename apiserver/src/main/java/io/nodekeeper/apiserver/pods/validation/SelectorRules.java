@@ -1,0 +1,18 @@
+package io.nodekeeper.apiserver.pods.validation;
+
+import io.nodekeeper.apiserver.fields.FieldCheck;
+
+/** The rules of label selectors: facts of Kubernetes. */
+final class SelectorRules {
+    private SelectorRules() {}
+
+    /** Checks the label selector in {@code field} of {@code holder}. */
+    static void check(FieldCheck holder, String field) {
+        if (!holder.has(field)) {
+            return;
+        }
+        FieldCheck selector = holder.object(field);
+        selector.labels("matchLabels");
+        Expressions.check(selector, false);
+    }
+}

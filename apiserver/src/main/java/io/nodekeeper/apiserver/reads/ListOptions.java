@@ -1,0 +1,142 @@
+package io.nodekeeper.apiserver.reads;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.selector.FieldSelector;
+import io.nodekeeper.api.selector.LabelSelector;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.store.Entry;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Optional;
+
+/**
+ * What a list or watch asks for, checked.
+ *
+ * @param labels which labels
+ * @param fields which fields
+ * @param limit the most items; 0 for all
+ * @param token where to go on
+ * @param version the resource version asked for: empty, or a number
+ * @param match how to take it: empty, {@code Exact} or {@code NotOlderThan}
+ */
+public record ListOptions(
+        LabelSelector labels,
+        FieldSelector fields,
+        int limit,
+        Optional<Token> token,
+        Optional<Long> version,
+        String match) {
+
+    /**
+     * Where a list in pages goes on.
+     *
+     * @param revision the revision of all pages; -1 to take the latest
+     * @param start the key, relative to the list's prefix, after which the next page begins
+     */
+    record Token(long revision, String start) {
+        String encode() {
+            JsonObject token = JsonObject.builder()
+                    .put("v", "meta.k8s.io/v1")
+                    .put("rv", revision)
+                    .put("start", start)
+                    .build();
+            return Base64.getUrlEncoder().withoutPadding().encodeToString(Json.writeBytes(token));
+        }
+
+        static Token decode(String text) {
+            try {
+                JsonObject token =
+                        Json.parseObject(Base64.getUrlDecoder().decode(text.getBytes(StandardCharsets.UTF_8)));
+                Optional<Long> revision = token.number("rv");
+                if (revision.isPresent() && revision.get() != 0 && token.has("start")) {
+                    return new Token(revision.get(), token.text("start"));
+                }
+            } catch (IllegalArgumentException | JsonException e) {
+                // Told below, as for every other unreadable token.
+            }
+            throw ApiException.badRequest("continue key is not valid: \"" + text + "\"");
+        }
+    }
+
+    public static ListOptions of(Resource resource, ApiRequest request) {
+        FieldSelector fields = FieldSelector.parse(request.parameter("fieldSelector"));
+        resource.checkFields(fields);
+        String token = request.parameter("continue");
+        Optional<Long> version = number("resourceVersion", request.parameter("resourceVersion"));
+        String match = request.parameter("resourceVersionMatch");
+        boolean initialEvents = request.flag("sendInitialEvents");
+        if (!match.isEmpty() && !match.equals("Exact") && !match.equals("NotOlderThan")) {
+            throw invalid("resourceVersionMatch: Unsupported value: \"" + match
+                    + "\": supported values: \"Exact\", \"NotOlderThan\"");
+        }
+        if (!match.isEmpty() && version.isEmpty() && !initialEvents) {
+            throw invalid("resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is"
+                    + " provided");
+        }
+        if (match.equals("Exact") && version.equals(Optional.of(0L))) {
+            throw invalid("resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" is forbidden for"
+                    + " resourceVersion \"0\"");
+        }
+        if (!token.isEmpty() && version.orElse(0L) != 0) {
+            throw ApiException.badRequest("specifying resource version is not allowed when using continue");
+        }
+        return new ListOptions(
+                LabelSelector.parse(request.parameter("labelSelector")),
+                fields,
+                number("limit", request.parameter("limit"))
+                        .map(limit -> (int) Math.min(limit, Integer.MAX_VALUE))
+                        .orElse(0),
+                token.isEmpty() ? Optional.empty() : Optional.of(Token.decode(token)),
+                version,
+                match);
+    }
+
+    /** Whether all objects are selected. */
+    public boolean isAll() {
+        return labels.isAll() && fields.isAll();
+    }
+
+    /** The key of the only object that can be selected, if the selector names it. */
+    public Optional<String> key(Resource resource, String namespace) {
+        if (resource.type().namespaced() && namespace.isEmpty()) {
+            return Optional.empty();
+        }
+        return fields.required("metadata.name")
+                .filter(name -> !name.isEmpty() && !name.contains("/"))
+                .map(name -> resource.key(namespace, name));
+    }
+
+    /** Whether an object is selected. */
+    public boolean matches(Resource resource, JsonObject object) {
+        return labels.matches(object.object("metadata").object("labels").texts())
+                && fields.matches(path -> resource.field(object, path));
+    }
+
+    public boolean matches(Resource resource, Entry entry) {
+        return isAll() || matches(resource, resource.codec().decode(entry));
+    }
+
+    public static Optional<Long> number(String parameter, String text) {
+        if (text.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            long value = Long.parseLong(text);
+            if (value >= 0) {
+                return Optional.of(value);
+            }
+        } catch (NumberFormatException e) {
+            // Told below.
+        }
+        throw ApiException.badRequest(
+                parameter + ": Invalid value: \"" + text + "\": expected a whole number, 0 or more");
+    }
+
+    public static ApiException invalid(String why) {
+        return new ApiException(422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: " + why);
+    }
+}

@@ -1,0 +1,242 @@
+package io.nodekeeper.apiserver.reads;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.negotiation.Media;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Listing;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Answers gets and lists. Thread-safe. */
+public final class ReadHandler {
+    /** How long a request waits for a revision that is yet to come (Kubernetes' watch cache). */
+    private static final Duration FRESHNESS = Duration.ofSeconds(3);
+
+    /** Lists of so many bytes of objects are answered as a whole, with their length; Kubernetes compresses larger ones. */
+    private static final long WHOLE = 128 << 10;
+
+    /**
+     * About how many bytes of objects are looked at for a page with a selector. A page may have fewer objects than its limit,
+     * and none, as in Kubernetes; the client goes on with its token. Some 200 ms of work.
+     */
+    private static final long EXAMINED = 16 << 20;
+
+    private static final Duration POLL = Duration.ofMillis(50);
+
+    private final Store store;
+    private final Loop loop;
+
+    public ReadHandler(Store store, Loop loop) {
+        this.store = store;
+        this.loop = loop;
+    }
+
+    public CompletableFuture<ApiResponse> get(Resource resource, RequestTarget target, ApiRequest request, Media media) {
+        String key = resource.key(target.namespace(), target.name());
+        Optional<Long> version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"));
+        // Who names a version, if only 0, is content with what was heard so far; all others see every write so far.
+        CompletableFuture<Optional<Entry>> found =
+                version.isPresent() ? reached(version.get()).thenCompose(ready -> known(key)) : store.read(key);
+        return found.thenApply(stored -> {
+            Entry entry = stored.orElseThrow(() -> ApiException.notFound(resource.type(), target.name()));
+            if (media.table()) {
+                JsonObject object = resource.codec().decode(entry);
+                return ApiResponse.json(
+                        200,
+                        table(
+                                resource,
+                                List.of(object),
+                                media,
+                                true,
+                                JsonObject.builder()
+                                        .put("resourceVersion", Long.toString(entry.modRevision()))
+                                        .build()));
+            }
+            return ApiResponse.json(200, resource.codec().show(entry, entry.modRevision()));
+        });
+    }
+
+    /** What was heard of the object so far, with its value at hand. */
+    private CompletableFuture<Optional<Entry>> known(String key) {
+        Optional<Entry> found = store.get(key);
+        return found.isEmpty()
+                ? CompletableFuture.completedFuture(found)
+                : store.load(found.get()).thenApply(Optional::of);
+    }
+
+    public CompletableFuture<ApiResponse> list(Resource resource, RequestTarget target, ApiRequest request, Media media) {
+        ListOptions options = ListOptions.of(resource, request);
+        long version = options.version().orElse(0L);
+        boolean exact = options.match().equals("Exact");
+        return listable(options).thenApply(ready -> {
+            // Any cached state is asked for: the limit is ignored, as by Kubernetes' watch cache.
+            boolean cached = options.version().isPresent() && !exact;
+            int limit = cached ? 0 : options.limit();
+            long at = exact ? version : 0;
+            String prefix = resource.prefix(target.namespace());
+            String after = "";
+            if (options.token().isPresent()) {
+                ListOptions.Token token = options.token().get();
+                if (token.revision() > store.revision()) {
+                    throw ApiException.badRequest("continue key is not valid: its revision is yet to come");
+                }
+                at = token.revision() < 0 ? 0 : token.revision();
+                after = prefix + token.start();
+            }
+            return page(resource, target.namespace(), after, limit, at, options, media);
+        });
+    }
+
+    /**
+     * Completes once the store knows what is to be listed. A list that names a version is content with what was heard so
+     * far if that is as new; one that does not, and one that goes on from a page which another server may have given,
+     * sees every write so far.
+     */
+    private CompletableFuture<Boolean> listable(ListOptions options) {
+        return options.version().isPresent() ? reached(options.version().get()) : fresh();
+    }
+
+    /** Completes once lists see every write so far. */
+    public CompletableFuture<Boolean> fresh() {
+        return store.current().thenApply(revision -> true);
+    }
+
+    private ApiResponse page(
+            Resource resource, String namespace, String after, int limit, long at, ListOptions options, Media media) {
+        String prefix = resource.prefix(namespace);
+        List<Entry> items = new ArrayList<>();
+        String from = after;
+        long revision = at;
+        long remaining;
+        long examined = 0;
+        // With a selector a page of the store may hold few matches: go on until the page is full, the list ends, or it
+        // is much.
+        do {
+            Listing listing = listing(resource, namespace, from, limit, revision, options);
+            revision = listing.revision();
+            remaining = listing.remaining() + listing.entries().size();
+            for (Entry entry : listing.entries()) {
+                if (limit > 0 && (items.size() == limit || examined >= EXAMINED)) {
+                    break;
+                }
+                from = entry.key();
+                remaining--;
+                examined += entry.length();
+                // Without a limit the objects are looked at when they are shown.
+                if (limit == 0 || options.matches(resource, entry)) {
+                    items.add(entry);
+                }
+            }
+        } while (remaining > 0 && items.size() < limit && examined < EXAMINED);
+        JsonObject.Builder metadata = JsonObject.builder().put("resourceVersion", Long.toString(revision));
+        if (remaining > 0) {
+            metadata.put("continue", new ListOptions.Token(revision, from.substring(prefix.length())).encode());
+            if (options.isAll()) {
+                metadata.put("remainingItemCount", remaining);
+            }
+        }
+        ApiResponse.InPieces list = new ApiResponse.InPieces(
+                200,
+                Map.of("content-type", ApiResponse.JSON),
+                new ListChunks(
+                        resource,
+                        items,
+                        options,
+                        media,
+                        metadata.build(),
+                        loop.clock().wallTime()));
+        long bytes = items.stream().mapToLong(Entry::length).sum();
+        return bytes <= WHOLE ? list.whole() : list;
+    }
+
+    private Listing listing(
+            Resource resource, String namespace, String after, int limit, long at, ListOptions options) {
+        try {
+            Optional<String> key = options.key(resource, namespace);
+            return key.isPresent() ? one(key.get(), at) : store.list(resource.prefix(namespace), after, limit, at);
+        } catch (StoreException.Compacted e) {
+            if (options.token().isEmpty()) {
+                throw new ApiException(410, "Expired", "The resourceVersion for the provided list is too old.");
+            }
+            throw expiredToken(options.token().get());
+        }
+    }
+
+    /** The object at {@code key} and nothing else, of one moment with the revision; {@code at} as in a list. */
+    public Listing one(String key, long at) {
+        // The key itself is the first of all that begin with it.
+        Listing first = store.list(key, "", 1, at);
+        List<Entry> found = first.entries().stream()
+                .filter(entry -> entry.key().equals(key))
+                .toList();
+        return new Listing(first.revision(), found, 0);
+    }
+
+    private static ApiException expiredToken(ListOptions.Token token) {
+        String text =
+                "The provided continue parameter is too old to display a consistent list result. You can start a new"
+                        + " list without the continue parameter, or use the continue token in this response to retrieve the"
+                        + " remainder of the results. Continuing with the provided token results in an inconsistent list - objects"
+                        + " that were created, modified, or deleted between the time the first chunk was returned and now may show"
+                        + " up in the list.";
+        return new ApiException(410, "Expired", text) {
+            @Override
+            public JsonObject toStatus() {
+                return super.toStatus()
+                        .with(
+                                "metadata",
+                                JsonObject.builder()
+                                        .put("continue", new ListOptions.Token(-1, token.start()).encode())
+                                        .build());
+            }
+        };
+    }
+
+    /** Objects as kubectl prints them; {@code columns} tells whether the column definitions are given too. */
+    public JsonObject table(Resource resource, List<JsonObject> objects, Media media, boolean columns, JsonObject metadata) {
+        Instant now = loop.clock().wallTime();
+        return resource.table().render(objects, media, columns, metadata, now);
+    }
+
+    /** Completes once the store has reached {@code revision}; fails if that does not come to pass soon. */
+    public CompletableFuture<Boolean> reached(long revision) {
+        return reached(revision, FRESHNESS);
+    }
+
+    private CompletableFuture<Boolean> reached(long revision, Duration patience) {
+        long current = store.revision();
+        if (current >= revision) {
+            return CompletableFuture.completedFuture(true);
+        }
+        if (patience.isNegative() || patience.isZero()) {
+            JsonObject cause = JsonObject.builder()
+                    .put("reason", "ResourceVersionTooLarge")
+                    .put("message", "Too large resource version")
+                    .build();
+            return CompletableFuture.failedFuture(new ApiException(
+                    504,
+                    "Timeout",
+                    "Timeout: Too large resource version: " + revision + ", current: " + current,
+                    JsonObject.builder()
+                            .put("causes", JsonArray.of(cause))
+                            .put("retryAfterSeconds", 1)
+                            .build()));
+        }
+        return Deadlines.sleep(loop, POLL).thenCompose(woken -> reached(revision, patience.minus(POLL)));
+    }
+}

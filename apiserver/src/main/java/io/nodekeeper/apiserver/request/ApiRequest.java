@@ -1,0 +1,77 @@
+package io.nodekeeper.apiserver.request;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A request as it came over the wire.
+ *
+ * @param method the HTTP method
+ * @param path the decoded path
+ * @param query the decoded query parameters
+ * @param headers the headers by lower-case name; the values of one that came several times are joined by commas, those of
+ *     impersonation headers by line feeds
+ * @param body the body; empty if there was none
+ * @param certificate the user whom a verified client certificate names
+ * @param uri path and query as they came
+ * @param source the address from which it came; empty if there is none
+ */
+public record ApiRequest(
+        String method,
+        String path,
+        Map<String, List<String>> query,
+        Map<String, String> headers,
+        byte[] body,
+        Optional<User> certificate,
+        String uri,
+        String source) {
+
+    /** A request that came over no network. */
+    public ApiRequest(
+            String method,
+            String path,
+            Map<String, List<String>> query,
+            Map<String, String> headers,
+            byte[] body,
+            Optional<User> certificate) {
+        this(method, path, query, headers, body, certificate, path, "");
+    }
+
+    /** The first value of a query parameter; empty if it is absent. */
+    public String parameter(String name) {
+        List<String> values = query.get(name);
+        return values == null || values.isEmpty() ? "" : values.getFirst();
+    }
+
+    /** Whether a query parameter says yes: anything but nothing, {@code 0} and {@code false} does, as in Kubernetes. */
+    public boolean flag(String name) {
+        String value = parameter(name);
+        return !value.isEmpty() && !value.equals("0") && !value.equalsIgnoreCase("false");
+    }
+
+    /** The same request with that value of a query parameter. */
+    public ApiRequest withParameter(String name, String value) {
+        Map<String, List<String>> changed = new HashMap<>(query);
+        changed.put(name, List.of(value));
+        return new ApiRequest(method, path, changed, headers, body, certificate, uri, source);
+    }
+
+    /** The same request without its body, for those who keep it for longer. */
+    public ApiRequest withoutBody() {
+        return new ApiRequest(method, path, query, headers, new byte[0], certificate, uri, source);
+    }
+
+    /** A header; empty if it is absent. */
+    public String header(String name) {
+        return headers.getOrDefault(name, "");
+    }
+
+    /** The media type of the body, without parameters. */
+    public String contentType() {
+        String type = header("content-type");
+        int end = type.indexOf(';');
+        return (end < 0 ? type : type.substring(0, end)).strip();
+    }
+}

@@ -1,0 +1,78 @@
+package io.nodekeeper.apiserver.request;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+
+/** The answer to an {@link ApiRequest}. */
+public sealed interface ApiResponse {
+    /** The media type of JSON. */
+    String JSON = "application/json";
+
+    /** The HTTP status. */
+    int status();
+
+    /** The headers, those of the connection aside; a value of several lines stands for as many headers of that name. */
+    Map<String, String> headers();
+
+    /** An answer that is there as a whole; the body is not to be changed. */
+    record Full(int status, Map<String, String> headers, byte[] body) implements ApiResponse {}
+
+    /** An answer that goes on: {@code start} is called once, with the place to write to, after the headers went out. */
+    record Streamed(int status, Map<String, String> headers, java.util.function.Consumer<StreamSink> start)
+            implements ApiResponse {}
+
+    /** A large answer that is made while it is read. */
+    record InPieces(int status, Map<String, String> headers, ResponseChunks pieces) implements ApiResponse {
+        /** The same as a whole, for those who have room for it; reads all pieces. */
+        public Full whole() {
+            ByteArrayOutputStream body = new ByteArrayOutputStream();
+            for (List<byte[]> piece = pieces.next(); !piece.isEmpty(); piece = pieces.next()) {
+                piece.forEach(body::writeBytes);
+            }
+            return new Full(status, headers, body.toByteArray());
+        }
+    }
+
+    /** An answer in JSON. */
+    static Full json(int status, byte[] body) {
+        return new Full(status, Map.of("content-type", JSON), body);
+    }
+
+    /** An answer in JSON. */
+    static Full json(int status, JsonObject body) {
+        return json(status, Json.writeBytes(body));
+    }
+
+    /** An answer in plain text. */
+    static Full text(int status, String text) {
+        return new Full(
+                status, Map.of("content-type", "text/plain; charset=utf-8"), text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The refusal of a server that has enough to do (Kubernetes' words). */
+    static Full tooMany() {
+        return new Full(
+                429,
+                Map.of("content-type", "text/plain; charset=utf-8", "retry-after", "1"),
+                "Too many requests, please try again later.".getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** A refusal. */
+    static Full refusal(ApiException refused) {
+        return json(refused.code(), refused.toStatus());
+    }
+
+    /** The fields of a {@code Status} that says that the request succeeded. */
+    static JsonObject.Builder success() {
+        return JsonObject.builder()
+                .put("kind", "Status")
+                .put("apiVersion", "v1")
+                .put("metadata", JsonObject.EMPTY)
+                .put("status", "Success");
+    }
+}

@@ -1,0 +1,60 @@
+package io.nodekeeper.apiserver.request;
+
+import io.nodekeeper.api.JsonArray;
+import io.nodekeeper.api.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Who makes a request.
+ *
+ * @param name the user name, as in messages
+ * @param uid what tells this user from another of the same name at another time; empty if there is nothing
+ * @param groups the groups, those that Kubernetes adds by itself included
+ * @param extra what else is known of them, by name
+ */
+public record User(String name, String uid, List<String> groups, Map<String, List<String>> extra) {
+    public static final String MASTERS = "system:masters";
+    static final String AUTHENTICATED = "system:authenticated";
+    public static final String UNAUTHENTICATED = "system:unauthenticated";
+    public static final User ANONYMOUS = new User("system:anonymous", "", List.of(UNAUTHENTICATED), Map.of());
+
+    /** Copies {@code groups} and {@code extra}. */
+    public User {
+        groups = List.copyOf(groups);
+        extra = Map.copyOf(extra);
+    }
+
+    /** A user who proved who they are: of the given groups and {@code system:authenticated}. */
+    public static User authenticated(String name, List<String> groups) {
+        return authenticated(name, "", groups, Map.of());
+    }
+
+    /** A user who proved who they are, and of whom more is known. */
+    public static User authenticated(String name, String uid, List<String> groups, Map<String, List<String>> extra) {
+        List<String> all = new ArrayList<>(groups);
+        if (!all.contains(AUTHENTICATED)) {
+            all.add(AUTHENTICATED);
+        }
+        return new User(name, uid, all, extra);
+    }
+
+    public boolean in(String group) {
+        return groups.contains(group);
+    }
+
+    /** This user in Kubernetes' form {@code UserInfo}, as reviews and the audit log show users. */
+    public JsonObject toUserInfo() {
+        JsonObject.Builder info = JsonObject.builder()
+                .put("username", name)
+                .putUnlessEmpty("uid", uid)
+                .put("groups", JsonArray.ofStrings(groups));
+        if (!extra.isEmpty()) {
+            JsonObject.Builder values = JsonObject.builder();
+            extra.forEach((key, texts) -> values.put(key, JsonArray.ofStrings(texts)));
+            info.put("extra", values.build());
+        }
+        return info.build();
+    }
+}

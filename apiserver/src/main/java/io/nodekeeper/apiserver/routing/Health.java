@@ -1,0 +1,66 @@
+package io.nodekeeper.apiserver.routing;
+
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.store.Store;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+
+/** Answers {@code /healthz}, {@code /livez} and {@code /readyz}, as a whole and check by check. Thread-safe. */
+public final class Health {
+    private static final List<String> ROOTS = List.of("/healthz", "/livez", "/readyz");
+
+    private final Map<String, BooleanSupplier> checks = new LinkedHashMap<>();
+    private volatile boolean stopping;
+
+    public Health(Store store) {
+        checks.put("ping", () -> true);
+        checks.put("store", store::healthy);
+    }
+
+    /** From now on the server is not ready: it is about to stop. */
+    public void stop() {
+        stopping = true;
+    }
+
+    static boolean covers(String path) {
+        return ROOTS.stream().anyMatch(root -> path.equals(root) || path.startsWith(root + "/"));
+    }
+
+    ApiResponse answer(ApiRequest request) {
+        String[] parts = request.path().substring(1).split("/");
+        String kind = parts[0];
+        Map<String, BooleanSupplier> wanted = new LinkedHashMap<>(checks);
+        if (kind.equals("livez")) {
+            // A disk or a cluster that stands still is not mended by killing the server.
+            wanted.remove("store");
+        }
+        if (kind.equals("readyz")) {
+            wanted.put("shutdown", () -> !stopping);
+        }
+        if (parts.length > 1) {
+            BooleanSupplier check = wanted.get(parts[1]);
+            if (check == null || parts.length > 2) {
+                return ApiResponse.text(404, "404 page not found\n");
+            }
+            return check.getAsBoolean()
+                    ? ApiResponse.text(200, "ok")
+                    : ApiResponse.text(500, "internal server error: " + parts[1] + " failed\n");
+        }
+        request.query().getOrDefault("exclude", List.of()).forEach(wanted::remove);
+        StringBuilder lines = new StringBuilder();
+        boolean healthy = true;
+        for (Map.Entry<String, BooleanSupplier> check : wanted.entrySet()) {
+            boolean ok = check.getValue().getAsBoolean();
+            healthy &= ok;
+            lines.append(ok ? "[+]" : "[-]").append(check.getKey()).append(ok ? " ok\n" : " failed: reason withheld\n");
+        }
+        lines.append(kind).append(healthy ? " check passed\n" : " check failed\n");
+        if (!healthy) {
+            return ApiResponse.text(500, lines.toString());
+        }
+        return ApiResponse.text(200, request.query().containsKey("verbose") ? lines.toString() : "ok");
+    }
+}

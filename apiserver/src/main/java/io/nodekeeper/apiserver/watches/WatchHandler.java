@@ -1,0 +1,359 @@
+package io.nodekeeper.apiserver.watches;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.negotiation.Media;
+import io.nodekeeper.apiserver.reads.ListOptions;
+import io.nodekeeper.apiserver.reads.ReadHandler;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.StreamSink;
+import io.nodekeeper.apiserver.storage.Codec;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Event;
+import io.nodekeeper.store.Listing;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.store.StoreException;
+import io.nodekeeper.time.Loop;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers watches. Events are put into bytes on the store's loop, once for all watchers that see the same; a watcher that
+ * does not keep up is cut off by its sink and comes back from its last version. Thread-safe.
+ */
+public final class WatchHandler {
+    /** About once a minute (Kubernetes). */
+    private static final Duration BOOKMARK = Duration.ofSeconds(60);
+    /** The last bookmark comes so long before the watch ends, so that its reader resumes from there (Kubernetes). */
+    private static final Duration BEFORE_END = Duration.ofSeconds(2);
+    /** How long a watch lasts that does not say: a random time from here to twice as long (Kubernetes' min-request-timeout). */
+    private static final int DEFAULT_SECONDS = 1_800;
+    /** Chosen: a day. Clients ask for minutes. */
+    private static final long LONGEST_SECONDS = 86_400;
+
+    private static final byte[] MODIFIED = head("MODIFIED");
+
+    private final Store store;
+    private final Loop loop;
+    private final ReadHandler reads;
+    private final RandomGenerator random;
+
+    /** The last event put into bytes; only the store's loop touches it. */
+    private @Nullable Rendered last;
+
+    public WatchHandler(Store store, Loop loop, ReadHandler reads, RandomGenerator random) {
+        this.store = store;
+        this.loop = loop;
+        this.reads = reads;
+        this.random = random;
+    }
+
+    public CompletableFuture<ApiResponse> open(Resource resource, RequestTarget target, ApiRequest request, Media media) {
+        ListOptions options = ListOptions.of(resource, request);
+        boolean initialEvents = request.flag("sendInitialEvents");
+        if (initialEvents && !options.match().equals("NotOlderThan")) {
+            throw ListOptions.invalid(
+                    "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to"
+                            + " NotOlderThan");
+        }
+        if (!initialEvents && !options.match().isEmpty()) {
+            throw ListOptions.invalid(
+                    "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless"
+                            + " sendInitialEvents is provided");
+        }
+        long seconds = ListOptions.number("timeoutSeconds", request.parameter("timeoutSeconds"))
+                .filter(asked -> asked > 0)
+                .map(asked -> Math.min(asked, LONGEST_SECONDS))
+                .orElseGet(() -> (long) DEFAULT_SECONDS + random.nextInt(DEFAULT_SECONDS));
+        boolean bookmarks = request.flag("allowWatchBookmarks");
+        ApiResponse.Streamed response = new ApiResponse.Streamed(
+                200,
+                Map.of("content-type", ApiResponse.JSON),
+                sink -> new Stream(resource, target, options, media, sink)
+                        .start(initialEvents, bookmarks, Duration.ofSeconds(seconds)));
+        // What it begins with is as fresh as a list's, and at least of the version that it names.
+        if (options.version().isEmpty()) {
+            return reads.fresh().thenApply(ready -> response);
+        }
+        return initialEvents
+                ? reads.reached(options.version().get()).thenApply(ready -> response)
+                : CompletableFuture.completedFuture(response);
+    }
+
+    /** An event in bytes, and its objects if a selector had to look at them. */
+    private static final class Rendered {
+        private final Codec codec;
+        private final long revision;
+        private final String key;
+        private final byte[] line;
+        private final Optional<JsonObject> before;
+        private final Optional<JsonObject> after;
+
+        private Rendered(Event event, Codec codec, boolean decode) {
+            this.codec = codec;
+            revision = event.revision();
+            key = event.key();
+            String type = event.after().isEmpty() ? "DELETED" : event.before().isEmpty() ? "ADDED" : "MODIFIED";
+            line = line(type, codec.show(event.after().or(event::before).orElseThrow(), revision));
+            before = decode ? event.before().map(entry -> codec.decode(entry, revision)) : Optional.empty();
+            after = decode ? event.after().map(codec::decode) : Optional.empty();
+        }
+    }
+
+    private static byte[] line(String type, byte[] object) {
+        byte[] head = type.equals("MODIFIED") ? MODIFIED : head(type);
+        byte[] line = new byte[head.length + object.length + 2];
+        System.arraycopy(head, 0, line, 0, head.length);
+        System.arraycopy(object, 0, line, head.length, object.length);
+        line[line.length - 2] = '}';
+        line[line.length - 1] = '\n';
+        return line;
+    }
+
+    private static byte[] head(String type) {
+        return ("{\"type\":\"" + type + "\",\"object\":").getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private Rendered render(Event event, Codec codec, boolean decode) {
+        Rendered rendered = last;
+        if (rendered == null
+                || rendered.revision != event.revision()
+                || rendered.codec != codec
+                || !rendered.key.equals(event.key())
+                || (decode && rendered.before.isEmpty() && rendered.after.isEmpty())) {
+            rendered = new Rendered(event, codec, decode);
+            last = rendered;
+        }
+        return rendered;
+    }
+
+    /**
+     * One watch under way: what it was asked for and how far it got. Until it is live it is made in pieces, by one thread
+     * at a time; then it is confined to the loop.
+     */
+    private final class Stream implements Store.Watcher, WatchChunks.Script {
+        private final Resource resource;
+        private final Codec codec;
+        private final RequestTarget target;
+        private final ListOptions options;
+        private final Media media;
+        private final StreamSink sink;
+        private final boolean plain;
+        private boolean columnsSent;
+        /** The revision up to which all was told when the watch went live; before, the one asked for. */
+        private long floor;
+
+        private boolean wantsBookmarks;
+        private boolean wantsEnd;
+        /** When it ends, in nanoseconds of the loop's clock. */
+        private long ends;
+        /** What was there when the watch began: the reader asked for it, however much it is. */
+        private long asked;
+
+        private Stream(
+                Resource resource, RequestTarget target, ListOptions options, Media media, StreamSink sink) {
+            this.resource = resource;
+            this.codec = resource.codec();
+            this.target = target;
+            this.options = options;
+            this.media = media;
+            this.sink = sink;
+            // A watch of one object without a namespace is one of a single key: nothing else needs to be looked at.
+            this.plain = options.labels().isAll()
+                    && (options.fields().isAll()
+                            || (key().isPresent() && options.fields().terms().size() == 1));
+        }
+
+        private Optional<String> key() {
+            return options.key(resource, target.namespace());
+        }
+
+        private void start(boolean initialEvents, boolean bookmarks, Duration timeout) {
+            long version = options.version().orElse(0L);
+            String watched = key().orElseGet(() -> resource.prefix(target.namespace()));
+            wantsBookmarks = bookmarks;
+            // Without bookmarks there is none that marks the end either.
+            wantsEnd = initialEvents && bookmarks;
+            ends = loop.clock().nanoTime() + timeout.toNanos();
+            floor = version;
+            Loop.Timer end = loop.schedule(timeout, sink::end);
+            sink.onClose(end::cancel);
+            if (version == 0 || initialEvents) {
+                Listing now = key().isPresent() ? reads.one(key().get(), 0) : store.list(watched, "", 0, 0);
+                floor = now.revision();
+                sink.writeFirst(new WatchChunks(store, watched, now, this));
+            } else {
+                sink.writeFirst(new WatchChunks(store, watched, version, this));
+            }
+        }
+
+        @Override
+        public List<byte[]> added(Entry entry) {
+            return options.matches(resource, entry) ? List.of(line("ADDED", entry, entry.modRevision())) : List.of();
+        }
+
+        @Override
+        public List<byte[]> initialEventsEnd(long revision) {
+            return wantsEnd ? List.of(bookmark(revision, true)) : List.of();
+        }
+
+        @Override
+        public List<byte[]> changed(Event event) {
+            return line(event, new Rendered(event, codec, !(plain && media.whole())))
+                    .map(List::of)
+                    .orElse(List.of());
+        }
+
+        @Override
+        public List<byte[]> expired(StoreException.Compacted why) {
+            return List.of(tooOld(why));
+        }
+
+        @Override
+        public void end() {
+            sink.end();
+        }
+
+        @Override
+        public void live(long revision) {
+            floor = revision;
+            asked = store.revision();
+            Store.Watch watch = store.watch(key().orElseGet(() -> resource.prefix(target.namespace())), revision, this);
+            Ticker ticker = new Ticker(wantsBookmarks);
+            sink.onClose(() -> {
+                watch.cancel();
+                ticker.stop();
+            });
+        }
+
+        @Override
+        public void onEvent(Event event) {
+            line(event, render(event, codec, !(plain && media.whole()))).ifPresent(line -> tell(event, line));
+        }
+
+        /** The line of a change, if it is selected, or was. */
+        private Optional<byte[]> line(Event event, Rendered rendered) {
+            if (plain && media.whole()) {
+                return Optional.of(rendered.line);
+            }
+            boolean was = rendered.before.isPresent() && options.matches(resource, rendered.before.get());
+            boolean is = rendered.after.isPresent() && options.matches(resource, rendered.after.get());
+            if (is) {
+                return Optional.of(
+                        was == event.before().isPresent() && media.whole()
+                                ? rendered.line
+                                : line(was ? "MODIFIED" : "ADDED", event.after().orElseThrow(), event.revision()));
+            }
+            // It left the selection or is gone: its last selected content, at the revision of its leaving.
+            return was
+                    ? Optional.of(line("DELETED", event.before().orElseThrow(), event.revision()))
+                    : Optional.empty();
+        }
+
+        private void tell(Event event, byte[] line) {
+            if (event.revision() <= asked) {
+                sink.writeFirst(line);
+            } else {
+                sink.write(line);
+            }
+        }
+
+        @Override
+        public void onCompacted(StoreException.Compacted why) {
+            sink.write(tooOld(why));
+            sink.end();
+        }
+
+        private byte[] tooOld(StoreException.Compacted why) {
+            ApiException expired =
+                    new ApiException(410, "Expired", "too old resource version: " + floor + " (" + why.oldest() + ")");
+            return WatchHandler.line("ERROR", Json.writeBytes(expired.toStatus()));
+        }
+
+        private byte[] line(String type, Entry entry, long revision) {
+            if (media.table()) {
+                JsonObject object = codec.decode(entry, revision);
+                JsonObject metadata = JsonObject.builder()
+                        .put("resourceVersion", Long.toString(revision))
+                        .build();
+                JsonObject table = reads.table(resource, List.of(object), media, !columnsSent, metadata);
+                columnsSent = true;
+                return WatchHandler.line(type, Json.writeBytes(table));
+            }
+            if (media.metadata()) {
+                return WatchHandler.line(type, Json.writeBytes(media.metadataOf(codec.decode(entry, revision))));
+            }
+            return WatchHandler.line(type, codec.show(entry, revision));
+        }
+
+        private String kind() {
+            return switch (media.form()) {
+                case OBJECT -> resource.type().kind();
+                case TABLE -> "Table";
+                case METADATA -> "PartialObjectMetadata";
+            };
+        }
+
+        private byte[] bookmark(long revision, boolean initialEventsEnd) {
+            JsonObject.Builder metadata = JsonObject.builder().put("resourceVersion", Long.toString(revision));
+            if (initialEventsEnd) {
+                metadata.put(
+                        "annotations",
+                        JsonObject.builder()
+                                .put("k8s.io/initial-events-end", "true")
+                                .build());
+            }
+            JsonObject object = JsonObject.builder()
+                    .put("kind", kind())
+                    .put("apiVersion", media.whole() ? resource.type().apiVersion() : media.apiVersion())
+                    .put("metadata", metadata.build())
+                    .build();
+            return WatchHandler.line("BOOKMARK", Json.writeBytes(object));
+        }
+
+        /** Bookmarks, so that a quiet watch's version does not grow old. */
+        private final class Ticker {
+            private Loop.@Nullable Timer timer;
+            private volatile boolean stopped;
+
+            private Ticker(boolean wanted) {
+                if (wanted) {
+                    arm();
+                }
+            }
+
+            private void arm() {
+                long left = ends - loop.clock().nanoTime() - BEFORE_END.toNanos();
+                if (left <= 0) {
+                    return;
+                }
+                Duration wait = left < BOOKMARK.toNanos() ? Duration.ofNanos(left) : BOOKMARK;
+                timer = loop.schedule(wait, () -> {
+                    if (!stopped) {
+                        // On the store's loop: every change up to its revision has been offered to this watch.
+                        sink.write(bookmark(Math.max(floor, store.revision()), false));
+                        arm();
+                    }
+                });
+            }
+
+            private void stop() {
+                stopped = true;
+                Loop.Timer waiting = timer;
+                if (waiting != null) {
+                    waiting.cancel();
+                }
+            }
+        }
+    }
+}

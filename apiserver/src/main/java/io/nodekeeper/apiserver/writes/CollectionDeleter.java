@@ -1,0 +1,97 @@
+package io.nodekeeper.apiserver.writes;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.reads.ListOptions;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.Failures;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Store;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+
+/** Deletes collections, some objects at a time, so that a large one needs no more memory than a small one. Thread-safe. */
+public final class CollectionDeleter {
+    /** The most objects at a time: a group of writes or two of them, and not all seats of other writers. */
+    private static final int OBJECTS = 32;
+
+    /** The most bytes of objects at a time, one object at least: a parsed object takes some ten times its bytes. */
+    private static final long BYTES = 1 << 20;
+
+    private final Store store;
+    private final ObjectDeleter deletions;
+    private final Executor workers;
+
+    /** {@code workers} may wait for the disk. */
+    CollectionDeleter(Store store, ObjectDeleter deletions, Executor workers) {
+        this.store = store;
+        this.deletions = deletions;
+        this.workers = workers;
+    }
+
+    /** Deletes what is selected of a collection; {@code all} is the order for the collection. */
+    CompletableFuture<Void> delete(
+            Resource resource, String namespace, WriteRequest all, ListOptions selected, DeleteOptions options) {
+        Iterator<Entry> entries =
+                store.list(resource.prefix(namespace), "", 0, 0).entries().iterator();
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        next(new Job(resource, entries, all, selected, options, done));
+        return done;
+    }
+
+    private record Job(
+            Resource resource,
+            Iterator<Entry> entries,
+            WriteRequest all,
+            ListOptions selected,
+            DeleteOptions options,
+            CompletableFuture<Void> done) {}
+
+    private void next(Job job) {
+        try {
+            List<CompletableFuture<?>> some = new ArrayList<>();
+            long bytes = 0;
+            while (job.entries.hasNext() && some.size() < OBJECTS && bytes < BYTES) {
+                Entry entry = job.entries.next();
+                if (job.selected.isAll() || job.selected.matches(job.resource, entry)) {
+                    bytes += entry.length();
+                    some.add(delete(job, entry));
+                }
+            }
+            CompletableFuture.allOf(some.toArray(CompletableFuture[]::new))
+                    .whenCompleteAsync(
+                            (deleted, error) -> {
+                                if (error != null) {
+                                    job.done.completeExceptionally(Failures.cause(error));
+                                } else if (job.entries.hasNext()) {
+                                    next(job);
+                                } else {
+                                    job.done.complete(null);
+                                }
+                            },
+                            workers);
+        } catch (RuntimeException e) {
+            job.done.completeExceptionally(e);
+        }
+    }
+
+    private CompletableFuture<?> delete(Job job, Entry entry) {
+        Resource resource = job.resource;
+        String place = entry.key().substring(resource.prefix("").length());
+        int slash = place.indexOf('/');
+        WriteRequest one = resource.type().namespaced()
+                ? job.all.about(place.substring(0, slash), place.substring(slash + 1))
+                : job.all.about("", place);
+        return deletions.delete(one, job.options).handle((deleted, error) -> {
+            if (error != null && !(Failures.cause(error) instanceof ApiException refused && refused.code() == 404)) {
+                throw new CompletionException(Failures.cause(error));
+            }
+            // What was deleted is not kept, and what somebody else deleted meanwhile is deleted, too.
+            return JsonObject.EMPTY;
+        });
+    }
+}

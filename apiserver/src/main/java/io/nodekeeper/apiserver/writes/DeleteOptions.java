@@ -1,0 +1,71 @@
+package io.nodekeeper.apiserver.writes;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.schema.Schema;
+import io.nodekeeper.apiserver.reads.ListOptions;
+import io.nodekeeper.apiserver.reads.ReadHandler;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.schema.KindSchemas;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How an object is to be deleted, from the body of the request and its parameters.
+ *
+ * @param dryRun whether nothing is to change
+ * @param graceSeconds the time to end that was asked for
+ * @param uid the UID that the object must have; empty for any
+ * @param resourceVersion the version that it must have; empty for any
+ */
+public record DeleteOptions(boolean dryRun, Optional<Long> graceSeconds, String uid, String resourceVersion) {
+    /** Removes at once what has no finalizers. */
+    static final DeleteOptions NOW = new DeleteOptions(false, Optional.of(0L), "", "");
+
+    /** What becomes of what an object owns. Whichever is asked for: that is a garbage collector's, later. */
+    private static final List<String> POLICIES = List.of("", "Background", "Foreground", "Orphan");
+
+    private static final Schema SCHEMA = KindSchemas.of("v1", "DeleteOptions");
+
+    /** Reads the options; whoever sends none, or only some, gets the kind's own way for the rest. */
+    public static DeleteOptions of(ApiRequest request) {
+        return of(RequestBodies.object(request), request);
+    }
+
+    /** Reads the options that stand in {@code body} and in the parameters of {@code request}. */
+    public static DeleteOptions of(JsonObject body, ApiRequest request) {
+        Optional<String> mismatch = SCHEMA.mismatch(body);
+        String kind = body.text("kind");
+        if (!kind.isEmpty() && !kind.equals("DeleteOptions")) {
+            mismatch = Optional.of("the object provided is a " + kind);
+        }
+        if (mismatch.isPresent()) {
+            throw ApiException.badRequest("the body cannot be handled as DeleteOptions: " + mismatch.get());
+        }
+        String policy = request.parameter("propagationPolicy").isEmpty()
+                ? body.text("propagationPolicy")
+                : request.parameter("propagationPolicy");
+        if (!POLICIES.contains(policy)) {
+            throw invalid("propagationPolicy: Unsupported value: \"" + policy
+                    + "\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"");
+        }
+        if (!policy.isEmpty() && body.has("orphanDependents")) {
+            throw invalid("propagationPolicy: Invalid value: \"" + policy
+                    + "\": orphanDependents and deletionPropagation cannot be both set");
+        }
+        Optional<Long> grace = ListOptions.number("gracePeriodSeconds", request.parameter("gracePeriodSeconds"))
+                .or(() -> body.number("gracePeriodSeconds"));
+        if (grace.orElse(0L) < 0) {
+            throw invalid("gracePeriodSeconds: Invalid value: " + grace.get() + ": must be greater than or equal to 0");
+        }
+        List<String> modes = body.array("dryRun").strings().toList();
+        boolean dryRun = DryRun.wanted(request.parameter("dryRun"))
+                | !modes.stream().filter(DryRun::wanted).toList().isEmpty();
+        JsonObject preconditions = body.object("preconditions");
+        return new DeleteOptions(dryRun, grace, preconditions.text("uid"), preconditions.text("resourceVersion"));
+    }
+
+    private static ApiException invalid(String why) {
+        return new ApiException(422, "Invalid", "DeleteOptions.meta.k8s.io \"\" is invalid: " + why);
+    }
+}

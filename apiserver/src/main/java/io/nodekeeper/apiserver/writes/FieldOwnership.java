@@ -1,0 +1,153 @@
+package io.nodekeeper.apiserver.writes;
+
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.apply.Comparison;
+import io.nodekeeper.apiserver.apply.FieldSet;
+import io.nodekeeper.apiserver.apply.ManagedFields;
+import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
+import io.nodekeeper.apiserver.apply.ServerSideApply;
+import io.nodekeeper.apiserver.apply.ServerSideApply.Applied;
+import io.nodekeeper.apiserver.registry.Resource;
+import java.util.Optional;
+
+/**
+ * Keeps account of who owns which fields of objects that somebody has applied; what nobody ever applied has none, so that
+ * heartbeats pay nothing for it.
+ */
+final class FieldOwnership {
+    private static final String MANAGED = "managedFields";
+    /** Who owns what an object had before anybody applied it (Kubernetes' name). */
+    private static final String BEFORE = "before-first-apply";
+
+    /** The longest name of a manager (Kubernetes' limit). */
+    static final int NAME = 128;
+
+    private static final String LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
+    /** What is the server's, or says which object it is: nobody owns it. */
+    private static final FieldSet UNOWNED = FieldSet.parse(Json.parseObject("""
+            {"f:apiVersion": {}, "f:kind": {}, "f:metadata": {".": {}, "f:name": {}, "f:generateName": {},
+             "f:namespace": {}, "f:uid": {}, "f:resourceVersion": {}, "f:generation": {}, "f:creationTimestamp": {},
+             "f:deletionTimestamp": {}, "f:deletionGracePeriodSeconds": {}, "f:selfLink": {}, "f:managedFields": {}}}
+            """));
+
+    private FieldOwnership() {}
+
+    /** Whether anybody has applied the object. */
+    static boolean isTracked(JsonObject object) {
+        return object.object("metadata").has(MANAGED);
+    }
+
+    /** The object with these owners. */
+    static JsonObject with(JsonObject object, ManagedFields owners) {
+        JsonArray entries = owners.toJson();
+        return object.update(
+                "metadata",
+                metadata -> entries.isEmpty() ? metadata.without(MANAGED) : metadata.with(MANAGED, entries));
+    }
+
+    /**
+     * {@code next} with its owners, after somebody's update or patch.
+     *
+     * @param asked what was asked for; a patch may say itself who owns what, as kubectl does when it begins to apply
+     */
+    static JsonObject tracked(WriteRequest order, JsonObject old, JsonObject asked, JsonObject next, String now) {
+        JsonArray before = old.object("metadata").array(MANAGED);
+        JsonArray given = asked.object("metadata").array(MANAGED);
+        ManagedFields owners = ManagedFields.parse(order.patches() && !given.isEmpty() ? given : before);
+        Resource resource = order.resource();
+        Comparison change = Comparison.of(bare(old), bare(next), resource.schema());
+        change =
+                new Comparison(change.written().minus(UNOWNED), change.removed().minus(UNOWNED));
+        return with(next, owners.written(manager(order, false), change, now));
+    }
+
+    /** The owners of an object that is made by being applied. */
+    static ManagedFields created(WriteRequest order, JsonObject wanted, String now) {
+        return ManagedFields.NONE.with(manager(order, true), fields(order, wanted), now);
+    }
+
+    /** Applies {@code wanted} to {@code old}. */
+    static Applied apply(WriteRequest order, JsonObject old, JsonObject wanted, boolean force, String now) {
+        Manager manager = manager(order, true);
+        ManagedFields owners = ManagedFields.parse(old.object("metadata").array(MANAGED));
+        if (!isTracked(old)) {
+            Manager before = new Manager(
+                    BEFORE,
+                    false,
+                    order.resource().type().apiVersion(),
+                    order.target().subresource());
+            owners = owners.with(before, fields(order, old), now);
+        }
+        JsonObject own = reset(order, wanted);
+        JsonObject live = bare(old);
+        FieldSet fields = fields(order, wanted);
+        Applied applied = ServerSideApply.apply(
+                live, own, fields, owners, manager, force, order.resource().schema(), now);
+        if (!applied.conflicts().isEmpty() && isOwnEarlierWork(order, live, applied)) {
+            applied = ServerSideApply.apply(
+                    live, own, fields, owners, manager, true, order.resource().schema(), now);
+        }
+        return applied;
+    }
+
+    /**
+     * Whether all that is contested is as kubectl left it when it applied on the client's side, which it noted in an
+     * annotation: then it is kubectl's to change (Kubernetes' rule).
+     */
+    private static boolean isOwnEarlierWork(WriteRequest order, JsonObject live, Applied applied) {
+        String noted = live.object("metadata").object("annotations").text(LAST_APPLIED);
+        if (!order.manager().equals("kubectl") || noted.isEmpty()) {
+            return false;
+        }
+        Optional<JsonObject> last = parse(noted);
+        if (last.isEmpty()) {
+            return false;
+        }
+        FieldSet unchanged = FieldSet.of(last.get(), order.resource().schema())
+                .minus(Comparison.of(last.get(), live, order.resource().schema())
+                        .written());
+        return applied.conflicts().values().stream()
+                .allMatch(contested -> contested.minus(unchanged).isEmpty());
+    }
+
+    private static Optional<JsonObject> parse(String text) {
+        try {
+            return Optional.of(Json.parseObject(text));
+        } catch (JsonException e) {
+            // Anybody may write anything into an annotation: it then notes nothing.
+            return Optional.empty();
+        }
+    }
+
+    private static Manager manager(WriteRequest order, boolean applies) {
+        // Of a user agent, the program.
+        String program = order.manager().split("/", 2)[0];
+        String name = program.isBlank() ? "unknown" : program.substring(0, Math.min(program.length(), NAME));
+        return new Manager(
+                name,
+                applies,
+                order.resource().type().apiVersion(),
+                order.target().subresource());
+    }
+
+    private static FieldSet fields(WriteRequest order, JsonObject object) {
+        return FieldSet.of(bare(reset(order, object)), order.resource().schema())
+                .minus(UNOWNED);
+    }
+
+    /** Without what cannot be written by way of the order's subresource. */
+    private static JsonObject reset(WriteRequest order, JsonObject object) {
+        if (order.target().subresource().equals("status")) {
+            return object.without("spec");
+        }
+        return order.resource().hasStatus() ? object.without("status") : object;
+    }
+
+    private static JsonObject bare(JsonObject object) {
+        return isTracked(object) ? object.update("metadata", metadata -> metadata.without(MANAGED)) : object;
+    }
+}

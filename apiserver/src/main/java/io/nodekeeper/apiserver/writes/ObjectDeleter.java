@@ -1,0 +1,82 @@
+package io.nodekeeper.apiserver.writes;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.writes.OptimisticRetry.Result;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Clock;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Deletes objects: at once, or once their finalizers, their grace or their content are gone. Thread-safe. */
+final class ObjectDeleter {
+    /** The longest grace that is kept to, in seconds: 68 years, so that its end is a time that can be written. Chosen. */
+    private static final long LONGEST_GRACE = Integer.MAX_VALUE;
+
+    private final OptimisticRetry attempts;
+    private final Clock clock;
+
+    ObjectDeleter(Store store, Clock clock) {
+        this.attempts = new OptimisticRetry(store);
+        this.clock = clock;
+    }
+
+    CompletableFuture<Result> delete(WriteRequest order, DeleteOptions options) {
+        return attempts.run(order, (entry, object) -> {
+            order.admission().accept(object, object);
+            checkPrecondition(
+                    order, "UID", options.uid(), object.object("metadata").text("uid"));
+            checkPrecondition(order, "ResourceVersion", options.resourceVersion(), Long.toString(entry.modRevision()));
+            return delete(order, entry, object, kept(order.resource(), object, options));
+        });
+    }
+
+    private CompletableFuture<Result> delete(WriteRequest order, Entry entry, JsonObject object, Optional<JsonObject> kept) {
+        if (order.dryRun() || kept.equals(Optional.of(object))) {
+            return CompletableFuture.completedFuture(new Result(200, kept.orElse(object), kept.isEmpty()));
+        }
+        return kept.isPresent() ? attempts.replace(order, entry, kept.get()) : attempts.remove(entry, object);
+    }
+
+    /** The object as it stays for now although it is deleted: for its finalizers, its grace or its content. */
+    private Optional<JsonObject> kept(Resource resource, JsonObject object, DeleteOptions options) {
+        JsonObject metadata = object.object("metadata");
+        long grace = Math.clamp(resource.strategy().graceSeconds(object, options.graceSeconds()), 0, LONGEST_GRACE);
+        boolean namespace = resource.equals(Resources.NAMESPACES);
+        if (grace == 0 && metadata.array("finalizers").isEmpty() && !namespace) {
+            return Optional.empty();
+        }
+        long running = metadata.number("deletionGracePeriodSeconds").orElse(Long.MAX_VALUE);
+        if (metadata.has("deletionTimestamp") && grace >= running) {
+            return Optional.of(object);
+        }
+        JsonObject kept = object.update(
+                "metadata",
+                old -> old.toBuilder()
+                        .put(
+                                "deletionTimestamp",
+                                KubeTime.format(clock.wallTime().plusSeconds(grace)))
+                        .put("deletionGracePeriodSeconds", grace)
+                        .build());
+        return Optional.of(namespace ? kept.update("status", status -> status.with("phase", "Terminating")) : kept);
+    }
+
+    private static void checkPrecondition(WriteRequest order, String what, String expected, String actual) {
+        if (!expected.isEmpty() && !expected.equals(actual)) {
+            ResourceType type = order.resource().type();
+            // Kubernetes names the kind instead of the resource in this one.
+            ResourceType named =
+                    new ResourceType(type.group(), type.version(), type.kind(), type.kind(), type.namespaced());
+            throw ApiException.conflict(
+                    named,
+                    order.target().name(),
+                    "the " + what + " in the precondition (" + expected + ") does not match the " + what
+                            + " in record (" + actual + "). The object might have been deleted and then recreated");
+        }
+    }
+}

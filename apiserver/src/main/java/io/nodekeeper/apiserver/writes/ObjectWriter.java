@@ -1,0 +1,322 @@
+package io.nodekeeper.apiserver.writes;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.FieldError;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.apply.ServerSideApply.Applied;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.registry.ObjectMetaRules;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.registry.Strategy;
+import io.nodekeeper.apiserver.request.Failures;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.storage.Codec;
+import io.nodekeeper.apiserver.writes.OptimisticRetry.Result;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+
+/**
+ * Creates, updates and patches objects: each write makes the next state of the object by the rules of its kind. Thread-safe.
+ */
+public final class ObjectWriter {
+    private final Store store;
+    private final OptimisticRetry attempts;
+    private final Clock clock;
+    private final RandomGenerator random;
+
+    ObjectWriter(Store store, Clock clock, RandomGenerator random) {
+        this.store = store;
+        this.attempts = new OptimisticRetry(store);
+        this.clock = clock;
+        this.random = random;
+    }
+
+    CompletableFuture<Result> create(WriteRequest order, JsonObject body) {
+        return create(order, body, UnaryOperator.identity());
+    }
+
+    private CompletableFuture<Result> create(WriteRequest order, JsonObject body, UnaryOperator<JsonObject> last) {
+        if (!body.object("metadata").text("resourceVersion").isEmpty()) {
+            throw ApiException.badRequest("resourceVersion should not be set on objects to be created");
+        }
+        return order.resource().type().namespaced()
+                ? checkNamespace(order.target().namespace()).thenCompose(open -> createThere(order, body, last))
+                : createThere(order, body, last);
+    }
+
+    private CompletableFuture<Result> createThere(WriteRequest order, JsonObject body, UnaryOperator<JsonObject> last) {
+        Resource resource = order.resource();
+        ResourceType type = resource.type();
+        String namespace = order.target().namespace();
+        Instant now = clock.wallTime();
+        JsonObject named = ObjectMetaRules.forCreate(
+                body.with("kind", type.kind()).with("apiVersion", type.apiVersion()), namespace, now, random);
+        JsonObject object = last.apply(resource.strategy().prepareCreate(named, now));
+        String name = object.object("metadata").text("name");
+        order.admission().accept(JsonObject.EMPTY, object);
+        List<FieldError> errors = new ArrayList<>(resource.strategy().validate(object));
+        errors.addAll(resource.strategy().validateCreate(object));
+        validate(type, name, ObjectMetaRules.validate(resource, object), errors);
+        WriteRequest one = order.about(namespace, name);
+        if (order.dryRun()) {
+            return store.read(one.key()).thenApply(found -> {
+                if (found.isPresent()) {
+                    throw ApiException.alreadyExists(type, name);
+                }
+                return new Result(201, object, false);
+            });
+        }
+        return attempts.create(one, object);
+    }
+
+    CompletableFuture<Result> update(WriteRequest order, JsonObject body) {
+        boolean creates = order.resource().strategy().createsOnUpdate()
+                && order.target().subresource().isEmpty();
+        Optional<Entry> known = store.get(order.key());
+        if (creates && known.isEmpty()) {
+            return store.read(order.key())
+                    .thenCompose(found -> found.isPresent() ? replace(order, found, body) : createInstead(order, body));
+        }
+        CompletableFuture<Result> replaced = replace(order, known, body);
+        return !creates || store.alone()
+                ? replaced
+                // It was there as far as this server had heard, but is not.
+                : replaced.exceptionallyCompose(
+                        error -> Failures.cause(error) instanceof ApiException refused && refused.code() == 404
+                                ? createInstead(order, body)
+                                : CompletableFuture.failedFuture(error));
+    }
+
+    private CompletableFuture<Result> createInstead(WriteRequest order, JsonObject body) {
+        return create(
+                order,
+                body.update(
+                        "metadata",
+                        metadata -> metadata.with("name", order.target().name()).without("resourceVersion")));
+    }
+
+    private CompletableFuture<Result> replace(WriteRequest order, Optional<Entry> known, JsonObject body) {
+        JsonObject metadata = body.object("metadata");
+        ResourceType type = order.resource().type();
+        Strategy strategy = order.resource().strategy();
+        String name = order.target().name();
+        if (metadata.text("resourceVersion").isEmpty() && strategy.needsResourceVersion()) {
+            // Kubernetes names the resource instead of the kind in this one.
+            ResourceType named =
+                    new ResourceType(type.group(), type.version(), type.plural(), type.plural(), type.namespaced());
+            throw ApiException.invalid(
+                    named,
+                    name,
+                    List.of(FieldError.invalid("metadata.resourceVersion", "0x0", "must be specified for an update")));
+        }
+        return change(order, known, old -> {
+            String actual = old.object("metadata").text("uid");
+            String uid = metadata.text("uid");
+            if (!uid.isEmpty() && !uid.equals(actual)) {
+                throw ApiException.conflict(
+                        type,
+                        name,
+                        "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + actual);
+            }
+            return body;
+        });
+    }
+
+    CompletableFuture<Result> patch(WriteRequest order, UnaryOperator<JsonObject> patch) {
+        Resource resource = order.resource();
+        return change(order, store.get(order.key()), old -> {
+            JsonObject patched = patch.apply(old);
+            RequestBodies.check(resource, patched, 422);
+            JsonObject asked = Codec.normalize(patched, resource.schema());
+            checkPatched(order, old, asked);
+            return asked;
+        });
+    }
+
+    /**
+     * Makes the object what {@code wanted} says, as far as it says anything; creates it if it is not there.
+     *
+     * @param complete what is done to each object that a client asks for
+     */
+    CompletableFuture<Result> apply(WriteRequest order, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
+        RequestTarget target = order.target();
+        String now = KubeTime.format(clock.wallTime());
+        CompletableFuture<Optional<Entry>> found = target.subresource().isEmpty()
+                ? store.read(order.key())
+                : CompletableFuture.completedFuture(store.get(order.key()));
+        return found.thenCompose(there -> {
+            if (there.isPresent() || !target.subresource().isEmpty()) {
+                return applyThere(order, wanted, force, complete, now);
+            }
+            JsonObject named =
+                    complete.apply(wanted.update("metadata", metadata -> metadata.with("name", target.name())));
+            return create(
+                    order, named, object -> FieldOwnership.with(object, FieldOwnership.created(order, wanted, now)));
+        });
+    }
+
+    private CompletableFuture<Result> applyThere(
+            WriteRequest order, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete, String now) {
+        return attempts.run(order, (entry, old) -> {
+            Applied applied = FieldOwnership.apply(order, old, wanted, force, now);
+            if (!applied.conflicts().isEmpty()) {
+                throw applied.refusal();
+            }
+            JsonObject asked = complete.apply(applied.object());
+            RequestBodies.check(order.resource(), asked, 422);
+            checkPatched(order, old, asked);
+            checkVersion(order, entry, asked);
+            return store(order, entry, old, FieldOwnership.with(next(order, old, asked), applied.owners()));
+        });
+    }
+
+    private static void checkPatched(WriteRequest order, JsonObject old, JsonObject asked) {
+        ObjectMetaRules.checkPlace(
+                asked, order.target().namespace(), order.target().name());
+        validate(order.resource().type(), order.target().name(), ObjectMetaRules.validateUpdate(asked, old), List.of());
+    }
+
+    private static void checkVersion(WriteRequest order, Entry entry, JsonObject asked) {
+        String version = asked.object("metadata").text("resourceVersion");
+        if (!version.isEmpty() && !version.equals(Long.toString(entry.modRevision()))) {
+            throw ApiException.modified(order.resource().type(), order.target().name());
+        }
+    }
+
+    /** Has {@code change} say what is asked for, given the object as it stands; a version in it is insisted on. */
+    private CompletableFuture<Result> change(WriteRequest order, Optional<Entry> known, UnaryOperator<JsonObject> change) {
+        return attempts.run(order, known, (entry, old) -> {
+            JsonObject asked = change.apply(old);
+            checkVersion(order, entry, asked);
+            JsonObject next = next(order, old, asked);
+            // Most objects have never been applied: their fields have no owners.
+            JsonObject owned = FieldOwnership.isTracked(old)
+                    ? FieldOwnership.tracked(order, old, asked, next, KubeTime.format(clock.wallTime()))
+                    : next;
+            return store(order, entry, old, owned);
+        });
+    }
+
+    private CompletableFuture<Result> store(WriteRequest order, Entry entry, JsonObject old, JsonObject next) {
+        boolean gone = lastFinalizerWent(order.resource(), old, next);
+        if (order.dryRun() || next.equals(old)) {
+            return CompletableFuture.completedFuture(new Result(200, next, gone));
+        }
+        return gone ? attempts.remove(entry, next) : attempts.replace(order, entry, next);
+    }
+
+    /** Whether a deleted object has nothing more to wait for; a namespace's content is in its spec's finalizers. */
+    private static boolean lastFinalizerWent(Resource resource, JsonObject old, JsonObject next) {
+        JsonObject metadata = next.object("metadata");
+        if (resource.equals(Resources.NAMESPACES)) {
+            return metadata.has("deletionTimestamp")
+                    && metadata.array("finalizers").isEmpty()
+                    && next.object("spec").array("finalizers").isEmpty();
+        }
+        return metadata.has("deletionTimestamp")
+                && metadata.number("deletionGracePeriodSeconds").orElse(0L) == 0
+                && metadata.array("finalizers").isEmpty()
+                && !old.object("metadata").array("finalizers").isEmpty();
+    }
+
+    /** The object that is to be stored when {@code asked} for, by way of the main resource or a subresource. */
+    private static JsonObject next(WriteRequest order, JsonObject old, JsonObject asked) {
+        Resource resource = order.resource();
+        String subresource = order.target().subresource();
+        JsonObject merged = asked;
+        if (!subresource.equals("status") && resource.hasStatus()) {
+            merged = withField(merged, old, "status");
+        }
+        // Labels and annotations may be written along with the status; the spec may not. What is finalized has a spec
+        // that is written nowhere else.
+        if (subresource.equals("status")
+                || (subresource.isEmpty() && resource.subresource("finalize").isPresent())) {
+            merged = withField(merged, old, "spec");
+        }
+        if (subresource.equals("status") && resource.type().equals(ResourceType.PODS)) {
+            // Who reports how a pod fares does not decide whose it is (as Kubernetes).
+            merged = merged.update(
+                    "metadata", metadata -> withField(metadata, old.object("metadata"), "ownerReferences"));
+        }
+        JsonObject kept = ObjectMetaRules.forUpdate(
+                merged.with("kind", resource.type().kind())
+                        .with("apiVersion", resource.type().apiVersion())
+                        .update(
+                                "metadata",
+                                metadata -> metadata.with(
+                                        "resourceVersion",
+                                        old.object("metadata").text("resourceVersion"))),
+                old);
+        Strategy strategy = resource.strategy();
+        JsonObject next = strategy.prepareUpdate(kept, old);
+        order.admission().accept(old, next);
+        List<FieldError> errors = new ArrayList<>(ObjectMetaRules.validate(resource, next));
+        errors.addAll(ObjectMetaRules.validateUpdate(next, old));
+        errors.addAll(strategy.validateUpdate(next, old));
+        validate(resource.type(), order.target().name(), errors, strategy.validate(next));
+        return next;
+    }
+
+    /** Fails unless there is such a namespace that is not about to end; one that others have just made counts. */
+    private CompletableFuture<Boolean> checkNamespace(String namespace) {
+        String key = Resources.NAMESPACES.key("", namespace);
+        return whyClosed(namespace, store.get(key)).isEmpty()
+                ? CompletableFuture.completedFuture(true)
+                : store.read(key).thenApply(found -> {
+                    Optional<ApiException> why = whyClosed(namespace, found);
+                    if (why.isPresent()) {
+                        throw why.get();
+                    }
+                    return true;
+                });
+    }
+
+    /** Why nothing can be created in a namespace. */
+    private static Optional<ApiException> whyClosed(String namespace, Optional<Entry> found) {
+        if (found.isEmpty()) {
+            return Optional.of(ApiException.notFound(ResourceType.NAMESPACES, namespace));
+        }
+        JsonObject object = Resources.NAMESPACES.codec().decode(found.get());
+        if (!object.object("metadata").has("deletionTimestamp")) {
+            return Optional.empty();
+        }
+        JsonObject cause = JsonObject.builder()
+                .put("reason", "NamespaceTerminating")
+                .put("message", "namespace " + namespace + " is being terminated")
+                .put("field", "metadata.namespace")
+                .build();
+        return Optional.of(new ApiException(
+                403,
+                "Forbidden",
+                "unable to create new content in namespace " + namespace + " because it is being terminated",
+                JsonObject.builder().put("causes", JsonArray.of(cause)).build()));
+    }
+
+    private static JsonObject withField(JsonObject object, JsonObject from, String field) {
+        Optional<JsonObject> with = from.get(field).map(value -> object.with(field, value));
+        return with.orElseGet(() -> object.without(field));
+    }
+
+    private static void validate(ResourceType type, String name, List<FieldError> errors, List<FieldError> moreErrors) {
+        List<FieldError> all = new ArrayList<>(errors);
+        all.addAll(moreErrors);
+        if (!all.isEmpty()) {
+            // No more than are named, as a client can choose texts that a hash table finds only slowly.
+            throw ApiException.invalid(
+                    type,
+                    name,
+                    all.stream().distinct().limit(ApiException.ERRORS + 1).toList());
+        }
+    }
+}

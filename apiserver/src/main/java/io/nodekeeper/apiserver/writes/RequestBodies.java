@@ -1,0 +1,195 @@
+package io.nodekeeper.apiserver.writes;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.patch.JsonPatch;
+import io.nodekeeper.api.patch.MergePatch;
+import io.nodekeeper.api.patch.StrategicMergePatch;
+import io.nodekeeper.api.schema.Schema;
+import io.nodekeeper.apiserver.reads.ReadHandler;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.wire.Protobuf;
+import io.nodekeeper.apiserver.wire.ProtobufException;
+import io.nodekeeper.apiserver.yaml.Yaml;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+/** Reads the bodies of requests: objects and patches, in the media types of the API. */
+public final class RequestBodies {
+    private static final String UNKNOWN_TYPE = "the body of the request was in an unknown format - accepted media types"
+            + " include: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
+    /** The faults that are told of. Chosen: enough to see what is wrong. */
+    private static final int WARNINGS = 50;
+
+    /** The media type of what is applied. */
+    public static final String APPLY = "application/apply-patch+yaml";
+
+    private static final List<String> MODES = List.of("", "Ignore", "Strict", "Warn");
+
+    private RequestBodies() {}
+
+    /** The object in the body; empty if there is no body. Of a repeated field the last one counts. */
+    public static JsonObject object(ApiRequest request) {
+        return object(request, path -> {});
+    }
+
+    /**
+     * The object in the body; empty if there is no body.
+     *
+     * @param faults is told of what is there twice, as {@code duplicate field "spec.taints"}; the last one counts
+     */
+    public static JsonObject object(ApiRequest request, Consumer<String> faults) {
+        if (request.body().length == 0) {
+            return JsonObject.EMPTY;
+        }
+        try {
+            return switch (request.contentType()) {
+                case "", "application/json" -> json(request.body(), faults);
+                case Protobuf.MEDIA_TYPE -> Protobuf.decode(request.body());
+                case Yaml.MEDIA_TYPE -> Yaml.parse(request.body(), faults);
+                default -> throw new ApiException(415, "UnsupportedMediaType", UNKNOWN_TYPE);
+            };
+        } catch (JsonException | ProtobufException e) {
+            throw ApiException.badRequest("the request body is not valid: " + e.getMessage());
+        }
+    }
+
+    /**
+     * What is applied: the fields that an object of {@code resource} shall have, in YAML or JSON.
+     *
+     * @param faults is told of what is there twice
+     */
+    static JsonObject applied(ApiRequest request, Resource resource, Consumer<String> faults) {
+        byte[] body = request.body();
+        JsonObject applied;
+        try {
+            applied = body.length > 0 && body[0] == '{' ? json(body, faults) : Yaml.parse(body, faults);
+        } catch (JsonException e) {
+            throw ApiException.badRequest("the applied object is not valid: " + e.getMessage());
+        }
+        String version = resource.type().apiVersion();
+        if (!applied.text("apiVersion").equals(version)) {
+            throw ApiException.badRequest("Incorrect version specified in apply patch. Specified patch version: "
+                    + applied.text("apiVersion") + ", expected: " + version);
+        }
+        if (applied.text("kind").isEmpty()) {
+            throw ApiException.badRequest("Object 'Kind' is missing in the applied object");
+        }
+        if (!applied.object("metadata").array("managedFields").isEmpty()) {
+            throw ApiException.badRequest("metadata.managedFields must be nil");
+        }
+        check(resource, applied, 400);
+        return applied;
+    }
+
+    private static JsonObject json(byte[] body, Consumer<String> faults) {
+        return Json.parseBody(body, path -> faults.accept("duplicate field \"" + path + "\""));
+    }
+
+    /**
+     * The patch in the body, as what it does to an object.
+     *
+     * @param faults is told of what is there twice
+     */
+    static UnaryOperator<JsonObject> patch(ApiRequest request, Schema schema, Consumer<String> faults) {
+        String type = request.contentType();
+        try {
+            return switch (type) {
+                case "application/merge-patch+json" -> {
+                    JsonObject patch = json(request.body(), faults);
+                    yield object -> (JsonObject) MergePatch.apply(object, patch);
+                }
+                case "application/strategic-merge-patch+json" -> {
+                    JsonObject patch = json(request.body(), faults);
+                    yield object -> StrategicMergePatch.apply(object, patch, schema);
+                }
+                case "application/json-patch+json" -> {
+                    JsonPatch patch = JsonPatch.of(Json.parseBody(request.body()));
+                    yield patch::apply;
+                }
+                default ->
+                    throw new ApiException(
+                            415,
+                            "UnsupportedMediaType",
+                            "the body of the request was in an unknown format - accepted media types include:"
+                                    + " application/json-patch+json, application/merge-patch+json,"
+                                    + " application/strategic-merge-patch+json, application/apply-patch+yaml");
+            };
+        } catch (JsonException e) {
+            throw ApiException.badRequest("the patch is not valid: " + e.getMessage());
+        }
+    }
+
+    /** Refuses a body whose types are not the kind's. */
+    public static void check(Resource resource, JsonObject object, int code) {
+        String kind = object.text("kind");
+        String version = object.text("apiVersion");
+        Optional<String> fault = resource.schema().mismatch(object);
+        String wanted = resource.type().kind();
+        if (!kind.isEmpty() && !kind.equals(wanted)) {
+            fault = Optional.of("the object provided is a " + kind);
+        } else if (!version.isEmpty() && !version.equals(resource.type().apiVersion())) {
+            fault = Optional.of(
+                    "the API version in the data (" + version + ") does not match the expected API version ("
+                            + resource.type().apiVersion() + ")");
+        }
+        if (fault.isPresent()) {
+            String text = (kind.isEmpty() ? wanted : kind) + " in version \""
+                    + (version.isEmpty() ? resource.type().apiVersion() : version) + "\" cannot be handled as a "
+                    + wanted
+                    + ": " + fault.get();
+            throw new ApiException(code, code == 422 ? "Invalid" : "BadRequest", text);
+        }
+    }
+
+    /**
+     * What the server says of fields that are there twice or that the kind does not have: the warnings, or a refusal if
+     * Strict was asked for.
+     *
+     * @param repeated what is there twice
+     * @param known paths that are not to be told of
+     */
+    public static List<String> strictFaults(
+            Resource resource,
+            JsonObject object,
+            List<String> repeated,
+            Set<String> known,
+            ApiRequest request,
+            int code) {
+        String mode = request.parameter("fieldValidation");
+        if (!MODES.contains(mode)) {
+            throw new ApiException(
+                    422,
+                    "Invalid",
+                    "fieldValidation: Unsupported value: \"" + mode
+                            + "\": supported values: \"Ignore\", \"Strict\", \"Warn\"");
+        }
+        if (mode.equals("Ignore")) {
+            return List.of();
+        }
+        List<String> faults = Stream.concat(
+                        repeated.stream(),
+                        resource.schema().unknownFields(object).stream()
+                                .filter(path -> !known.contains(path))
+                                .map(path -> "unknown field \"" + path + "\""))
+                .limit(WARNINGS)
+                .toList();
+        if (!faults.isEmpty() && mode.equals("Strict")) {
+            throw new ApiException(
+                    code,
+                    code == 422 ? "Invalid" : "BadRequest",
+                    resource.type().kind() + " in version \"" + resource.type().apiVersion()
+                            + "\" cannot be handled as a " + resource.type().kind() + ": strict decoding error: "
+                            + String.join(", ", faults));
+        }
+        return faults;
+    }
+}

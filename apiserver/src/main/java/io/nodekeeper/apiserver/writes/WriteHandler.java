@@ -1,0 +1,263 @@
+package io.nodekeeper.apiserver.writes;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.apiserver.admission.ClassAdmission;
+import io.nodekeeper.apiserver.admission.DefaultTolerations;
+import io.nodekeeper.apiserver.admission.EventAdmission;
+import io.nodekeeper.apiserver.admission.NodeRestriction;
+import io.nodekeeper.apiserver.admission.ServiceAccountAdmission;
+import io.nodekeeper.apiserver.authorization.Escalation;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.kinds.NamespaceStrategy;
+import io.nodekeeper.apiserver.reads.ListOptions;
+import io.nodekeeper.apiserver.registry.ObjectMetaRules;
+import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.storage.Codec;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Clock;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+
+/** Answers the requests that change something: reads their bodies and options, has the write done, shows the result. Thread-safe. */
+public final class WriteHandler {
+    /** The most of a warning header, in characters, as clients bound their headers. Kubernetes' own bound is 4 KiB too. */
+    private static final int WARNING = 4_000;
+
+    private final Store store;
+    private final ObjectWriter writes;
+    private final ObjectDeleter deletions;
+    private final CollectionDeleter collections;
+    private final NodeRestriction nodeRestriction = new NodeRestriction();
+    private final Escalation escalation;
+    private final EventAdmission events;
+    private final DefaultTolerations defaultTolerations;
+    private final ServiceAccountAdmission serviceAccounts;
+    private final ClassAdmission classes;
+
+    public WriteHandler(
+            Store store,
+            Clock clock,
+            RandomGenerator random,
+            DefaultTolerations defaultTolerations,
+            ServiceAccountAdmission serviceAccounts,
+            Escalation escalation,
+            EventAdmission events,
+            Executor workers) {
+        this.events = events;
+        this.store = store;
+        this.escalation = escalation;
+        this.defaultTolerations = defaultTolerations;
+        this.serviceAccounts = serviceAccounts;
+        classes = new ClassAdmission(store);
+        writes = new ObjectWriter(store, clock, random);
+        deletions = new ObjectDeleter(store, clock);
+        collections = new CollectionDeleter(store, deletions, workers);
+    }
+
+    /** Creates an object of the server's own. */
+    public CompletableFuture<OptimisticRetry.Result> createOwn(Resource resource, String namespace, JsonObject object) {
+        RequestTarget target = RequestTarget.of(resource.type(), namespace, "", "");
+        return writes.create(new WriteRequest(resource, target, false, (old, next) -> {}), object);
+    }
+
+    /** Removes an object as the server itself, or marks it deleted if it has finalizers. */
+    public CompletableFuture<?> deleteOwn(Resource resource, String namespace, String name) {
+        RequestTarget target = RequestTarget.of(resource.type(), namespace, name, "");
+        return deletions.delete(new WriteRequest(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
+    }
+
+    /** A write that {@code user} asks for, held to what their credential may touch. */
+    public WriteRequest order(User user, Resource resource, RequestTarget target, boolean dryRun) {
+        return new WriteRequest(resource, target, dryRun, admission(user, resource, target));
+    }
+
+    private WriteRequest order(User user, Resource resource, RequestTarget target, ApiRequest request, boolean patches) {
+        return new WriteRequest(
+                resource, target, dryRun(request), admission(user, resource, target), manager(request), patches);
+    }
+
+    private BiConsumer<JsonObject, JsonObject> admission(User user, Resource resource, RequestTarget target) {
+        return (old, next) -> {
+            nodeRestriction.check(user, resource, target, old, next);
+            escalation.checkCreation(user, target, old);
+            escalation.check(user, resource, old, next);
+            classes.check(resource, old, next);
+            if (old != next) {
+                events.check(user, resource, next);
+            }
+        };
+    }
+
+    public CompletableFuture<ApiResponse> create(User user, Resource resource, RequestTarget target, ApiRequest request) {
+        List<String> warnings = new ArrayList<>();
+        JsonObject body = admitted(resource, target, body(resource, target, request, warnings));
+        return writes.create(order(user, resource, target, request, false), body)
+                .thenApply(result -> shown(result, warnings));
+    }
+
+    /** A new object with what admission gives it. */
+    private JsonObject admitted(Resource resource, RequestTarget target, JsonObject object) {
+        return classes.admit(resource, target, serviceAccounts.admit(resource, target, object));
+    }
+
+    public CompletableFuture<ApiResponse> update(User user, Resource resource, RequestTarget target, ApiRequest request) {
+        List<String> warnings = new ArrayList<>();
+        JsonObject body = body(resource, target, request, warnings);
+        return writes.update(order(user, resource, target, request, false), body)
+                .thenApply(result -> shown(result, warnings));
+    }
+
+    private JsonObject body(Resource resource, RequestTarget target, ApiRequest request, List<String> warnings) {
+        List<String> repeated = new ArrayList<>();
+        JsonObject raw = RequestBodies.object(request, repeated::add);
+        RequestBodies.check(resource, raw, 400);
+        warnings.addAll(RequestBodies.strictFaults(resource, raw, repeated, Set.of(), request, 400));
+        JsonObject body = Codec.normalize(raw, resource.schema());
+        ObjectMetaRules.checkPlace(body, target.namespace(), target.name());
+        return defaultTolerations.admit(resource, target, body);
+    }
+
+    public CompletableFuture<ApiResponse> patch(User user, Resource resource, RequestTarget target, ApiRequest request) {
+        if (request.contentType().equals(RequestBodies.APPLY)) {
+            return apply(user, resource, target, request);
+        }
+        if (!request.parameter("force").isEmpty()) {
+            throw badOption("force: Forbidden: may not be specified for non-apply patch");
+        }
+        List<String> repeated = new ArrayList<>();
+        UnaryOperator<JsonObject> patch = RequestBodies.patch(request, resource.schema(), repeated::add);
+        // Each attempt has its own warnings; those of the last one count.
+        List<String> warnings = new ArrayList<>();
+        UnaryOperator<JsonObject> checked = old -> {
+            JsonObject patched = patch.apply(old);
+            // What the object has had before is not this patch's doing.
+            Set<String> known = new HashSet<>(resource.schema().unknownFields(old));
+            warnings.clear();
+            warnings.addAll(RequestBodies.strictFaults(resource, patched, repeated, known, request, 422));
+            return defaultTolerations.admit(resource, target, patched);
+        };
+        return writes.patch(order(user, resource, target, request, true), checked)
+                .thenApply(result -> shown(result, warnings));
+    }
+
+    private CompletableFuture<ApiResponse> apply(
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
+        if (request.parameter("fieldManager").isEmpty()) {
+            throw badOption("fieldManager: Required value: is required for apply patch");
+        }
+        List<String> repeated = new ArrayList<>();
+        JsonObject raw = RequestBodies.applied(request, resource, repeated::add);
+        List<String> warnings = RequestBodies.strictFaults(resource, raw, repeated, Set.of(), request, 422);
+        JsonObject wanted = Codec.normalize(raw, resource.schema());
+        ObjectMetaRules.checkPlace(wanted, target.namespace(), target.name());
+        return writes.apply(
+                        order(user, resource, target, request, true),
+                        wanted,
+                        request.flag("force"),
+                        object -> completed(resource, target, object))
+                .thenApply(result -> shown(result, warnings));
+    }
+
+    /** What is applied creates the object if it has no UID yet. */
+    private JsonObject completed(Resource resource, RequestTarget target, JsonObject object) {
+        JsonObject tolerating = defaultTolerations.admit(resource, target, object);
+        return object.object("metadata").text("uid").isEmpty() ? admitted(resource, target, tolerating) : tolerating;
+    }
+
+    private static ApiException badOption(String why) {
+        return new ApiException(422, "Invalid", "PatchOptions.meta.k8s.io \"\" is invalid: " + why);
+    }
+
+    /** Who writes: as it says itself, or by its program. */
+    private static String manager(ApiRequest request) {
+        String given = request.parameter("fieldManager");
+        if (given.length() > FieldOwnership.NAME) {
+            throw badOption("fieldManager: Too long: may not be more than " + FieldOwnership.NAME + " bytes");
+        }
+        return given.isEmpty() ? request.header("user-agent") : given;
+    }
+
+    public CompletableFuture<ApiResponse> delete(User user, Resource resource, RequestTarget target, ApiRequest request) {
+        DeleteOptions options = DeleteOptions.of(request);
+        if (resource.equals(Resources.NAMESPACES) && NamespaceStrategy.IMMORTAL.contains(target.name())) {
+            throw new ApiException(
+                    403,
+                    "Forbidden",
+                    "namespaces \"" + target.name() + "\" is forbidden: this namespace may not be deleted");
+        }
+        return deletions
+                .delete(order(user, resource, target, options.dryRun()), options)
+                .thenApply(result -> {
+                    boolean object = !result.gone() || resource.equals(Resources.PODS);
+                    return ApiResponse.json(200, object ? result.object() : deleted(resource, result.object()));
+                });
+    }
+
+    /** Deletes an object, or marks it deleted. */
+    public CompletableFuture<OptimisticRetry.Result> delete(WriteRequest order, DeleteOptions options) {
+        return deletions.delete(order, options);
+    }
+
+    public CompletableFuture<ApiResponse> deleteCollection(
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
+        DeleteOptions options = DeleteOptions.of(request);
+        ListOptions selected = ListOptions.of(resource, request);
+        WriteRequest all = order(user, resource, target, options.dryRun());
+        return store.current()
+                .thenCompose(current -> collections.delete(resource, target.namespace(), all, selected, options))
+                .thenApply(done -> ApiResponse.json(200, ApiResponse.success().build()));
+    }
+
+    private static JsonObject deleted(Resource resource, JsonObject object) {
+        return ApiResponse.success()
+                .put(
+                        "details",
+                        JsonObject.builder()
+                                .put("name", object.object("metadata").text("name"))
+                                .putUnlessEmpty("group", resource.type().group())
+                                .put("kind", resource.type().plural())
+                                .put("uid", object.object("metadata").text("uid"))
+                                .build())
+                .build();
+    }
+
+    public static boolean dryRun(ApiRequest request) {
+        return DryRun.wanted(request.parameter("dryRun"));
+    }
+
+    public static ApiResponse shown(OptimisticRetry.Result result, List<String> warnings) {
+        ApiResponse.Full response = ApiResponse.json(result.status(), result.bytes());
+        if (warnings.isEmpty()) {
+            return response;
+        }
+        StringBuilder text = new StringBuilder();
+        for (String warning : new LinkedHashSet<>(warnings)) {
+            String one = "299 - " + Json.write(new JsonString(warning.replaceAll("[^ -~]", "?")));
+            if (text.length() + one.length() > WARNING) {
+                break;
+            }
+            // Each line becomes a header of its own.
+            text.append(text.isEmpty() ? "" : "\n").append(one);
+        }
+        Map<String, String> headers = new HashMap<>(response.headers());
+        headers.put("warning", text.toString());
+        return new ApiResponse.Full(response.status(), headers, response.body());
+    }
+}

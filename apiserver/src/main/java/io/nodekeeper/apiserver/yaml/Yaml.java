@@ -1,0 +1,100 @@
+package io.nodekeeper.apiserver.yaml;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.apiserver.reads.ReadHandler;
+import io.nodekeeper.apiserver.writes.ObjectWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+
+/** Reads and writes YAML by way of JSON: what JSON cannot say is refused. */
+public final class Yaml {
+    /** The media type. */
+    public static final String MEDIA_TYPE = "application/yaml";
+
+    /** Text that no reader of YAML, old or new, takes for anything else when it stands there without quotes. */
+    private static final Pattern PLAIN = Pattern.compile("[A-Za-z_][A-Za-z0-9_./-]*");
+
+    private static final Set<String> WORDS =
+            Set.of("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf");
+
+    private Yaml() {}
+
+    /**
+     * The object in {@code body}.
+     *
+     * @param repeated gets what is wrong with each field that is there twice; the last one counts
+     * @throws ApiException if it is malformed or no object
+     */
+    public static JsonObject parse(byte[] body, Consumer<String> repeated) {
+        JsonValue value;
+        try {
+            value = YamlReader.read(body, repeated);
+        } catch (YamlException e) {
+            throw ApiException.badRequest("the request body is not valid YAML: " + e.getMessage());
+        }
+        if (value instanceof JsonObject object) {
+            return object;
+        }
+        throw ApiException.badRequest("the request body is not valid YAML: expected a mapping, got " + value.kind());
+    }
+
+    /** Writes {@code value} in block style. */
+    public static byte[] write(JsonValue value) {
+        StringBuilder out = new StringBuilder(1_024);
+        block(out, value, 0, false);
+        return out.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Writes a value that begins on a line of its own, or, as an item of a list, behind the dash. */
+    private static void block(StringBuilder out, JsonValue value, int indent, boolean behindDash) {
+        switch (value) {
+            case JsonObject object
+            when !object.isEmpty() -> {
+                boolean first = behindDash;
+                for (Map.Entry<String, JsonValue> field : object.fields().entrySet()) {
+                    indent(out, first ? 0 : indent);
+                    first = false;
+                    out.append(scalar(field.getKey())).append(':');
+                    nested(out, field.getValue(), indent);
+                }
+            }
+            case JsonArray array
+            when !array.isEmpty() -> {
+                Iterator<JsonValue> items = array.items().iterator();
+                for (boolean first = behindDash; items.hasNext(); first = false) {
+                    indent(out, first ? 0 : indent);
+                    out.append("- ");
+                    block(out, items.next(), indent + 2, true);
+                }
+            }
+            case JsonString string -> out.append(scalar(string.value())).append('\n');
+            default -> out.append(Json.write(value)).append('\n');
+        }
+    }
+
+    private static void nested(StringBuilder out, JsonValue value, int indent) {
+        boolean lines = (value instanceof JsonObject object && !object.isEmpty())
+                || (value instanceof JsonArray array && !array.isEmpty());
+        out.append(lines ? '\n' : ' ');
+        block(out, value, value instanceof JsonObject ? indent + 2 : indent, false);
+    }
+
+    private static String scalar(String text) {
+        boolean plain = PLAIN.matcher(text).matches() && !WORDS.contains(text.toLowerCase(java.util.Locale.ROOT));
+        // A string of JSON is one of YAML.
+        return plain ? text : Json.write(new JsonString(text));
+    }
+
+    private static void indent(StringBuilder out, int indent) {
+        out.repeat(' ', indent);
+    }
+}

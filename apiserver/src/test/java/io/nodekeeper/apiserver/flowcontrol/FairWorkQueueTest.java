@@ -1,0 +1,129 @@
+package io.nodekeeper.apiserver.flowcontrol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Heavy work by turns: a thread runs what is its turn when it begins, on a clock that each piece moves. */
+@Tag("W86")
+class FairWorkQueueTest {
+    private final ArrayDeque<Runnable> threads = new ArrayDeque<>();
+    private final List<String> done = new ArrayList<>();
+    private final VirtualTime time = new VirtualTime(Instant.EPOCH);
+    private final FairWorkQueue turns = new FairWorkQueue(threads::add, 2, time.loop("clock").clock(), 100);
+
+    private void run(String user, String what) {
+        run(user, what, 0, Duration.ZERO);
+    }
+
+    private void run(String user, String what, long weight, Duration cost) {
+        turns.run(user, weight, () -> {
+            time.advance(cost);
+            done.add(user + " " + what);
+        });
+    }
+
+    @Test
+    void usersTakeTurnsHoweverMuchOneOfThemWants() {
+        run("a", "1");
+        run("a", "2");
+        run("a", "3");
+        run("a", "4");
+        run("b", "1");
+        run("c", "1");
+        run("b", "2");
+        assertThat(threads).hasSize(2);
+        threads.remove().run();
+        assertThat(done.subList(0, 3)).containsExactlyInAnyOrder("a 1", "b 1", "c 1");
+        assertThat(done.subList(3, 5)).containsExactlyInAnyOrder("a 2", "b 2");
+        assertThat(done.subList(5, 7)).containsExactly("a 3", "a 4");
+    }
+
+    @Test
+    void workGoesOnAfterAPause() {
+        run("a", "1");
+        threads.remove().run();
+        run("a", "2");
+        threads.remove().run();
+        assertThat(done).containsExactly("a 1", "a 2");
+    }
+
+    @Test
+    void heavyPiecesOfOneUserDelayOnlyThatUsersOwn() {
+        // Given a user whose pieces take a second each, and others whose pieces take 10 ms.
+        for (int i = 0; i < 10; i++) {
+            run("heavy", "" + i, 0, Duration.ofSeconds(1));
+        }
+        for (int i = 0; i < 30; i++) {
+            run("light", "" + i, 0, Duration.ofMillis(10));
+        }
+
+        // When all is done by one thread.
+        threads.remove().run();
+
+        // Then one heavy piece at most comes before all of the light ones, which together cost less than it.
+        assertThat(done.subList(0, 31).stream().filter(piece -> piece.startsWith("light")))
+                .hasSize(30);
+        assertThat(done).hasSize(40);
+    }
+
+    @Test
+    void moreThan200PiecesOfOneUserDoNotWait() {
+        for (int i = 0; i < 200; i++) {
+            assertThat(turns.run("a", 0, () -> {})).isTrue();
+        }
+        assertThat(turns.run("a", 0, () -> {})).isFalse();
+        assertThat(turns.run("b", 0, () -> {})).isTrue();
+    }
+
+    @Test
+    void whatWouldTakeTooMuchMemoryWaitsUntilEnoughIsFree() {
+        // Given work that holds 60 of 100 units until it is released.
+        run("a", "1", 60, Duration.ZERO);
+        run("a", "2", 60, Duration.ZERO);
+        threads.remove().run();
+        assertThat(done).containsExactly("a 1");
+
+        // When it is released, then the next begins; and work heavier than the limit runs alone.
+        turns.release(60);
+        threads.forEach(Runnable::run);
+        threads.clear();
+        assertThat(done).containsExactly("a 1", "a 2");
+        run("a", "3", 1_000, Duration.ZERO);
+        assertThat(threads).isEmpty();
+        turns.release(60);
+        threads.remove().run();
+        assertThat(done).endsWith("a 3");
+    }
+
+    @Test
+    void aPieceThatEndsInAnErrorOfTheMachineLeavesItsPlace() {
+        turns.run("a", 0, () -> {
+            throw new StackOverflowError();
+        });
+        turns.run("b", 0, () -> {
+            throw new StackOverflowError();
+        });
+        run("a", "after");
+        while (!threads.isEmpty()) {
+            Runnable thread = threads.remove();
+            assertThatCode(() -> {
+                        try {
+                            thread.run();
+                        } catch (StackOverflowError e) {
+                            // As the pool would.
+                        }
+                    })
+                    .doesNotThrowAnyException();
+        }
+        assertThat(done).containsExactly("a after");
+    }
+}
