@@ -1,8 +1,8 @@
 package io.nodekeeper.apiserver.pods;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import java.util.List;
 
 /** Reads and sets the conditions in a pod's status. */

@@ -4,8 +4,8 @@ import static io.nodekeeper.apiserver.fields.ObjectFields.inside;
 import static io.nodekeeper.apiserver.fields.ObjectFields.text;
 import static io.nodekeeper.apiserver.fields.ObjectFields.value;
 
-import io.nodekeeper.api.JsonObject;
-import io.nodekeeper.api.JsonString;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
 
 /** Defaults that containers and volumes have in common: facts of Kubernetes. */
 final class SharedDefaults {

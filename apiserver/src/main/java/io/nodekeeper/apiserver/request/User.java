@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver.request;
 
-import io.nodekeeper.api.JsonArray;
-import io.nodekeeper.api.JsonObject;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver.wire;
 
 import com.google.protobuf.CodedInputStream;
-import io.nodekeeper.api.JsonValue;
+import io.nodekeeper.api.json.JsonValue;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
