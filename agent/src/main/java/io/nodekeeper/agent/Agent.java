@@ -46,7 +46,7 @@ public final class Agent {
      */
     private static final Duration FIRST_FACTS = Duration.ofSeconds(1);
     /**
-     * An existing lease is renewed no later than this after the start, even if registration does not succeed; 2 s is
+     * An existing lease is renewed within this time after the start, even if registration does not succeed; 2 s is
      * a fifth of the default renewal interval (10 s).
      */
     private static final Duration LEASE_AT_LATEST = Duration.ofSeconds(2);
@@ -55,7 +55,7 @@ public final class Agent {
      * pressure round.
      */
     private static final Duration MISSING_FACTS = Duration.ofSeconds(1);
-    /** Kubernetes' period of eviction rounds. */
+    /** Kubernetes' period for evaluating eviction thresholds. */
     private static final Duration PRESSURE_PERIOD = Duration.ofSeconds(10);
     /** Kubernetes' jitter on the status period. */
     private static final double STATUS_JITTER = 0.04;
@@ -176,7 +176,7 @@ public final class Agent {
         runtime.onNews(this::answer);
     }
 
-    /** The controller has set Ready to Unknown: an agent that was frozen or cut off reports at once. */
+    /** Reports immediately if the controller has set Ready to Unknown: this agent was frozen or cut off. */
     private void seen(Node node) {
         boolean givenUp = node.ready()
                 .filter(ready -> ready.status().equals(Condition.UNKNOWN))

@@ -17,7 +17,7 @@ import java.util.random.RandomGenerator;
  * @param events records events
  * @param random for jitter
  * @param version {@code kubeletVersion}
- * @param onRepeatedFailure called when heartbeats fail repeatedly: the place to give up connections that may be dead
+ * @param onRepeatedFailure called when heartbeats fail repeatedly, to close connections that may be dead
  */
 public record AgentPorts(
         KubeClient registration,

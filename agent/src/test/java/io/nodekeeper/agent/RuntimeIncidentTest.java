@@ -163,7 +163,7 @@ class RuntimeIncidentTest {
         assertThat(readyCondition().message())
                 .contains("container runtime status check may not have completed yet")
                 .contains("PLEG is not healthy: pleg has yet to be successful")
-                .contains("start-up step \"runtime status\" waits since 2026-01-01T00:00:00Z")
+                .contains("start-up step \"runtime status\" has been waiting since 2026-01-01T00:00:00Z")
                 .contains("start-up step \"pod list\"");
 
         runtime.heal("*");

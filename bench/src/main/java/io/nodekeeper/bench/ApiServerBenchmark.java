@@ -28,7 +28,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A lease renewal in the API server's core: from the bytes of the request to those of the answer, without network, threads
+ * A lease renewal in the API server's core: from the bytes of the request to those of the response, without network, threads
  * and disk.
  */
 @State(Scope.Benchmark)
@@ -63,7 +63,7 @@ public class ApiServerBenchmark {
             byte[] answer = ((ApiResponse.Full)
                             server.handle(request("POST", LEASES, lease)).join())
                     .body();
-            // The lease's own UID stands in its metadata behind that of its owner.
+            // In the text, the lease's own UID follows that of its owner.
             String text = new String(answer, StandardCharsets.UTF_8);
             int uid = text.lastIndexOf(UID) + UID.length();
             uids[i] = text.substring(uid, text.indexOf('"', uid));

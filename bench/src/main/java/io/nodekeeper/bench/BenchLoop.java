@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.PriorityQueue;
 
-/** A loop that costs next to nothing: tasks run at once, timers when the time is moved beyond them. Used by one thread. */
+/** A loop of minimal cost: tasks run immediately, timers when time is advanced past them. Used by one thread. */
 final class BenchLoop implements Loop {
     private static final class Task implements Timer {
         private final long at;
@@ -48,7 +48,7 @@ final class BenchLoop implements Loop {
         this.start = start;
     }
 
-    /** Moves the time on; what is due runs. */
+    /** Advances the time and runs what is due. */
     void advance(long nanos) {
         now += nanos;
         while (!timers.isEmpty() && timers.peek().at <= now) {

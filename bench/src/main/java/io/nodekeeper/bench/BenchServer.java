@@ -10,13 +10,13 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** As much of an API server as a controller needs whose nodes are all well: lists, watches, and its canary's way back. */
+/** The part of an API server that a controller of healthy nodes needs: lists, watches, and its canary's way back. */
 final class BenchServer implements Transport {
     private final Map<String, byte[]> lists = new HashMap<>();
     private final Map<String, StreamHandler> watches = new HashMap<>();
     private long version;
 
-    /** The list at {@code path} has these items. */
+    /** Sets the items of the list at {@code path}. */
     void list(String path, StringBuilder items) {
         lists.put(
                 path,
@@ -29,7 +29,7 @@ final class BenchServer implements Transport {
         return Objects.requireNonNull(watches.get(path), path);
     }
 
-    /** The newest version so far is this one. */
+    /** Sets the newest version. */
     void version(long newest) {
         version = newest;
     }

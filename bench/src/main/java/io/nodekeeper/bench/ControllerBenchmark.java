@@ -26,8 +26,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What one renewal costs the real controller, from the bytes of its line to the node's next deadline, with everything that
- * it notes down beside: rhythm, lag, clock, metrics. Only the network is not in it. {@code rewrite} is the benchmark's own
+ * The cost of one renewal in the real controller, from the bytes of its line to the node's next deadline, including
+ * rhythm, lag, clock and metrics. Only the network is excluded. {@code rewrite} is the benchmark's own
  * share of {@code observe}.
  */
 @State(Scope.Thread)
@@ -42,7 +42,7 @@ public class ControllerBenchmark {
     private static final int VERSION_DIGITS = 12;
     private static final long FIRST_VERSION = 100_000_000_000L;
 
-    /** How many nodes renew every 10 s. */
+    /** The number of nodes; each renews every 10 s. */
     @Param({"10000", "130000"})
     public int nodes;
 
@@ -96,7 +96,7 @@ public class ControllerBenchmark {
         }
     }
 
-    /** One renewal observed; every canary, every tick of the wheel that is due meanwhile included. */
+    /** Observes one renewal, including every canary and tick of the wheel that is due in between. */
     @Benchmark
     public long observe() {
         byte[] line = rewrite();
@@ -106,7 +106,7 @@ public class ControllerBenchmark {
         return version;
     }
 
-    /** The next node's line with a new version and time. */
+    /** Writes the next node's line with a new version and time. */
     @Benchmark
     public byte[] rewrite() {
         next = next + 1 == nodes ? 0 : next + 1;

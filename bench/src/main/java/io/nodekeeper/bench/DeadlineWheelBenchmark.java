@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** 130,000 deadlines, each moved on every 10 s of a time that passes with the calls, as the nodes of a large fleet do. */
+/** 130,000 deadlines, each moved every 10 s of a time that advances with the calls, as for the nodes of a large fleet. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -32,7 +32,7 @@ public class DeadlineWheelBenchmark {
     private int next;
     private long now;
 
-    /** Sets them all. */
+    /** Sets all deadlines. */
     @Setup
     public void fill() {
         for (int i = 0; i < NODES; i++) {
@@ -42,7 +42,7 @@ public class DeadlineWheelBenchmark {
         }
     }
 
-    /** One renewal, and its share of the early timers. */
+    /** Moves one deadline, with its share of the timers that fire early. */
     @Benchmark
     public long setAndPoll() {
         next = next + 1 == NODES ? 0 : next + 1;

@@ -5,9 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
-/** Lease events as an API server sends them on a watch. */
+/** Creates lease events as an API server sends them on a watch. */
 final class LeaseEvents {
-    /** As kube-apiserver keeps it for each kubelet's lease. */
+    /** The managedFields that kube-apiserver stores for each kubelet's lease. */
     private static final String MANAGED_FIELDS = "\"managedFields\":[{\"manager\":\"kubelet\",\"operation\":\"Update\","
             + "\"apiVersion\":\"coordination.k8s.io/v1\",\"time\":\"2026-01-31T12:00:10Z\",\"fieldsType\":\"FieldsV1\","
             + "\"fieldsV1\":{\"f:metadata\":{\"f:ownerReferences\":{\".\":{},"
@@ -25,7 +25,7 @@ final class LeaseEvents {
         return "node-" + (100_000 + node);
     }
 
-    /** The {@code round}th renewal of a node's lease, 10 s after the one before. */
+    /** Renewal number {@code round} of a node's lease, 10 s after the previous one. */
     static byte[] renewal(int node, int round, boolean managedFields) {
         String time = KubeTime.formatMicro(START.plusSeconds(10L * round).plus(node, ChronoUnit.MICROS));
         String name = name(node);

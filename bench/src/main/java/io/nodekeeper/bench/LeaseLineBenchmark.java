@@ -18,7 +18,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** Reading one lease event: from its bytes, and through the full parser. */
+/** Compares two ways of reading a lease event: from its bytes, and with the full parser. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -26,7 +26,7 @@ import org.openjdk.jmh.infra.Blackhole;
 @Measurement(iterations = 5, time = 1)
 @Fork(2)
 public class LeaseLineBenchmark {
-    /** Different ones, so that no branch is learned by heart. */
+    /** Different lines, so that the branch predictor cannot learn them. */
     private static final int LINES = 1_024;
 
     /** Whether the lease carries managedFields. */
@@ -45,7 +45,7 @@ public class LeaseLineBenchmark {
         }
     }
 
-    /** What the hot path does. */
+    /** The hot path. */
     @Benchmark
     public long scan() {
         byte[] bytes = next();
@@ -55,7 +55,7 @@ public class LeaseLineBenchmark {
         return line.renewMicros() ^ line.resourceVersion() ^ line.nameHash();
     }
 
-    /** What it would do otherwise. */
+    /** The alternative. */
     @Benchmark
     public void fullParser(Blackhole blackhole) {
         Lease lease = new Lease(Json.parseObject(next()).object("object"));

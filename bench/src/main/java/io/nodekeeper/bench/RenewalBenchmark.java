@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The parts of one renewal put together for 130,000 nodes: read its line, find the node by the bytes of its name, compare,
- * move its deadline on. The network and the controller's own bookkeeping are not in it.
+ * The main steps of one renewal for 130,000 nodes: read its line, find the node by the bytes of its name, compare,
+ * move its deadline. Excludes the network and the controller's own bookkeeping.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -45,7 +45,7 @@ public class RenewalBenchmark {
     private int next;
     private long now;
 
-    /** Makes the nodes and several rounds of their renewals, which are not in any cache when their turn comes. */
+    /** Creates the nodes and several rounds of their renewals, enough that none is in a processor cache when it is read. */
     @Setup
     public void make() {
         for (int i = 0; i < lines.length; i++) {

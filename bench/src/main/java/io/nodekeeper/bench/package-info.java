@@ -1,4 +1,4 @@
-/** What the hot paths cost, measured with JMH. */
+/** JMH benchmarks of the hot paths. */
 @NullMarked
 package io.nodekeeper.bench;
 

@@ -46,7 +46,7 @@ class DoctorTest {
     private static final Culprit STOPPED = new Culprit(
             Layer.SHIM,
             "ShimStopped",
-            "the shim containerd-shim-runc-v2 (pid 4711) of pod shop/web is stopped (state T) since"
+            "the shim containerd-shim-runc-v2 (pid 4711) of pod shop/web has been stopped (state T) since"
                     + " 2026-11-21T18:00:05Z",
             NOW.minusSeconds(25),
             Optional.of(new PodIdentity("w1", "web", "shop")),
@@ -78,7 +78,7 @@ class DoctorTest {
                 What hangs:
 
                   1. ShimStopped (shim)
-                     the shim containerd-shim-runc-v2 (pid 4711) of pod shop/web is stopped (state T) since 2026-11-21T18:00:05Z
+                     the shim containerd-shim-runc-v2 (pid 4711) of pod shop/web has been stopped (state T) since 2026-11-21T18:00:05Z
                      since     2026-11-21T18:00:05Z, 25s ago
                      pod       shop/web
                      sandbox   s1
@@ -113,8 +113,8 @@ class DoctorTest {
         int code = runner.run("doctor", "--container-runtime-endpoint=unix:///tmp/none.sock", "-o", "json");
 
         assertThat(err.toString())
-                .isEqualTo("asking the container runtime at /tmp/none.sock\nasking for each of 1 sandboxes and 1"
-                        + " containers, and looking at the processes\nlooking again\n");
+                .isEqualTo("querying the container runtime at /tmp/none.sock\nquerying each of 1 sandboxes and 1"
+                        + " containers, and scanning the processes\nscanning the processes a second time\n");
         assertThat(Json.parseObject(out.toString()).array("culprits").items()).isEmpty();
         assertThat(code).isZero();
     }
@@ -136,7 +136,7 @@ class DoctorTest {
             int sick = runner.run("doctor", "--container-runtime-endpoint=unix://" + socket);
             assertThat(out.toString())
                     .contains("  1. ShimStopped (shim)\n")
-                    .contains("of pod default/pod-w1 is stopped (state T)")
+                    .contains("of pod default/pod-w1 has been stopped (state T)")
                     .contains("remedy    kill -CONT " + named.pid() + "   (--fix does it)\n");
             int mended = runner.run("doctor", "--fix", "--container-runtime-endpoint=unix://" + socket);
 

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads what a runtime answers. An answer without what it must have is an {@link IllegalArgumentException}. A state that
- * is absent on the wire is proto3's zero: a ready sandbox, a created container.
+ * Converts the runtime's protobuf answers to values. An answer that lacks required fields causes an
+ * {@link IllegalArgumentException}. An absent state is proto3's zero value: a ready sandbox, a created container.
  */
 final class Answers {
     private Answers() {}
@@ -153,7 +153,7 @@ final class Answers {
                 .toList();
     }
 
-    /** Runtimes take a prefix of an id for the id, so the answer may name a longer one. */
+    /** Runtimes accept a prefix of an id as the id, so the answer may have a longer one. */
     private static void about(String id, String answered) {
         require(
                 !answered.isEmpty() && answered.startsWith(id),

@@ -19,14 +19,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection to the runtime's socket, made when the first call needs it. It cannot be repaired: a broken one is
- * replaced. Ending it closes the socket itself, because gRPC would first wait for its writing thread, and that thread
+ * One connection to the runtime's socket, made when the first call needs it. A broken connection is not repaired but
+ * replaced. {@link #end} closes the socket itself, because gRPC would first wait for its writing thread, and that thread
  * hangs in the kernel once a frozen peer has let the socket's buffer fill up. Thread-safe.
  */
 final class Connection {
     /** The largest message that CRI allows. Kubernetes default. */
     static final int MAX_MESSAGE = 16 << 20;
-    /** Calls in a row during which nothing at all came from the peer, after which it counts as dead. Chosen. */
+    /**
+     * The connection counts as dead after this many calls in a row during which no byte arrived. A frozen runtime
+     * misses that many periodic calls (status, version, lists) within about half a minute. With half as many, hung
+     * calls for a single pod could close a connection that works.
+     */
     static final int MISSES = 16;
 
     private static final Logger log = LoggerFactory.getLogger(Connection.class);
@@ -37,10 +41,10 @@ final class Connection {
     private @Nullable String end;
     private int misses;
 
-    /** To {@code path}; of {@code pool}'s threads it needs one to read and one to write. */
+    /** A connection to {@code path}; it needs one of {@code pool}'s threads for reading and one for writing. */
     Connection(Path path, Executor pool, ScheduledExecutorService timer) {
         this.path = path;
-        // The address is a literal, so that nothing is looked up; the socket factory ignores it.
+        // The address is a literal, so no name is resolved; the socket factory ignores it.
         channel = OkHttpChannelBuilder.forTarget("dns:///127.0.0.1:1")
                 .overrideAuthority("localhost")
                 .usePlaintext()
@@ -58,7 +62,7 @@ final class Connection {
                 .build();
     }
 
-    /** Where calls are made. */
+    /** The gRPC channel for calls. */
     ManagedChannel channel() {
         return channel;
     }
@@ -69,15 +73,15 @@ final class Connection {
         return state != ConnectivityState.TRANSIENT_FAILURE && state != ConnectivityState.SHUTDOWN;
     }
 
-    /** How many bytes have come on it so far. */
+    /** How many bytes have been received. */
     synchronized long received() {
         return socket == null ? 0 : socket.received();
     }
 
     /**
-     * A call was not answered within its deadline; {@code receivedBefore} is what had been {@link #received} when it was
-     * made. Ends the connection if that is one too many. A runtime that hangs in some calls only answers others meanwhile,
-     * and its connection stays.
+     * Records that a call was not answered within its deadline; {@code receivedBefore} is the value of
+     * {@link #received} when the call was made. Ends the connection after too many such calls. A runtime that hangs
+     * only in some calls answers others meanwhile, so its connection stays.
      */
     void missed(long receivedBefore) {
         synchronized (this) {
@@ -86,11 +90,11 @@ final class Connection {
                 return;
             }
         }
-        log.warn("the runtime at {} has answered nothing for {} calls: connecting anew", path, MISSES);
-        end("the connection was given up: " + MISSES + " calls in a row were not answered");
+            log.warn("the runtime at {} has answered nothing for {} calls: reconnecting", path, MISSES);
+            end("the connection was closed because " + MISSES + " calls in a row were not answered");
     }
 
-    /** Fails all calls, closes the socket; {@link #why} tells the first reason given. Idempotent. */
+    /** Fails all calls and closes the socket; {@link #why} returns the first reason given. Idempotent. */
     void end(String reason) {
         UnixSocket open;
         synchronized (this) {
@@ -103,7 +107,7 @@ final class Connection {
         close(open);
     }
 
-    /** Waits a moment until gRPC has let go of its threads; only after {@link #end}. */
+    /** Waits up to 1 s until gRPC has released its threads; only after {@link #end}. */
     void awaitEnd() {
         try {
             if (!channel.awaitTermination(1, TimeUnit.SECONDS)) {

@@ -9,17 +9,17 @@ import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one connection to a runtime, replaced when it is broken. gRPC by itself would wait 1 s and then up to 2 min between
- * two tries; but to connect to a unix socket costs nothing, so here the next call tries at once, save within {@link #GAP}.
- * Thread-safe.
+ * The connection to a runtime, replaced when it is broken. gRPC by itself would wait 1 s and later up to 2 min between two
+ * attempts; but connecting to a unix socket is cheap, so here the next call connects immediately, unless the last attempt
+ * was less than {@link #GAP} ago. Thread-safe.
  */
 final class Connections implements AutoCloseable {
-    /** The least time between two tries. Kubernetes' first backoff; ours does not grow. */
+    /** The shortest time between two attempts. It is Kubernetes' first backoff, but does not grow. */
     static final Duration GAP = Duration.ofMillis(100);
 
     private final Path path;
     private final Clock clock;
-    /** A third thread for the moment in which one connection follows another. */
+    /** The third thread is needed while one connection replaces another. */
     private final ThreadPool pool = new ThreadPool("runtime", 3);
 
     private final ScheduledExecutorService timer = TimerThread.named("runtime-timer");
@@ -27,13 +27,13 @@ final class Connections implements AutoCloseable {
     private long madeAt;
     private boolean closed;
 
-    /** To {@code path}, where nobody needs to listen yet. */
+    /** Connections to {@code path}; no process needs to listen there yet. */
     Connections(Path path, Clock clock) {
         this.path = path;
         this.clock = clock;
     }
 
-    /** The connection for the next call; within the gap it may be a broken one, on which calls fail at once. */
+    /** The connection for the next call; within {@link #GAP} it may be a broken one, on which calls fail immediately. */
     synchronized Connection current() {
         Connection old = current;
         long now = clock.nanoTime();

@@ -1,22 +1,22 @@
 package io.nodekeeper.cri;
 
 /**
- * Something happened to a container or sandbox.
+ * An event about a container or sandbox.
  *
- * @param id the container's or sandbox's
- * @param podUid empty if the runtime does not tell
+ * @param id the id of the container or sandbox
+ * @param podUid empty if the runtime does not report it
  */
 public record ContainerEvent(String id, String podUid, Type type) {
 
     /** What happened. */
     public enum Type {
-        /** It was made. */
+        /** It was created. */
         CREATED,
         /** It was started. */
         STARTED,
         /** It ended. */
         STOPPED,
-        /** It is gone. */
+        /** It was deleted. */
         DELETED
     }
 }

@@ -1,8 +1,8 @@
 package io.nodekeeper.cri;
 
-/** How far a container's life has come, as CRI numbers it. */
+/** The state of a container, in the order of CRI's numbers. */
 public enum ContainerState {
-    /** Made, not started. */
+    /** Created, not started. */
     CREATED,
     /** Started. */
     RUNNING,

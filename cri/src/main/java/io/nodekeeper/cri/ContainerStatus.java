@@ -1,7 +1,7 @@
 package io.nodekeeper.cri;
 
 /**
- * One container in detail.
+ * The status of one container.
  *
  * @param startedAtNanos since 1970; 0 if it was not started
  * @param finishedAtNanos since 1970; 0 if it has not ended

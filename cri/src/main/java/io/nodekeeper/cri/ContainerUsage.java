@@ -1,4 +1,4 @@
 package io.nodekeeper.cri;
 
-/** What a container uses: processor time since its start in ns, working set in bytes; 0 where the runtime does not tell. */
+/** The resource usage of a container: processor time since its start in ns, working set in bytes; 0 if not reported. */
 public record ContainerUsage(String id, long cpuNanos, long workingSetBytes) {}

@@ -18,13 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One subscription: to CRI's events or, if the runtime has none, to containerd's own. The next event is asked for when the
- * loop has dealt with the last one, so a flood waits at the runtime. Thread-safe.
+ * One subscription: to CRI's events or, if the runtime has none, to containerd's own. The next event is requested when the
+ * loop has processed the last one, so backpressure leaves a flood of events at the runtime. Thread-safe.
  */
 final class EventStream {
     private static final Logger log = LoggerFactory.getLogger(EventStream.class);
     private static final String METHOD = "GetContainerEvents";
-    /** Kubernetes' containers, and of those what happens to their processes. */
+    /** Selects events of Kubernetes' containers that are about their processes. */
     private static final String FILTER = "namespace==k8s.io,topic~=\"^/tasks/\"";
 
     private final Connection connection;
@@ -33,7 +33,7 @@ final class EventStream {
     private final Consumer<ContainerEvent> listener;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
-    /** Names a failed call's reason. */
+    /** Converts a failed call to an exception. */
     interface Failures {
         RuntimeCallException of(String method, Connection connection, Status status);
     }
@@ -50,7 +50,7 @@ final class EventStream {
         this.listener = listener;
     }
 
-    /** Subscribes; the future is {@link ContainerRuntime#events}'. */
+    /** Subscribes; returns the future of {@link ContainerRuntime#events}. */
     CompletableFuture<Void> start() {
         subscribe(
                 RuntimeServiceGrpc.getGetContainerEventsMethod(),
@@ -98,7 +98,7 @@ final class EventStream {
         call.request(1);
         call.sendMessage(request);
         call.halfClose();
-        ended.whenComplete((end, error) -> call.cancel("nobody listens any more", null));
+        ended.whenComplete((end, error) -> call.cancel("the subscription was cancelled", null));
     }
 
     private <A> void deliver(Reader<A> reader, A message) {
@@ -108,7 +108,7 @@ final class EventStream {
         try {
             reader.read(message).ifPresent(listener);
         } catch (InvalidProtocolBufferException e) {
-            log.debug("an event that cannot be read is skipped", e);
+            log.debug("skipping an event that cannot be parsed", e);
         }
     }
 

@@ -31,21 +31,21 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A call in terms of gRPC: the method, the request, and how to read the answer. Immutable.
+ * A call in gRPC's terms: the method, the request, and the conversion of the answer. Immutable.
  *
  * @param <Q> the request
- * @param <A> the answer as it comes
- * @param <T> the answer as our callers know it
+ * @param <A> the answer as protobuf
+ * @param <T> the answer as a value
  */
 record Exchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T> read) {
-    /** The version of the kubelet's side of the interface, the only one there has ever been. Kubernetes default. */
+    /** The version of the kubelet's side of the interface, the only one that exists. Kubernetes default. */
     static final String API_VERSION = "0.1.0";
     /** Kubernetes' label for the pod of a sandbox or container. */
     static final String POD_UID = "io.kubernetes.pod.uid";
 
     private static final String POD_NAME = "io.kubernetes.pod.name";
     private static final String POD_NAMESPACE = "io.kubernetes.pod.namespace";
-    /** The longest hostname that Linux takes. */
+    /** The longest hostname that Linux accepts. */
     private static final int MAX_HOSTNAME = 63;
 
     /** The exchange for {@code call}. */
@@ -135,7 +135,7 @@ record Exchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
     }
 
     private static PodSandboxConfig.Builder sandbox(SandboxConfig config) {
-        // The labels are what lists find it by. A process namespace for each container is what Kubernetes gives pods.
+        // Lists find the sandbox by its labels. Like Kubernetes' pods, each container has its own process namespace.
         String name = config.podName();
         return PodSandboxConfig.newBuilder()
                 .setMetadata(PodSandboxMetadata.newBuilder()

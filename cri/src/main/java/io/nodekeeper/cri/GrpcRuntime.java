@@ -16,12 +16,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A container runtime behind a unix socket, over gRPC and one connection ({@link Connections}). A call's deadline is kept
- * twice: the runtime is told, and the loop holds us to it even if gRPC is stuck. Uses at most four threads of its own.
- * Thread-safe.
+ * A container runtime behind a unix socket, over gRPC and one connection ({@link Connections}). A call's deadline is
+ * enforced twice: by gRPC, which also sends it to the runtime, and by the loop, in case gRPC is stuck. Uses at most
+ * four threads of its own. Thread-safe.
  */
 public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
-    /** Calls under way beyond which further ones are refused; an agent that has so many open is stuck. Chosen. */
+    /**
+     * The most calls in progress; further ones are refused. A node with 110 pods (Kubernetes' default limit) of a few
+     * containers each needs some hundreds of calls at a time; more than this means that the agent is stuck.
+     */
     static final int MAX_CALLS = 1_024;
 
     private final Path socket;
@@ -29,7 +32,7 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
     private final Connections connections;
     private final AtomicInteger underWay = new AtomicInteger();
 
-    /** A client for the runtime at {@code socket}, where nobody needs to listen yet; results come on {@code loop}. */
+    /** A client for the runtime at {@code socket}, where no process needs to listen yet; results arrive on {@code loop}. */
     public GrpcRuntime(Path socket, Loop loop) {
         this.socket = socket;
         this.loop = loop;
@@ -42,13 +45,13 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
             underWay.decrementAndGet();
             CompletableFuture<T> refused = new CompletableFuture<>();
             loop.execute(() -> refused.completeExceptionally(refused(
-                    call.method(), MAX_CALLS + " calls to the runtime at " + socket + " are under way already")));
+                    call.method(), MAX_CALLS + " calls to the runtime at " + socket + " are in progress already")));
             return refused;
         }
         return send(call.method(), Exchange.of(call), deadline);
     }
 
-    /** How many calls gRPC has not let go of. */
+    /** How many calls gRPC has not finished. */
     int underWay() {
         return underWay.get();
     }
@@ -83,30 +86,30 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
                                     : failure(method, connection, status);
                             loop.execute(() -> answer.completeExceptionally(error));
                         } else if (message == null) {
-                            loop.execute(() -> answer.completeExceptionally(refused(method, "an empty answer came")));
+                            loop.execute(() -> answer.completeExceptionally(refused(method, "the answer was empty")));
                         } else {
                             settle(method, exchange, message, answer);
                         }
                     }
                 },
                 new Metadata());
-        // One more than wanted, as gRPC tells of a call's end only once it could deliver a second message.
+        // One more than needed: gRPC reports the end of a call only once it could deliver a second message.
         call.request(2);
         call.sendMessage(exchange.request());
         call.halfClose();
-        // Only now: a call that was cancelled must not be used further.
+        // Only now, because a cancelled call must not be used further.
         result.whenComplete((value, error) -> {
             if (error instanceof DeadlineExceededException) {
                 connection.missed(received);
             }
             if (error != null) {
-                call.cancel("the caller gave up", null);
+                call.cancel("the caller cancelled the call", null);
             }
         });
         return result;
     }
 
-    /** Reads on gRPC's thread, so that a long list does not hold the loop up. */
+    /** Parses on gRPC's thread, so that a long list does not block the loop. */
     private <A, T> void settle(String method, Exchange<?, A, T> exchange, A message, CompletableFuture<T> answer) {
         try {
             T value = exchange.read().apply(message);
@@ -127,7 +130,7 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
             case UNIMPLEMENTED -> RuntimeCallException.Code.UNIMPLEMENTED;
             case UNAVAILABLE -> RuntimeCallException.Code.UNAVAILABLE;
             case DEADLINE_EXCEEDED -> RuntimeCallException.Code.DEADLINE_EXCEEDED;
-            // With a cause it was gRPC here that gave up, as the answer was no message.
+            // With a cause, gRPC in this process cancelled the call because the answer could not be parsed.
             case CANCELLED ->
                 status.getCause() == null ? RuntimeCallException.Code.CANCELLED : RuntimeCallException.Code.OTHER;
             default -> RuntimeCallException.Code.OTHER;
@@ -141,7 +144,7 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
                         : words);
     }
 
-    /** What the runtime said; where it was not the runtime, what went wrong on the way to it. */
+    /** The runtime's error message; if the error did not come from the runtime, what failed on the way to it. */
     private static String words(Status status) {
         StringBuilder words = new StringBuilder();
         if (status.getDescription() != null) {

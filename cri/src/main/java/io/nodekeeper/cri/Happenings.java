@@ -7,7 +7,7 @@ import io.nodekeeper.cri.containerd.TaskExit;
 import io.nodekeeper.cri.v1.ContainerEventResponse;
 import java.util.Optional;
 
-/** Reads events of CRI and of containerd. What tells nothing of a container's life is empty. */
+/** Parses events of CRI and of containerd. Events that are not about a container's life cycle give an empty result. */
 final class Happenings {
     private Happenings() {}
 
@@ -35,7 +35,7 @@ final class Happenings {
             case "/tasks/start" -> task(event, ContainerEvent.Type.STARTED);
             case "/tasks/delete" -> task(event, ContainerEvent.Type.DELETED);
             case "/tasks/exit" -> {
-                // A process that was started in a container beside its first one, a probe say, ends like this too.
+                // An additional process in a container, such as a probe, ends with the same event.
                 TaskExit exit = TaskExit.parseFrom(event.getEvent().getValue());
                 yield exit.getId().isEmpty() || exit.getId().equals(exit.getContainerId())
                         ? task(event, ContainerEvent.Type.STOPPED)

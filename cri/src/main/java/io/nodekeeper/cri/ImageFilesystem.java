@@ -1,4 +1,4 @@
 package io.nodekeeper.cri;
 
-/** Where images are: the mount point as the runtime names it, and what they use there in bytes and inodes. */
+/** A file system with images: the mount point as the runtime reports it, and the bytes and inodes that images use there. */
 public record ImageFilesystem(String mountPoint, long usedBytes, long usedInodes) {}

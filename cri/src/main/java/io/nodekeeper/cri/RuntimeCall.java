@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One question to a container runtime, or one request. Immutable.
+ * One call to a container runtime: a query or a command. Immutable.
  *
- * @param <T> what the runtime answers
+ * @param <T> the type of the answer
  */
 public sealed interface RuntimeCall<T> {
 
@@ -23,12 +23,12 @@ public sealed interface RuntimeCall<T> {
         return Optional.empty();
     }
 
-    /** The UID of the pod that the call is about, where it says so itself. */
+    /** The UID of the pod that the call is about, if the call contains it. */
     default Optional<String> podUid() {
         return Optional.empty();
     }
 
-    /** Which runtime this is. */
+    /** Reads the runtime's name and version. */
     record GetVersion() implements RuntimeCall<RuntimeVersion> {
         @Override
         public String method() {
@@ -36,7 +36,7 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
-    /** Whether the runtime and its network are ready. */
+    /** Reads whether the runtime and its network are ready. */
     record GetStatus() implements RuntimeCall<RuntimeStatus> {
         @Override
         public String method() {
@@ -86,7 +86,7 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
-    /** What one container uses: the cheapest call that reaches down to its shim. */
+    /** The resource usage of one container: the cheapest call that reaches its shim. */
     record GetContainerStats(String id) implements RuntimeCall<ContainerUsage> {
         @Override
         public String method() {
@@ -115,7 +115,7 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
-    /** The file systems that images are on; the first one counts. */
+    /** The file systems that contain images; the first one is used. */
     record GetImageFilesystems() implements RuntimeCall<List<ImageFilesystem>> {
         @Override
         public String method() {
@@ -123,7 +123,7 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
-    /** Makes a sandbox with a network of its own; answers its id. */
+    /** Creates a sandbox with its own network; returns its id. */
     record RunSandbox(SandboxConfig config) implements RuntimeCall<String> {
         @Override
         public String method() {
@@ -136,7 +136,7 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
-    /** Stops all that runs in a sandbox and takes its network down. */
+    /** Stops everything in a sandbox and tears its network down. */
     record StopSandbox(String id) implements RuntimeCall<Done> {
         @Override
         public String method() {
@@ -162,9 +162,9 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
-    /** An answer that says nothing but that it was done. */
+    /** An answer without content. */
     enum Done {
-        /** It was. */
+        /** The call succeeded. */
         DONE
     }
 }

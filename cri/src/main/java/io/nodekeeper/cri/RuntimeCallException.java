@@ -2,40 +2,43 @@ package io.nodekeeper.cri;
 
 import io.nodekeeper.time.DeadlineExceededException;
 
-/** A call that the runtime refused, or that did not reach it; the message names method, code and the runtime's own words. */
+/**
+ * A call that the runtime refused, or that did not reach it; the message has method, code and the runtime's error
+ * message.
+ */
 public final class RuntimeCallException extends RuntimeException {
 
-    /** Why, in gRPC's codes as far as they matter here. */
+    /** The reason, as far as callers distinguish gRPC's codes. */
     public enum Code {
         /** There is no such sandbox or container. */
         NOT_FOUND,
         /** The runtime does not have this method. */
         UNIMPLEMENTED,
-        /** Nobody listens at the socket, or the connection broke. */
+        /** No process listens on the socket, or the connection broke. */
         UNAVAILABLE,
-        /** The runtime itself gave the call up. */
+        /** The runtime itself timed out. */
         DEADLINE_EXCEEDED,
-        /** The call was taken back. */
+        /** The call was cancelled. */
         CANCELLED,
-        /** Anything else; the message tells. */
+        /** Any other reason; see the message. */
         OTHER
     }
 
     private final Code code;
 
-    /** A failed call of {@code method}; {@code message} is what the runtime said. */
+    /** A failed call of {@code method}; {@code message} is the runtime's error message. */
     public RuntimeCallException(String method, Code code, String message) {
         super(method + ": " + code + ": " + message);
         this.code = code;
     }
 
-    /** Whether a call failed for want of an answer in time, be it that we or that the runtime gave up waiting. */
+    /** Whether a call failed because no answer came in time, whether the deadline passed here or in the runtime. */
     public static boolean isTimeout(Throwable cause) {
         return cause instanceof DeadlineExceededException
                 || cause instanceof RuntimeCallException refused && refused.code == Code.DEADLINE_EXCEEDED;
     }
 
-    /** Why it failed. */
+    /** The reason. */
     public Code code() {
         return code;
     }

@@ -1,6 +1,6 @@
 package io.nodekeeper.cri;
 
-/** One thing that the runtime says of itself; {@code type} is {@code RuntimeReady} or {@code NetworkReady}. */
+/** A condition that the runtime reports about itself; {@code type} is {@code RuntimeReady} or {@code NetworkReady}. */
 public record RuntimeCondition(String type, boolean status, String reason, String message) {
     /** Whether the runtime can run containers. */
     public static final String RUNTIME_READY = "RuntimeReady";

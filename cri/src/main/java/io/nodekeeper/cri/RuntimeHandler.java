@@ -1,4 +1,4 @@
 package io.nodekeeper.cri;
 
-/** A way of running containers that pods can ask for by name; the default one has an empty name. */
+/** A configuration for running containers that pods select by name; the default one has an empty name. */
 public record RuntimeHandler(String name, boolean recursiveReadOnlyMounts, boolean userNamespaces) {}

@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the runtime says of itself.
+ * The status that the runtime reports about itself.
  *
- * @param conditions as they came; {@code RuntimeReady} and {@code NetworkReady} are expected
- * @param handlers the runtime handlers it offers, as they came
- * @param supplementalGroupsPolicy whether it knows that policy; empty if it reports no features
+ * @param conditions in the runtime's order; {@code RuntimeReady} and {@code NetworkReady} are expected
+ * @param handlers the runtime handlers that it offers, in its order
+ * @param supplementalGroupsPolicy whether it supports that policy; empty if it reports no features
  */
 public record RuntimeStatus(
         List<RuntimeCondition> conditions, List<RuntimeHandler> handlers, Optional<Boolean> supplementalGroupsPolicy) {

@@ -1,7 +1,7 @@
 package io.nodekeeper.cri;
 
 /**
- * Which runtime answers.
+ * Name and version of a runtime.
  *
  * @param name such as {@code containerd}
  * @param version its own version, such as {@code 1.6.20}

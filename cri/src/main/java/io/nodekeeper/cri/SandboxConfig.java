@@ -1,9 +1,9 @@
 package io.nodekeeper.cri;
 
 /**
- * A sandbox to be made, with a network, a process and an IPC namespace of its own.
+ * The configuration of a new sandbox with its own network, process and IPC namespaces.
  *
- * @param attempt must rise when an earlier try of the same pod failed: the runtime may still hold its name
- * @param logDirectory absolute; the runtime makes it
+ * @param attempt must increase after a failed attempt for the same pod: the runtime may still reserve its name
+ * @param logDirectory absolute; the runtime creates it
  */
 public record SandboxConfig(String podUid, String podName, String podNamespace, int attempt, String logDirectory) {}

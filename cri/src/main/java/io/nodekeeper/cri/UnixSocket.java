@@ -9,19 +9,19 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
 /**
- * A connected unix-domain channel in the shape of a {@link Socket}, which is what gRPC's transport asks for and the JDK
- * does not offer. One thread may read while another writes. {@link #close} frees threads that hang in either.
+ * Wraps a connected unix-domain channel as a {@link Socket}, which gRPC's transport requires and the JDK does not
+ * offer. One thread may read while another writes. {@link #close} unblocks threads that hang in either.
  */
 final class UnixSocket extends Socket {
     private final SocketChannel channel;
     private volatile long received;
 
-    /** {@code channel} is connected, or about to be, and in blocking mode. */
+    /** Wraps {@code channel}, which is connected or about to be, and in blocking mode. */
     UnixSocket(SocketChannel channel) {
         this.channel = channel;
     }
 
-    /** How many bytes have come so far. */
+    /** How many bytes have been received. */
     long received() {
         return received;
     }
@@ -111,11 +111,11 @@ final class UnixSocket extends Socket {
         channel.shutdownOutput();
     }
 
-    /** Does nothing: there is no Nagle to turn off. */
+    /** Does nothing: unix sockets have no Nagle algorithm. */
     @Override
     public void setTcpNoDelay(boolean on) {}
 
-    /** Does nothing: deadlines are the callers'. */
+    /** Does nothing: callers set deadlines themselves. */
     @Override
     public void setSoTimeout(int timeout) {}
 

@@ -1,4 +1,4 @@
-/** The container runtime of a node as an asynchronous port: calls are values, each with a deadline. */
+/** An asynchronous port to a node's container runtime: calls are values, each with a deadline. */
 @NullMarked
 package io.nodekeeper.cri;
 

@@ -521,7 +521,7 @@ class GrpcRuntimeTest {
         }
 
         assertThat(refused(new RuntimeCall.GetVersion()))
-                .hasMessage("Version: OTHER: 1024 calls to the runtime at " + socket + " are under way already");
+                .hasMessage("Version: OTHER: 1024 calls to the runtime at " + socket + " are in progress already");
 
         hung.forEach(call -> call.cancel(true));
         Until.holds("the calls are let go", () -> runtime.underWay() == 0);

@@ -5,23 +5,23 @@ import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** A machine's connection to the network and what is wrong with it. Confined to virtual time. */
+/** A simulated machine's network connection and its faults. Confined to virtual time. */
 final class Cable {
-    /** What becomes of messages. */
+    /** What happens to messages. */
     enum State {
-        /** They arrive. */
+        /** Messages arrive. */
         UP,
-        /** They are refused, and connections break: the sender knows at once. */
+        /** Messages are refused and connections break: the sender notices immediately. */
         CUT,
-        /** They wait, as TCP keeps sending what is not acknowledged, and nobody is told. */
+        /** Messages wait, as TCP keeps retransmitting, and neither end notices. */
         SILENT
     }
 
     private final ArrayDeque<Runnable> held = new ArrayDeque<>();
-    /** What watches of a resource said while they were stalled, by the resource. */
+    /** Events of stalled watches, by resource. */
     private final Map<String, ArrayDeque<Runnable>> stalled = new LinkedHashMap<>();
 
-    /** How much longer what watches of a resource say takes, by the resource. */
+    /** The additional delay of watch events, by resource. */
     private final Map<String, Duration> lags = new LinkedHashMap<>();
 
     private State state = State.UP;
@@ -31,12 +31,12 @@ final class Cable {
         return state;
     }
 
-    /** Whether all that is sent arrives. */
+    /** Whether all messages arrive. */
     boolean isWhole() {
         return state == State.UP && stalled.isEmpty();
     }
 
-    /** How much longer than usual each message takes. */
+    /** The additional delay of each message. */
     Duration extra() {
         return extra;
     }
@@ -45,7 +45,7 @@ final class Cable {
         extra = more;
     }
 
-    /** From now on messages fare so; those that waited arrive if they can now, and are lost if the cable is cut. */
+    /** Changes the state; messages that waited arrive if they can now, and are lost if the cable is cut. */
     void become(State next) {
         state = next;
         if (next == State.UP) {
@@ -57,12 +57,12 @@ final class Cable {
         }
     }
 
-    /** Watches of a resource say nothing more, though their connections are open and all else gets through. */
+    /** Stalls the watches of a resource: their connections stay open, and all other messages arrive. */
     void stall(String resource) {
         stalled.computeIfAbsent(resource, first -> new ArrayDeque<>());
     }
 
-    /** What stalled watches had to say arrives. */
+    /** Delivers the events of stalled watches. */
     void resume(String resource) {
         ArrayDeque<Runnable> said = stalled.remove(resource);
         while (said != null && !said.isEmpty()) {
@@ -70,7 +70,7 @@ final class Cable {
         }
     }
 
-    /** What watches of a resource say takes longer by this, while all else is as fast as usual. */
+    /** Delays the watch events of a resource by this time; other messages keep their speed. */
     void lag(String resource, Duration by) {
         if (by.isZero()) {
             lags.remove(resource);
@@ -79,18 +79,18 @@ final class Cable {
         }
     }
 
-    /** How much longer what a watch of {@code resource} says takes than another message. */
+    /** The additional delay of watch events of {@code resource}. */
     Duration lag(String resource) {
         return lags.getOrDefault(resource, Duration.ZERO);
     }
 
-    /** The machine is gone, and with it what it still had to send. */
+    /** The machine has crashed: drops the messages that it still had to send. */
     void forget() {
         held.clear();
         stalled.values().forEach(ArrayDeque::clear);
     }
 
-    /** A message has come to its end: it is taken out here, or waits, or is lost. */
+    /** A message has reached the end of the cable: it is delivered, waits, or is lost. */
     void deliver(Runnable message) {
         switch (state) {
             case UP -> message.run();
@@ -99,7 +99,7 @@ final class Cable {
         }
     }
 
-    /** What a watch of {@code resource} says has come to its end. */
+    /** A watch event of {@code resource} has reached the end of the cable. */
     void deliverWatched(String resource, Runnable message) {
         deliver(() -> {
             ArrayDeque<Runnable> waiting = stalled.get(resource);

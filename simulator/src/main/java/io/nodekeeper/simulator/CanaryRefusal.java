@@ -7,23 +7,23 @@ import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;
 import java.util.concurrent.CompletableFuture;
 
-/** Answers for an API server that takes everything but the controller's canary, if it is to. Confined to virtual time. */
+/** Simulates an API server that refuses only the controller's canary. Confined to virtual time. */
 final class CanaryRefusal {
     private static final String CANARY = "nodekeeper-canary";
 
     private int status;
 
-    /** Canaries are refused with this status from now on; 0 if they are not. */
+    /** Refuses canaries with this status from now on; 0 accepts them. */
     void status(int code) {
         status = code;
     }
 
-    /** A way to the API server on which canaries may be refused. */
+    /** Wraps the transport {@code way} so that canaries can be refused on it. */
     Transport before(Transport way) {
         return new Transport() {
             @Override
             public CompletableFuture<Reply> send(Call call) {
-                // Asked all the same, as a server that is away does not refuse.
+                // The call is sent anyway, as a server that is down cannot refuse.
                 return status != 0 && isCanary(call)
                         ? way.send(Call.get("/version")).thenApply(answer -> refused(call))
                         : way.send(call);

@@ -5,15 +5,15 @@ import io.nodekeeper.controller.ControllerConfig;
 import java.util.function.UnaryOperator;
 
 /**
- * What a simulated cluster consists of.
+ * The setup of a simulated cluster.
  *
- * @param nodes how many, named {@code n0}, {@code n1} and so on
- * @param seed from which everything follows
- * @param controllers how many; the first is {@code controller}, the others {@code controller2} and so on
- * @param pods whether nodes run the pods that are bound to them; without, they save a watch each
- * @param config of every controller
- * @param tap put between the first controller and its network, in each of its lives
- * @param elected whether controllers elect the one that works; if not, all of them work at once
+ * @param nodes the number of nodes, named {@code n0}, {@code n1} and so on
+ * @param seed the seed of all randomness
+ * @param controllers their number; the first is {@code controller}, the others {@code controller2} and so on
+ * @param pods whether nodes run the pods that are bound to them; without pods, nodes save a watch each
+ * @param config the configuration of every controller
+ * @param tap wraps the transport between the first controller and its network, in each of its lives
+ * @param elected whether controllers elect an active one; if not, all of them are active
  */
 record ClusterSetup(
         int nodes,
@@ -24,7 +24,7 @@ record ClusterSetup(
         UnaryOperator<Transport> tap,
         boolean elected) {
 
-    /** All controllers work at once. */
+    /** A setup in which all controllers are active. */
     ClusterSetup(
             int nodes,
             long seed,

@@ -6,13 +6,13 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * What happens to a control plane at random: API server and controllers crash or freeze, the disk hangs, a watch falls silent
- * or lags, a controller's connection breaks or goes dead, its canaries are refused, clocks jump. Most faults last as long as a
- * node's outage; some stalls of the API server last just about as long as the controller tolerates. Several faults at once,
- * but never two of one part. Confined to virtual time.
+ * Injects random faults into the control plane: API server and controllers crash or freeze, the disk hangs, a watch stalls
+ * or lags, a controller's connection breaks or loses messages, its canaries are refused, clocks jump. Most faults last
+ * as long as a node's outage; some stalls of the API server last about as long as the controller tolerates. Several
+ * faults may overlap, but never two of one part. Confined to virtual time.
  */
 final class ControlFaults {
-    /** What each fault happens to. */
+    /** The part of the control plane that a fault affects. */
     private enum Part {
         SERVER_PROCESS,
         SERVER_DISK,
@@ -26,15 +26,15 @@ final class ControlFaults {
     }
 
     private static final long HOUR_NANOS = Duration.ofHours(1).toNanos();
-    /** How far a clock jumps, either way: as a wrong time zone makes it. */
+    /** How far a clock jumps, in either direction: the effect of a wrong time zone. */
     private static final Duration JUMP = Duration.ofHours(2);
-    /** Short stalls last from this on: a second less than the 3 s that the controller tolerates. */
+    /** The shortest of the short stalls: a second less than the 3 s that the controller tolerates. */
     private static final Duration SHORT_STALL = Duration.ofSeconds(2);
-    /** Short stalls last for less than this more: to a second beyond what a late canary of 3 s adds. */
+    /** The range of short stalls above that: up to 5 s, a second more than tolerance and canary period together. */
     private static final Duration SHORT_STALL_RANGE = Duration.ofSeconds(3);
-    /** How much a watch lags: less than what the controller tolerates, so that no canary is late. */
+    /** The lag of a watch: less than the controller tolerates, so that no canary is late. */
     private static final Duration LAG = Duration.ofMillis(2_500);
-    /** How an API server refuses a write: invalid, forbidden, unprocessable, too many, failed. */
+    /** The statuses with which an API server refuses a write: invalid, forbidden, unprocessable, too many, failed. */
     private static final int[] REFUSALS = {400, 403, 422, 429, 500};
 
     private final SimCluster cluster;
@@ -48,7 +48,7 @@ final class ControlFaults {
         this.random = random;
     }
 
-    /** Has a fault strike after a random time, and so on. */
+    /** Schedules a fault after a random time, and then the next. */
     void next() {
         long wait = (long) (random.nextExponential() * HOUR_NANOS / options.controlFaultsPerHour());
         cluster.later(Duration.ofNanos(wait), () -> {

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A watch from inside of the API server: it sees each change at the moment of its commit. Confined to virtual time. */
+/** A watch inside the API server, which sees each change at the moment of its commit. Confined to virtual time. */
 final class Follower implements StreamSink {
-    /** Hears of each change. */
+    /** Receives each change. */
     interface Sighting {
         /** {@code type} is ADDED, MODIFIED or DELETED. */
         void seen(String type, JsonObject object);
@@ -32,7 +32,7 @@ final class Follower implements StreamSink {
         this.sighting = sighting;
     }
 
-    /** There is a new API server; what the one before has shown is not shown again. */
+    /** Watches a new API server; skips what the previous one has shown. */
     void follow(ApiServer core) {
         ApiRequest request = new ApiRequest(
                 "GET",

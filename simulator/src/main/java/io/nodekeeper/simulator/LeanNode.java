@@ -22,11 +22,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * A node without an agent: it posts a status once and renews its lease, straight into the API server, so that a hundred
+ * A node without an agent: it posts a status once and renews its lease, directly in the API server, so that a hundred
  * thousand of them fit into one process. Confined to virtual time.
  */
 final class LeanNode {
-    /** Kubernetes' default: a quarter of the lease's 40 s. */
+    /** The renewal interval: Kubernetes' default, a quarter of the lease's 40 s. */
     static final Duration RENEWAL = Duration.ofSeconds(10);
 
     private static final Map<String, String> HEADERS =
@@ -43,7 +43,7 @@ final class LeanNode {
     private long renewals;
     private long renewedAt;
 
-    /** {@code refused} hears of an answer that is none of those that a node expects; it then does nothing more. */
+    /** {@code refused} receives answers that a node does not expect; the node then stops. */
     LeanNode(String name, VirtualTime.VirtualLoop loop, SimNetwork network, Consumer<String> refused) {
         this.name = name;
         this.loop = loop;
@@ -51,17 +51,17 @@ final class LeanNode {
         this.refused = refused;
     }
 
-    /** How many renewals were acknowledged. */
+    /** The number of acknowledged renewals. */
     long renewals() {
         return renewals;
     }
 
-    /** When the last one was, nanoseconds. */
+    /** The time of the last acknowledged renewal, nanoseconds. */
     long renewedAt() {
         return renewedAt;
     }
 
-    /** It says nothing more. */
+    /** Stops the node. */
     void die() {
         dead = true;
     }

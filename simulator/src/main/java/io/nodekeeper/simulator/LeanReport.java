@@ -7,20 +7,20 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * What came out of a lean run.
+ * The result of a lean run.
  *
- * @param options what was run
+ * @param options the run's options
  * @param took real time
  * @param simulated virtual time
  * @param tasks tasks that ran in all loops
  * @param deaths nodes that died
- * @param missed those of them that were not declared Unknown
- * @param falseVerdicts nodes declared Unknown that lived, or before their grace was over
+ * @param missed dead nodes that were not declared Unknown
+ * @param falseVerdicts nodes that were declared Unknown while alive, or before their grace was over
  * @param p50 median of the verdicts' delays beyond the grace, as the API server committed renewals and verdicts
  * @param p99 99th percentile of the same
  * @param max longest of the same
  * @param renewals of leases from the deaths to the end
- * @param steady real time of that
+ * @param steady real time of these renewals
  * @param controllerBytes memory that was freed with the controller
  */
 public record LeanReport(
@@ -43,12 +43,12 @@ public record LeanReport(
         return missed + falseVerdicts == 0;
     }
 
-    /** Renewals in a second of real time, through API server, store, watch and controller. */
+    /** Renewals per second of real time, through API server, store, watch and controller. */
     public double renewalsPerSecond() {
         return renewals * 1e9 / Math.max(1, steady.toNanos());
     }
 
-    /** For people. */
+    /** The report as text. */
     public String text() {
         return String.format(
                 Locale.ROOT,
@@ -76,7 +76,7 @@ public record LeanReport(
                 isGood() ? "every dead node was found, and no other one" : "VERDICTS ARE WRONG");
     }
 
-    /** For programs; durations in seconds. */
+    /** The report as JSON; durations in seconds. */
     public JsonObject json() {
         return JsonObject.builder()
                 .put("nodes", options.nodes())

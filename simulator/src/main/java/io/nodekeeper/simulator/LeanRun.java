@@ -17,25 +17,31 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /**
- * As many nodes as one process can hold: controller and API server as in production, with {@link LeanNode}s instead of
- * agents. All register, a controller begins, and some time later one node in a hundred dies, all at the same instant.
- * Not thread-safe.
+ * Simulates as many nodes as one process can hold: controller and API server as in production, with {@link LeanNode}s
+ * instead of agents. All nodes register, a controller starts, and some time later one node in a hundred dies, all at
+ * the same instant. Not thread-safe.
  */
 public final class LeanRun {
     /** See {@link SimCluster}. */
     private static final Instant BEGINNING = Instant.parse("2026-01-01T00:00:00Z");
-    /** From the controller's start to the deaths: it lifts the taint of each new node first. Chosen. */
+    /**
+     * From the controller's start to the deaths, three renewal periods: the controller first removes the taint of each
+     * new node. With earlier deaths, the run would measure the backlog of these writes instead of detection.
+     */
     private static final Duration CALM = Duration.ofSeconds(30);
-    /** After the last verdict is due. Chosen. */
+    /**
+     * From the last due verdict to the end of the run: a verdict up to this late is measured as a delay, a later one
+     * counts as missed.
+     */
     private static final Duration REST = Duration.ofSeconds(10);
-    /** One node in so many dies. */
+    /** One node in this many dies. */
     private static final int DEATHS = 100;
 
     /**
-     * What to run.
+     * The options of a run.
      *
-     * @param nodes how many, at least 1
-     * @param seed from which everything follows
+     * @param nodes their number, at least 1
+     * @param seed the seed of all randomness
      */
     public record Options(int nodes, long seed) {}
 
@@ -72,7 +78,7 @@ public final class LeanRun {
         for (int number = 0; number < options.nodes; number++) {
             LeanNode node = new LeanNode("n" + number, fleet, network, refusals::add);
             nodes.add(node);
-            // Spread over a renewal's period, as renewals then are for good.
+            // Spread over a renewal period; the renewals keep these offsets.
             fleet.schedule(LeanNode.RENEWAL.multipliedBy(number).dividedBy(options.nodes), node::register);
         }
         new Follower(ResourceType.NODES.path(), this::saw)
@@ -82,8 +88,8 @@ public final class LeanRun {
     /**
      * Runs to the end.
      *
-     * @param stopwatch tells how long it takes
-     * @param progress hears what has been done
+     * @param stopwatch measures real time
+     * @param progress receives progress messages
      */
     public static LeanReport run(Options options, Clock stopwatch, Consumer<String> progress) {
         long began = stopwatch.nanoTime();
@@ -144,16 +150,16 @@ public final class LeanRun {
         return nodes.stream().mapToLong(LeanNode::renewals).sum();
     }
 
-    /** What is freed when the controller dies, bytes: all that it remembered, its client's buffers included. */
+    /** The memory that is freed when the controller dies, in bytes: all its state, including its client's buffers. */
     private long controllerMemory() {
         long with = used();
         controller.crash();
-        // What the network and the API server still knew of the connection goes, too.
+        // The state of the connection in the network and the API server is freed, too.
         time.advance(Duration.ofSeconds(1));
         return with - used();
     }
 
-    /** Memory in use after a full collection; twice, for what the first one only made ready to be freed. */
+    /** Memory in use after a full collection; collects twice because the first may only enqueue objects for cleanup. */
     private static long used() {
         Runtime runtime = Runtime.getRuntime();
         runtime.gc();

@@ -6,7 +6,7 @@ import io.nodekeeper.store.Journal;
 import java.util.List;
 import java.util.TreeMap;
 
-/** A disk that never fails: what was appended is there for the next API server. Not thread-safe. */
+/** A simulated disk that never fails: the next API server finds everything that was appended. Not thread-safe. */
 final class MemoryJournal implements Journal {
     private final TreeMap<String, Entry> entries = new TreeMap<>();
     private final TreeMap<Long, Event> history = new TreeMap<>();

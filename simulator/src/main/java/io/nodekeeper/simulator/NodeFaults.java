@@ -11,19 +11,19 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * What happens to nodes at random: they crash, freeze, lose their connection or fall silent, and come back; their Node objects
- * are deleted, and created again by the agent or by hand. Confined to virtual time.
+ * Injects random faults into nodes: they crash, freeze, lose their connection or their messages, and recover; their
+ * Node objects are deleted, and created again by the agent or by an administrator. Confined to virtual time.
  */
 final class NodeFaults {
     private static final long HOUR_NANOS = Duration.ofHours(1).toNanos();
     /**
-     * A Node that is replaced by hand is so about its deadline, when it may be under judgement: from this long before the grace
-     * after the crash has passed, as the last renewal was up to 10 s before the crash.
+     * A Node is replaced about the time of its deadline, when it may be under judgement: from this long before the grace
+     * after the crash has passed, because the last renewal was up to 10 s before the crash.
      */
     private static final Duration BEFORE_GRACE = Duration.ofSeconds(11);
-    /** Up to this long after it. */
+    /** Until this long after that time. */
     private static final Duration AFTER_GRACE = Duration.ofSeconds(1);
-    /** For so long controllers do not hear of nodes when one is replaced: longer than the judgement of one takes. */
+    /** How long controllers receive no events of nodes when one is replaced: longer than a judgement takes. */
     private static final Duration UNHEARD = Duration.ofSeconds(3);
 
     private final SimCluster cluster;
@@ -39,12 +39,12 @@ final class NodeFaults {
         this.admin = admin;
     }
 
-    /** How many faults there were. */
+    /** The number of faults. */
     long outages() {
         return outages;
     }
 
-    /** Has a fault strike after a random time, and so on. */
+    /** Schedules a fault after a random time, and then the next. */
     void next() {
         long wait = (long) (random.nextExponential() * HOUR_NANOS / options.crashesPerHour());
         cluster.later(Duration.ofNanos(wait), () -> {
@@ -96,8 +96,9 @@ final class NodeFaults {
     }
 
     /**
-     * A dead node's object makes room for another one of its name, which the controllers hear of late. Every other one is
-     * restored with the status of the one before, if that is Ready, as from a backup: nobody has been silent under its UID.
+     * Replaces a dead node's object by another one of its name, about which the controllers are notified late. Every
+     * other one is restored with the previous status, if that is Ready, as from a backup: no node of its UID has been
+     * silent.
      */
     private void replace(String node, Duration outage, double moment) {
         Duration deadline = ControllerConfig.DEFAULT.nodeMonitorGracePeriod();

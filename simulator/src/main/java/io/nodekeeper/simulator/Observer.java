@@ -7,7 +7,7 @@ import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.simulator.oracle.Sights;
 
 /**
- * Watches nodes, leases, pods and events as any client could, but from inside of the API server, so that it sees each change
+ * Watches nodes, leases, pods and events as any client could, but inside the API server, so that it sees each change
  * at the moment of its commit. Confined to virtual time.
  */
 final class Observer {
@@ -28,7 +28,7 @@ final class Observer {
             }
         });
         leases = new Follower(ResourceType.LEASES.path(Lease.NODE_NAMESPACE), (type, object) -> {
-            // The controller's canary among them is no node's.
+            // The controller's canary is not a node's lease.
             if (!type.equals("DELETED") && !new Lease(object).labels().containsKey("nodekeeper.io/canary")) {
                 sights.lease(object);
             }
@@ -52,7 +52,7 @@ final class Observer {
         });
     }
 
-    /** There is a new API server; what the one before has shown is not shown again. */
+    /** Watches a new API server; skips what the previous one has shown. */
     void attach(ApiServer core) {
         nodes.follow(core);
         leases.follow(core);

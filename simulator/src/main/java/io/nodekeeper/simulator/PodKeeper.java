@@ -17,11 +17,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 
 /**
- * A kubelet's part in the lives of its node's pods, as small as it can be: a pod that is bound to the node runs and is
- * Ready, and one that is marked deleted ends at once. Confined to the loop.
+ * The minimal part of a kubelet that pods need: a pod that is bound to the node runs and is
+ * Ready, and one that is marked deleted ends immediately. Confined to the loop.
  */
 final class PodKeeper implements Reflector.Handler {
-    /** Until a call that failed is made again. Chosen. */
+    /**
+     * The pause before a failed call is repeated: pods end within a second after an outage, and a failing server gets
+     * few calls.
+     */
     private static final Duration RETRY = Duration.ofSeconds(1);
 
     private final KubeClient client;
@@ -70,7 +73,7 @@ final class PodKeeper implements Reflector.Handler {
             return;
         }
         call.exceptionally(error -> {
-            // Gone, or another pod of that name: the watch tells.
+            // The pod is gone or was replaced: the watch reports it.
             if (!Failures.isCode(error, 404) && !Failures.isCode(error, 409)) {
                 loop.schedule(RETRY, () -> keep(pod));
             }

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Pods on the first nodes, one each, which tolerate that their node is not ready for different times; one that is gone is
+ * Keeps one pod on each of the first nodes, with different tolerations of a node that is not ready; a deleted pod is
  * created again. Confined to virtual time.
  */
 final class PodSupply {
@@ -29,11 +29,11 @@ final class PodSupply {
         this.admin = admin;
     }
 
-    /** Begins after a minute, and goes on each minute. */
+    /** Creates missing pods, first after a minute and then every minute. */
     void next() {
         cluster.later(PERIOD, () -> {
             for (int number = 0; number < options.pods(); number++) {
-                // One that is there already is refused.
+                // A pod that exists already is refused.
                 admin.create(ResourceType.PODS, "default", pod(number, "n" + number % options.nodes()));
             }
             next();

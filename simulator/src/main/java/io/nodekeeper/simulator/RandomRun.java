@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * A cluster whose nodes fail and come back at random, and are deleted and created again, with pods on some of them; its control
- * plane suffers likewise if asked for. Not thread-safe.
+ * A cluster whose nodes fail and recover at random, and are deleted and created again, with pods on some of them;
+ * optionally its control plane fails, too. Not thread-safe.
  */
 public final class RandomRun {
     private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -20,19 +20,19 @@ public final class RandomRun {
     private static final double SHORTEST_SECONDS = 2;
     /** The longest outage, seconds: far beyond the grace and most tolerations. */
     private static final double LONGEST_SECONDS = 300;
-    /** Makes faults of the control plane independent of those of nodes. Any number. */
+    /** Makes the faults of the control plane independent of those of nodes. Any number works. */
     private static final long CONTROL = 0x9e3779b97f4a7c15L;
 
     /**
-     * What to run.
+     * The options of a run.
      *
-     * @param nodes how many, at least 1
+     * @param nodes their number, at least 1
      * @param duration of virtual time
-     * @param seed from which everything follows
+     * @param seed the seed of all randomness
      * @param crashesPerHour faults of nodes in an hour of virtual time, on average, in the whole cluster
-     * @param controlFaultsPerHour the same of what happens to the control plane: see {@link ControlFaults}
-     * @param pods how many, one on each of the first nodes, and again from the first
-     * @param controllers how many, at least 1; if there are several they elect the one that works
+     * @param controlFaultsPerHour the same for the control plane: see {@link ControlFaults}
+     * @param pods their number, one on each of the first nodes, and again from the first
+     * @param controllers their number, at least 1; several elect an active one
      */
     public record Options(
             int nodes,
@@ -81,9 +81,9 @@ public final class RandomRun {
     /**
      * Runs to the end.
      *
-     * @param stopwatch tells how long it takes
-     * @param lines gets the trace, line by line
-     * @param progress hears of each minute of virtual time that is over
+     * @param stopwatch measures real time
+     * @param lines receives the trace, line by line
+     * @param progress receives each elapsed minute of virtual time
      */
     public static Report run(Options options, Clock stopwatch, Consumer<String> lines, Consumer<Duration> progress) {
         long began = stopwatch.nanoTime();
@@ -95,7 +95,10 @@ public final class RandomRun {
         return run.report(Duration.ofNanos(stopwatch.nanoTime() - began));
     }
 
-    /** As many are between 2 s and 20 s as between 20 s and 200 s; {@code share} is uniform in [0, 1). */
+    /**
+     * A log-uniform duration: as many are between 2 s and 20 s as between 20 s and 200 s; {@code share} is uniform in
+     * [0, 1).
+     */
     static Duration outage(double share) {
         double seconds = SHORTEST_SECONDS * Math.pow(LONGEST_SECONDS / SHORTEST_SECONDS, share);
         return Duration.ofMillis((long) (seconds * 1_000));
@@ -103,7 +106,7 @@ public final class RandomRun {
 
     private Report report(Duration took) {
         Tally tally = cluster.tally();
-        // The count of all that ever ran is part of the trace: it differs if anything did.
+        // The number of all tasks is part of the trace: it differs if any task differed.
         cluster.trace()
                 .add("simulator", "ran " + cluster.time().executed() + " tasks, saw " + tally.renewals() + " renewals");
         List<Long> delays = tally.delays().stream().sorted().toList();

@@ -9,13 +9,13 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * What came out of a random run.
+ * The result of a random run.
  *
- * @param options what was run
+ * @param options the run's options
  * @param took real time
  * @param tasks tasks that ran in all loops
  * @param outages faults of nodes
- * @param tally what the oracle counted; it does not change any more
+ * @param tally the oracle's final counts
  * @param p50 median of the verdicts' delays beyond the grace
  * @param p99 99th percentile of the same
  * @param max longest of the same
@@ -34,17 +34,20 @@ public record Report(
         long traceLines,
         String traceHash) {
 
-    /** Whether every rule held, and was put to the test if anything happened that could do so. */
+    /** Whether every rule held and, if any node was silent for its grace, verdicts were tested. */
     public boolean isGood() {
         return tally.violations() == 0 && !isUnjudged();
     }
 
-    /** Whether nodes were silent for longer than their grace and no verdict came: then nothing is shown by a lack of violations. */
+    /**
+     * Whether nodes were silent for longer than their grace and no verdict came: then the lack of violations proves
+     * nothing.
+     */
     boolean isUnjudged() {
         return tally.silences() > 0 && tally.verdicts() == 0;
     }
 
-    /** For people. */
+    /** The report as text. */
     public String text() {
         double speed = (double) options.duration().toNanos() / Math.max(1, took.toNanos());
         StringBuilder text = new StringBuilder(String.format(
@@ -99,7 +102,7 @@ public record Report(
                 : "every invariant held";
     }
 
-    /** For programs; durations in seconds. */
+    /** The report as JSON; durations in seconds. */
     public JsonObject json() {
         JsonObject.Builder json = JsonObject.builder()
                 .put("nodes", options.nodes())

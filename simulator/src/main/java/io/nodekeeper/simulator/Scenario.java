@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
- * A script of faults: lines of prose after {@code #}, commands, {@code ----}, and the trace that they leave up to an
+ * A script of faults: lines of prose after {@code #}, commands, {@code ----}, and the trace that they produce up to an
  * empty line; then more commands. The first command is {@code cluster nodes=N seed=S}; the others are {@code run 30s},
- * {@code show}, and what may befall a process: {@code crash}, {@code restart}, {@code freeze}, {@code thaw}, {@code cut},
+ * {@code show}, and faults of processes: {@code crash}, {@code restart}, {@code freeze}, {@code thaw}, {@code cut},
  * {@code silence}, {@code heal} with names, {@code delay} and {@code skew} with names and a duration, {@code stall-watch}
  * and {@code resume-watch} with a name and a resource, {@code stall-disk} and {@code resume-disk} of the API server.
  * {@code n3..n7} are five nodes.
@@ -19,7 +19,7 @@ final class Scenario {
     private final List<String> traced = new ArrayList<>();
     private Optional<SimCluster> cluster = Optional.empty();
 
-    /** Runs a script and returns it with the trace that it really left. */
+    /** Runs a script and returns it with the trace that it actually produced. */
     static String run(String script) {
         Scenario scenario = new Scenario();
         StringBuilder out = new StringBuilder();

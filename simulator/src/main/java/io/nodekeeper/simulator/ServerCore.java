@@ -4,9 +4,9 @@ import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.time.Loop;
 
 /**
- * An API server as the network sees it.
+ * An API server as the network uses it.
  *
- * @param loop runs what arrives, so that a frozen process answers nobody
- * @param core answers
+ * @param loop processes requests, so that a frozen process does not answer
+ * @param core handles them
  */
 record ServerCore(Loop loop, ApiServer core) {}

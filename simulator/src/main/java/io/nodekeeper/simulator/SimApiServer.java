@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 
-/** Store and API server core on a disk that outlives them. Confined to virtual time. */
+/** A simulated API server: store and server core on a disk that survives its crashes. Confined to virtual time. */
 final class SimApiServer extends SimProcess {
     static final String NAME = "apiserver";
     /** Kubernetes' default. */
@@ -34,7 +34,7 @@ final class SimApiServer extends SimProcess {
         this.seeds = seeds;
     }
 
-    /** {@code observer} sees what is there and what will be, in this life of the server and those that follow. */
+    /** {@code observer} sees the current objects and all changes, in this life of the server and the following ones. */
     void observe(Observer observer) {
         observers.add(observer);
         core.ifPresent(observer::attach);
@@ -42,7 +42,7 @@ final class SimApiServer extends SimProcess {
 
     @Override
     void boot(VirtualTime.VirtualLoop loop) {
-        // As in a real process: the store's thread stands still with the disk, others still read what is in memory.
+        // As in a real process: the store's thread hangs with the disk, while others still serve reads from memory.
         VirtualTime.VirtualLoop writing = thread("store");
         IndexedStore opened = new IndexedStore(writing, disk);
         ApiServer server = new ApiServer(
@@ -77,13 +77,13 @@ final class SimApiServer extends SimProcess {
         }
     }
 
-    /** Writes to the disk hang, and with them whatever waits for a write: acknowledgements and the news of watches. */
+    /** Makes writes to the disk hang, and with them what waits for a write: acknowledgements and watch events. */
     void stallDisk() {
         diskStalled = true;
         store.ifPresent(VirtualTime.VirtualLoop::freeze);
     }
 
-    /** The disk goes on where it stood. */
+    /** Makes the disk work again; the hung writes continue. */
     void resumeDisk() {
         diskStalled = false;
         if (!isFrozen()) {

@@ -22,27 +22,30 @@ import java.util.random.RandomGenerator;
 
 /**
  * A whole cluster in virtual time: agents, controller and API server as in production, a network between them, and an
- * oracle that watches. What happens follows from the seed and the calls made here alone. Not thread-safe.
+ * oracle that observes them. The behaviour depends only on the seed and on the calls made here. Not thread-safe.
  */
 final class SimCluster {
-    /** When virtual time begins. Chosen. */
+    /** The start of virtual time; any fixed date makes runs repeatable. */
     private static final Instant BEGINNING = Instant.parse("2026-01-01T00:00:00Z");
-    /** Nodes that start each second, as hollow nodes do. */
+    /** The number of nodes that start each second, as for hollow nodes. */
     private static final int STARTS_PER_SECOND = 500;
 
     private static final String LAG = "lag";
     private static final String CANARY = "canary";
-    /** Proofs come each second. */
+    /**
+     * A watch's lag delays a verdict by up to this much more than the lags themselves, because proofs come once a
+     * second.
+     */
     private static final Duration LAG_EDGE = Duration.ofSeconds(5);
-    /** The bound for verdicts of a controller that can only read: the project's own. */
+    /** The bound for verdicts of a controller that can only read: this project's requirement. */
     private static final Duration WITHOUT_CANARY = Duration.ofSeconds(30);
 
     private static final Duration ADMIN_TIMEOUT = Duration.ofSeconds(5);
-    /** The API server is up before the others: longer than its first messages take. */
+    /** The head start of the API server: longer than its first messages take. */
     private static final Duration HEAD_START = Duration.ofMillis(100);
-    /** In which one of several controllers takes over from another one: the lock's 15 s, and two tries of 4.4 s at most. */
+    /** The time within which a standby takes over: the lock's 15 s, and two retries of 4.4 s at most. */
     private static final Duration TAKEOVER = Duration.ofSeconds(24);
-    /** After which a controller that has lost its lead starts again, as a supervisor has it do. */
+    /** The time after which a controller that lost the leadership is restarted, as by a supervisor. */
     private static final Duration SUPERVISED = Duration.ofSeconds(1);
 
     private final VirtualTime time = new VirtualTime(BEGINNING);
@@ -53,15 +56,15 @@ final class SimCluster {
     private final VirtualTime.VirtualLoop director;
     private final SimApiServer server;
     private final List<SimController> controllers = new ArrayList<>();
-    /** By how much verdicts may be later at present, by the reason. */
+    /** By how much verdicts may currently be later, by reason. */
     private final Map<String, Duration> slower = new LinkedHashMap<>();
 
     private final Set<String> wrongClocks = new HashSet<>();
     private final Map<String, SimProcess> processes = new LinkedHashMap<>();
 
-    /** A cluster that comes up as time advances; {@code lines} gets its trace. */
+    /** A cluster that starts as time advances; {@code lines} receives its trace. */
     SimCluster(ClusterSetup setup, Consumer<String> lines) {
-        // Each part has numbers of its own, so that one more draw here changes nothing there.
+        // Each part has its own random numbers, so that one more draw here changes nothing there.
         RandomGenerator seeds = Randoms.seeded(setup.seed());
         trace = new Trace(time, lines);
         oracle =
@@ -99,7 +102,7 @@ final class SimCluster {
         }
     }
 
-    /** Lets time pass. */
+    /** Advances time. */
     void run(Duration duration) {
         time.advance(duration);
     }
@@ -109,43 +112,43 @@ final class SimCluster {
         director.schedule(delay, action);
     }
 
-    /** {@code sights} sees what is in the API now, and what comes. */
+    /** {@code sights} sees the current objects in the API, and all changes. */
     void observe(Sights sights) {
         server.observe(new Observer(sights));
     }
 
-    /** Someone with every right, whose calls come on a loop of their own. */
+    /** A client with all rights, whose calls come from a separate loop. */
     KubeClient admin() {
         User user = User.authenticated("kubernetes-admin", List.of("system:masters"));
         return new KubeClient(network.connect(new Cable(), user), time.loop("admin"), ADMIN_TIMEOUT);
     }
 
-    /** Whether nothing is wrong with a process. */
+    /** Whether a process has no fault. */
     boolean isHealthy(String name) {
         return process(name).isHealthy();
     }
 
-    /** The process dies. */
+    /** Crashes a process. */
     void crash(String name) {
         act(name, "crashes", SimProcess::crash);
     }
 
-    /** A process that died starts again. */
+    /** Starts a crashed process again. */
     void restart(String name) {
         act(name, "starts again", SimProcess::start);
     }
 
-    /** The process stands still, as by SIGSTOP. */
+    /** Freezes a process, as SIGSTOP does. */
     void freeze(String name) {
         act(name, "freezes", SimProcess::freeze);
     }
 
-    /** A frozen process goes on. */
+    /** Thaws a frozen process. */
     void thaw(String name) {
         act(name, "thaws", SimProcess::thaw);
     }
 
-    /** Its connections break, and new ones are refused. */
+    /** Breaks a process's connections and refuses new ones. */
     void cut(String name) {
         act(name, "is cut off", process -> {
             process.cable().become(Cable.State.CUT);
@@ -153,17 +156,17 @@ final class SimCluster {
         });
     }
 
-    /** Its messages go nowhere, both ways, and nobody is told. */
+    /** Drops a process's messages in both directions; neither end notices. */
     void silence(String name) {
         act(name, "falls silent", process -> process.cable().become(Cable.State.SILENT));
     }
 
-    /** Its cable works again. */
+    /** Repairs a process's cable. */
     void heal(String name) {
         act(name, "is connected again", process -> process.cable().become(Cable.State.UP));
     }
 
-    /** Each of its messages takes longer by this, in both directions. */
+    /** Delays each message of a process by this time, in both directions. */
     void delay(String name, Duration by) {
         act(
                 name,
@@ -171,25 +174,25 @@ final class SimCluster {
                 process -> process.cable().slowDown(by));
     }
 
-    /** What its watches of a resource, such as {@code leases}, had to say no longer comes; their connections stay open. */
+    /** Stalls a process's watches of a resource, such as {@code leases}; their connections stay open. */
     void stallWatch(String name, String resource) {
         act(name, "hears no more of " + resource, process -> process.cable().stall(resource));
     }
 
-    /** Its watches of a resource go on where they stood. */
+    /** Resumes a process's stalled watches of a resource. */
     void resumeWatch(String name, String resource) {
         act(name, "hears of " + resource + " again", process -> process.cable().resume(resource));
     }
 
-    /** What the watches of a resource say to a controller takes longer by this; zero ends it. */
+    /** Delays the watch events of a resource for a controller by this time; zero ends it. */
     void lagWatch(String name, String resource, Duration by) {
         trace.add(name, "hears of " + resource + " later by " + GoDuration.format(by));
         process(name).cable().lag(resource, by);
-        // It takes two lags to see a canary that proves the deadline: one that was sent after it.
+        // A verdict needs two lags: it waits for a canary that was sent after the deadline.
         slower(LAG, by.multipliedBy(2).plus(by.isZero() ? Duration.ZERO : LAG_EDGE));
     }
 
-    /** A controller's canaries are refused with this status, 0 for no longer. */
+    /** Refuses a controller's canaries with this status; 0 accepts them again. */
     void refuseCanary(String name, int status) {
         trace.add(name, status == 0 ? "may send canaries again" : "has its canaries refused with " + status);
         if (process(name) instanceof SimController controller) {
@@ -207,17 +210,17 @@ final class SimCluster {
         oracle.judgementIsSlower(slower.values().stream().reduce(Duration.ZERO, Duration::plus));
     }
 
-    /** Writes to the API server's disk hang; reads are answered from memory. */
+    /** Makes writes to the API server's disk hang; reads are answered from memory. */
     void stallDisk() {
         act(SimApiServer.NAME, "has a disk that hangs", process -> server.stallDisk());
     }
 
-    /** The API server's disk works again. */
+    /** Makes the API server's disk work again. */
     void resumeDisk() {
         act(SimApiServer.NAME, "has a disk that works again", process -> server.resumeDisk());
     }
 
-    /** Its wall clock is wrong by this. */
+    /** Offsets a process's wall clock by this time. */
     void skew(String name, Duration by) {
         act(name, "has its clock off by " + GoDuration.format(by), process -> process.skewWallClock(by));
         if (process(name) instanceof SimController) {
@@ -230,7 +233,7 @@ final class SimCluster {
         }
     }
 
-    /** Traces what the API says of all nodes. */
+    /** Adds what the API shows of all nodes to the trace. */
     void show() {
         oracle.show();
     }
@@ -247,28 +250,28 @@ final class SimCluster {
         return trace;
     }
 
-    /** The process dies if it is there: a controller may have ended by itself. */
+    /** Crashes a process if it runs: a controller may have exited by itself. */
     void crashIfRunning(String name) {
         if (process(name).isRunning()) {
             crash(name);
         }
     }
 
-    /** A process that died starts again, unless it has already. */
+    /** Starts a crashed process again, unless it runs already. */
     void restartIfDown(String name) {
         if (!process(name).isRunning()) {
             restart(name);
         }
     }
 
-    /** The process stands still if it is there. */
+    /** Freezes a process if it runs. */
     void freezeIfRunning(String name) {
         if (process(name).isRunning()) {
             freeze(name);
         }
     }
 
-    /** A process that is frozen goes on. */
+    /** Thaws a process if it is frozen. */
     void thawIfFrozen(String name) {
         if (process(name).isFrozen()) {
             thaw(name);
@@ -296,7 +299,7 @@ final class SimCluster {
         }
     }
 
-    /** Whether a verdict can be expected of every controller. */
+    /** Whether every controller can be expected to give verdicts. */
     private boolean controlIsHealthy() {
         return server.isHealthy()
                 && controllers.stream()
@@ -313,7 +316,7 @@ final class SimCluster {
         return process;
     }
 
-    /** Tells the oracle what controllers do, and starts those again that end by themselves. */
+    /** Informs the oracle about controllers, and restarts those that exit by themselves. */
     private final class FromControllers implements SimController.Witness {
         @Override
         public void began(SimController controller) {
@@ -322,7 +325,7 @@ final class SimCluster {
 
         @Override
         public void lostLead(SimController controller) {
-            // Not within the process's own call.
+            // Not from within the process's own call.
             director.schedule(Duration.ZERO, () -> {
                 if (controller.isRunning()) {
                     crash(controller.name());

@@ -21,18 +21,18 @@ import java.util.random.RandomGenerator;
 
 /** The controller, wired as in its real process, alone or as one of several candidates. Confined to virtual time. */
 final class SimController extends SimProcess {
-    /** What the cluster needs to know of a controller. */
+    /** Receives a controller's activities for the cluster. */
     interface Witness {
-        /** The controller has begun to work. */
+        /** The controller has become active. */
         void began(SimController controller);
 
-        /** The process is the leader no longer and ends, as a real one does. */
+        /** The process has lost the leadership and exits, as a real one does. */
         void lostLead(SimController controller);
 
         /** A candidate sends a write that is not about the lock. */
         void writes(String identity, String call);
 
-        /** Needs to know nothing. */
+        /** Ignores everything. */
         Witness NONE = new Witness() {
             @Override
             public void began(SimController controller) {}
@@ -47,12 +47,12 @@ final class SimController extends SimProcess {
 
     static final String NAME = "controller";
 
-    /** The name of one of several, from 1. */
+    /** The name of controller {@code number}, from 1. */
     static String name(int number) {
         return number == 1 ? NAME : NAME + number;
     }
 
-    /** As in a real controller's process. */
+    /** The deadline of lists in a real controller's process. */
     private static final Duration LIST_TIMEOUT = Duration.ofSeconds(30);
 
     private final SimNetwork network;
@@ -62,12 +62,12 @@ final class SimController extends SimProcess {
     private final CanaryRefusal refusal = new CanaryRefusal();
     private final Witness witness;
     private Optional<SimTransport> transport = Optional.empty();
-    /** The controller of the present life, once it works. */
+    /** The controller of the current life, once it is active. */
     private Optional<Controller> working = Optional.empty();
 
     private int lives;
 
-    /** {@code tap} is put before the network. */
+    /** {@code tap} wraps the transport to the network. */
     SimController(
             VirtualTime time,
             SimNetwork network,
@@ -84,7 +84,7 @@ final class SimController extends SimProcess {
         this.witness = witness;
     }
 
-    /** From now on its canaries are refused with this status; 0 if they no longer are. */
+    /** Refuses its canaries with this status from now on; 0 accepts them. */
     void refuseCanary(int status) {
         refusal.status(status);
     }

@@ -9,11 +9,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/** A network of one API server and its clients, in which every message takes its random time. Confined to virtual time. */
+/** A simulated network of one API server and its clients with random message delays. Confined to virtual time. */
 final class SimNetwork {
-    /** The fastest message: two machines in one rack. Chosen. */
+    /** The fastest message, 0.2 ms: two machines in one rack. */
     private static final long FASTEST_NANOS = 200_000;
-    /** The slowest message on a healthy cable. Chosen. */
+    /**
+     * The slowest message on a healthy cable, 2 ms: two data centres of one region. Verdict bounds count a few messages
+     * of this length; a larger value would need larger bounds, a smaller one would reorder fewer messages.
+     */
     private static final long SLOWEST_NANOS = 2_000_000;
 
     private final VirtualTime.VirtualLoop wire;
@@ -26,7 +29,7 @@ final class SimNetwork {
         this.random = random;
     }
 
-    /** The way to the API server for one process that shows itself as {@code user}. */
+    /** The transport to the API server for one process that authenticates as {@code user}. */
     SimTransport connect(Cable cable, User user) {
         SimTransport transport = new SimTransport(this, cable, user);
         transports.add(transport);
@@ -37,18 +40,18 @@ final class SimNetwork {
         transports.remove(transport);
     }
 
-    /** A server listens. */
+    /** Makes a server listen. */
     void serverUp(ServerCore core) {
         server = Optional.of(core);
     }
 
-    /** The server's process is gone: its connections break, new ones are refused. */
+    /** The server's process has died: breaks its connections and refuses new ones. */
     void serverDown() {
         server = Optional.empty();
         List.copyOf(transports).forEach(transport -> transport.breakAll("connection reset by the API server"));
     }
 
-    /** The cable was cut: all connections over it break. */
+    /** The cable was cut: breaks all connections over it. */
     void cableCut(Cable cable) {
         List.copyOf(transports).stream()
                 .filter(transport -> transport.uses(cable))
@@ -63,24 +66,24 @@ final class SimNetwork {
         return wire.nanoTime();
     }
 
-    /** When a message that is sent now arrives, nanoseconds. */
+    /** The arrival time, in nanoseconds, of a message sent now. */
     long arrival(Cable cable) {
         return now()
                 + random.nextLong(FASTEST_NANOS, SLOWEST_NANOS)
                 + cable.extra().toNanos();
     }
 
-    /** Has {@code message} arrive over the cable at {@code when}. */
+    /** Delivers {@code message} over the cable at {@code when}. */
     void send(Cable cable, long when, Runnable message) {
         wire.schedule(Duration.ofNanos(when - now()), () -> cable.deliver(message));
     }
 
-    /** Has what a watch of {@code resource} says arrive over the cable at {@code when}. */
+    /** Delivers a watch event of {@code resource} over the cable at {@code when}. */
     void sendWatched(Cable cable, String resource, long when, Runnable message) {
         wire.schedule(Duration.ofNanos(when - now()), () -> cable.deliverWatched(resource, message));
     }
 
-    /** Tells a client after a while of what its own end of the connection found out: no cable is needed for that. */
+    /** Reports to a client, after a delay, a failure that its own end of the connection detects without the cable. */
     void tell(Cable cable, Runnable news) {
         wire.schedule(Duration.ofNanos(arrival(cable) - now()), news);
     }

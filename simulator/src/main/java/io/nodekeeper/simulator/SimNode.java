@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 
-/** A node: the agent of a real process on a host that does not exist. Confined to virtual time. */
+/** A simulated node: the real agent on a simulated host. Confined to virtual time. */
 final class SimNode extends SimProcess {
-    /** As in a real agent. */
+    /** The timeout of a real agent's calls. */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
 
     private final SimNetwork network;
@@ -31,7 +31,7 @@ final class SimNode extends SimProcess {
     private final boolean pods;
     private Optional<SimTransport> transport = Optional.empty();
 
-    /** {@code seeds} gives each life of the agent a randomness of its own; {@code pods}: whether it runs any. */
+    /** {@code seeds} gives each life of the agent its own randomness; {@code pods}: whether it runs pods. */
     SimNode(VirtualTime time, SimNetwork network, String name, int number, RandomGenerator seeds, boolean pods) {
         super(time, name);
         this.network = network;

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One process of the cluster on a machine of its own, which can be made to suffer. Confined to virtual time. */
+/** One process of the cluster on its own machine, into which faults can be injected. Confined to virtual time. */
 abstract class SimProcess {
     private final VirtualTime time;
     private final String name;
@@ -21,10 +21,10 @@ abstract class SimProcess {
         this.name = name;
     }
 
-    /** Starts what the process consists of, on a fresh loop. */
+    /** Starts the parts of the process, on a new loop. */
     abstract void boot(VirtualTime.VirtualLoop loop);
 
-    /** The loop is closed already: what is left of the process goes, too. */
+    /** Releases the rest of the process; its loop is closed already. */
     abstract void halt();
 
     String name() {
@@ -35,7 +35,7 @@ abstract class SimProcess {
         return cable;
     }
 
-    /** Whether it runs, and can be reached as usual. */
+    /** Whether it runs without a fault. */
     boolean isHealthy() {
         return isRunning() && !frozen && cable.isWhole();
     }
@@ -55,7 +55,7 @@ abstract class SimProcess {
         boot(thread(name));
     }
 
-    /** One more thread of the process. */
+    /** Creates another thread of the process. */
     VirtualTime.VirtualLoop thread(String called) {
         VirtualTime.VirtualLoop loop = time.loop(called);
         loop.skewWallClock(skew);

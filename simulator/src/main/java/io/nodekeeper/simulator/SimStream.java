@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Both ends of a long answer; what the server writes arrives in its order. Confined to virtual time. */
+/** Both ends of a streamed response; what the server writes arrives in order. Confined to virtual time. */
 final class SimStream implements Transport.Stream, SimTransport.Exchange, StreamSink {
     private final SimTransport transport;
     private final SimNetwork network;
@@ -21,9 +21,9 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
     private final List<Runnable> onClose = new ArrayList<>();
     private Optional<ServerCore> server = Optional.empty();
     private long lastArrival;
-    /** The client's end: nothing more is heard. */
+    /** The client's end is closed: it receives nothing more. */
     private boolean deaf;
-    /** The server's end: nothing more is said. */
+    /** The server's end is closed: it sends nothing more. */
     private boolean closed;
 
     SimStream(SimTransport transport, SimNetwork network, Cable cable, Transport.StreamHandler handler, Call call) {
@@ -35,7 +35,7 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
         this.resource = resource(call.target());
     }
 
-    /** The server's first answer, on its loop. */
+    /** Handles the server's response, on the server's loop. */
     void answered(ApiResponse response) {
         server = network.server();
         switch (response) {
@@ -49,7 +49,7 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
                 arrive(handler::onOpen);
                 streamed.start().accept(this);
                 if (deaf) {
-                    // The client left while its request was on the way.
+                    // The client closed the stream while its request was on the way.
                     closed();
                 }
             }
@@ -118,7 +118,7 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
                 cable, () -> finish(Optional.empty(), Optional.of(new TransportException(what + ": " + why, null))));
     }
 
-    /** The client's end tells the server that nobody listens any more. */
+    /** Closes the stream at the server, because the client has closed its end. */
     private void hangUp() {
         network.send(
                 cable,

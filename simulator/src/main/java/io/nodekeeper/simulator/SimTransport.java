@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
-/** One process's way to the API server over the simulated network. Confined to virtual time. */
+/** One process's transport to the API server over the simulated network. Confined to virtual time. */
 final class SimTransport implements Transport {
     private final SimNetwork network;
     private final Cable cable;
@@ -26,12 +26,12 @@ final class SimTransport implements Transport {
     private final Set<Exchange> exchanges = new LinkedHashSet<>();
     private boolean closed;
 
-    /** Something under way that breaks when the connection does. */
+    /** A call in progress that fails when the connection breaks. */
     interface Exchange {
-        /** The connection broke, of which the client is to hear. */
+        /** The connection broke, and the client must be notified. */
         void broken(String why);
 
-        /** The client's process is gone: nobody is left to hear. */
+        /** The client's process has died: no notification. */
         void abandoned();
     }
 
@@ -77,14 +77,14 @@ final class SimTransport implements Transport {
         exchanges.remove(exchange);
     }
 
-    /** Takes a call to the server; {@code answered} runs there. */
+    /** Sends a call to the server; {@code answered} runs there. */
     private void carry(Call call, Exchange exchange, java.util.function.Consumer<ApiResponse> answered) {
         if (closed || cable.state() == Cable.State.CUT) {
             exchanges.remove(exchange);
             exchange.broken("network is unreachable");
             return;
         }
-        // Once sent, a request may land even if its sender has given up or died since.
+        // Once sent, a request may arrive even if its sender has cancelled it or died since.
         network.send(cable, network.arrival(cable), () -> {
             Optional<ServerCore> server = network.server();
             if (server.isEmpty()) {

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.function.Consumer;
 
-/** What happened, line by line: the time since the beginning, who, what. The same seed gives the same bytes. */
+/** The record of a run, line by line: the time since the start, who, and what. The same seed gives the same bytes. */
 final class Trace {
     private final VirtualTime time;
     private final Consumer<String> sink;
@@ -26,7 +26,7 @@ final class Trace {
         }
     }
 
-    /** {@code who} did, or suffered, {@code what} just now. */
+    /** Adds a line: {@code who} did {@code what}, or was affected by it, at the current time. */
     void add(String who, String what) {
         String line = stamp(time.elapsed()) + " " + who + " " + what;
         digest.update(line.getBytes(StandardCharsets.UTF_8));
@@ -35,12 +35,12 @@ final class Trace {
         sink.accept(line);
     }
 
-    /** How many lines there are so far. */
+    /** The number of lines. */
     long lines() {
         return lines;
     }
 
-    /** SHA-256 of all lines; the trace is closed by that. */
+    /** SHA-256 of all lines; closes the trace. */
     String hash() {
         return HexFormat.of().formatHex(digest.digest());
     }

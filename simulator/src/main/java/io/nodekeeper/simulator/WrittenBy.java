@@ -5,7 +5,7 @@ import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;
 import java.util.concurrent.CompletableFuture;
 
-/** Reports each write of a candidate at the moment at which it is sent. Confined to virtual time. */
+/** A transport that reports each write of a candidate when it is sent. Confined to virtual time. */
 final class WrittenBy implements Transport {
     private final String identity;
     private final Transport way;

@@ -3,14 +3,14 @@ package io.nodekeeper.time;
 import java.time.Duration;
 
 /**
- * Waits that double from {@code initial} up to {@code cap}. Immutable.
+ * Exponential backoff: pauses between attempts that double from {@code initial} up to {@code cap}. Immutable.
  *
- * @param initial the wait before the first try, positive
- * @param cap the longest wait, at least {@code initial}
+ * @param initial the pause before the first retry, positive
+ * @param cap the longest pause, at least {@code initial}
  */
 public record Backoff(Duration initial, Duration cap) {
 
-    /** Rejects waits that could not grow. */
+    /** Rejects pauses that could not grow. */
     public Backoff {
         if (initial.isNegative() || initial.isZero() || cap.compareTo(initial) < 0) {
             throw new IllegalArgumentException("backoff needs 0 < initial <= cap, got initial "
@@ -18,7 +18,7 @@ public record Backoff(Duration initial, Duration cap) {
         }
     }
 
-    /** The wait after {@code failures} failures in a row, counted from 0. */
+    /** The pause before retry number {@code failures}, counted from 0: {@code initial} for 0. */
     public Duration delay(int failures) {
         long wait = initial.toNanos();
         for (int i = 0; i < failures && wait < cap.toNanos(); i++) {

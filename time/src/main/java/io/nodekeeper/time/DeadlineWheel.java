@@ -10,23 +10,30 @@ import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One deadline for each owner, most of which are moved on long before they come. Moving one on writes a number and
- * nothing else: its timer stays where it is, fires too early, and is armed again for what was written by then.
+ * A timer wheel with one deadline for each owner, for deadlines that are usually moved long before they pass. Moving
+ * one only stores a number: its timer stays where it is, fires too early, and is then set again for the stored
+ * deadline.
  *
- * <p>All deadlines of one tick share one timer of the wheel. The wheel's spokes all grow with the fullest one, and after
- * a list of 10,000 nodes all of them are due in the same tick. A bit a tick tells which tick is next, so that nobody has
- * to wake up for the empty ones.
+ * <p>All deadlines of one tick share one timer of the wheel. All spokes of the wheel grow with the fullest one, and after
+ * a list of 10,000 nodes all of them are due in the same tick. A bit per tick marks the ticks with deadlines, so that
+ * the caller does not wake up for empty ones.
  *
- * <p>Time is nanoseconds, passed in, from an origin of the caller's. Not thread-safe.
+ * <p>Time is in nanoseconds from an origin that the caller chooses, and is passed in. Not thread-safe.
  */
 public final class DeadlineWheel<T> {
-    /** What {@link #nextWake} answers when there is nothing to wait for. */
+    /** The result of {@link #nextWake} when no deadline is set. */
     public static final long NEVER = Long.MAX_VALUE;
 
     private static final int TICK_SHIFT = 20;
-    /** About 1 ms: how late a deadline may be noticed. Chosen. */
+    /**
+     * The resolution, about 1 ms. A coarser tick would delay every expiry by its length; a finer one would be below the
+     * accuracy of timers.
+     */
     public static final long TICK_NANOS = 1L << TICK_SHIFT;
-    /** About 69 s, more than the default graces; what lies further away fires early and is armed again. Chosen. */
+    /**
+     * Ticks in one turn of the wheel, about 69 s: longer than the default grace periods (50 and 60 s). Timers of later
+     * deadlines fire early once per turn and are set again, so a smaller wheel would cost every node additional timers.
+     */
     private static final int TICKS = 1 << 16;
 
     private static final long UNARMED = -1;
@@ -41,7 +48,7 @@ public final class DeadlineWheel<T> {
             this.owner = owner;
         }
 
-        /** When it is; {@link #NEVER} if it is not set. */
+        /** The deadline; {@link #NEVER} if it is not set. */
         public long at() {
             return at;
         }
@@ -56,7 +63,7 @@ public final class DeadlineWheel<T> {
     private final List<Bucket<T>> fired = new ArrayList<>();
     private long nextWake = NEVER;
 
-    /** Sets or moves a deadline; it expires strictly after {@code at}. {@link #nextWake} may be sooner then. */
+    /** Sets or moves a deadline; it expires strictly after {@code at}. {@link #nextWake} may become earlier. */
     public void set(Deadline<T> deadline, long at) {
         deadline.at = at;
         long tick = Math.floorDiv(at, TICK_NANOS) + 1;
@@ -70,7 +77,7 @@ public final class DeadlineWheel<T> {
         deadline.at = NEVER;
     }
 
-    /** Unsets the deadlines that lie before {@code now} and hands over their owners. Idle before {@link #nextWake}. */
+    /** Unsets the deadlines before {@code now} and passes their owners on. Does nothing before {@link #nextWake}. */
     public void poll(long now, Consumer<T> expired) {
         while (nextWake <= now) {
             wheel.currentTickTime(nextWake);
@@ -106,7 +113,7 @@ public final class DeadlineWheel<T> {
 
     private void expire(Deadline<T> deadline, long tick, long now, Consumer<T> expired) {
         if (deadline.armedTick != tick) {
-            // Armed anew for an earlier tick in the meantime; that timer counts.
+            // It was set again for an earlier tick in the meantime; that timer counts.
             return;
         }
         deadline.armedTick = UNARMED;
@@ -123,7 +130,7 @@ public final class DeadlineWheel<T> {
 
     private void arm(Deadline<T> deadline, long wanted) {
         long current = currentTick();
-        // Within one turn of the wheel, so that no two ticks meet in a spoke.
+        // Within one turn of the wheel, so that no two ticks share a spoke.
         long tick = Math.clamp(wanted, current, current + TICKS - 1);
         deadline.armedTick = tick;
         Bucket<T> bucket = byTick.get(tick);

@@ -9,7 +9,7 @@ public final class Deadlines {
 
     /**
      * A future that completes like {@code future}, or fails with {@link DeadlineExceededException} once {@code deadline}
-     * has passed; {@code future} is cancelled then.
+     * has passed; in that case {@code future} is cancelled.
      */
     public static <T> CompletableFuture<T> within(
             Loop loop, Duration deadline, String what, CompletableFuture<T> future) {

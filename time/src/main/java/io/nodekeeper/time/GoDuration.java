@@ -6,7 +6,10 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Durations as Go writes them, and so as every Kubernetes flag, message and file does: {@code 40s}, {@code 1m30s}, {@code 4m1.0541s}. */
+/**
+ * Parses and formats durations as Go and all Kubernetes flags, messages and files do: {@code 40s}, {@code 1m30s},
+ * {@code 4m1.0541s}.
+ */
 public final class GoDuration {
     private static final Pattern TERM = Pattern.compile("(\\d+(?:\\.\\d*)?|\\.\\d+)(ns|us|µs|μs|ms|s|m|h)");
     private static final long SECOND = 1_000_000_000L;
@@ -14,7 +17,7 @@ public final class GoDuration {
     private GoDuration() {}
 
     /**
-     * Reads a duration.
+     * Parses a duration.
      *
      * @throws IllegalArgumentException naming the text and the expected form, also when it exceeds 64 bits of nanoseconds
      */
@@ -39,7 +42,7 @@ public final class GoDuration {
         return Duration.ofNanos(text.startsWith("-") ? -value : value);
     }
 
-    /** Writes a duration: units above the largest non-zero one left out, trailing zeros of the fraction trimmed. */
+    /** Formats a duration: omits units above the largest non-zero one and trailing zeros of the fraction. */
     public static String format(Duration duration) {
         long nanos = duration.toNanos();
         if (nanos == 0) {

@@ -3,11 +3,14 @@ package io.nodekeeper.time;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/** Random stretching of waits, so that a fleet does not act in step. */
+/** Random lengthening of pauses, so that the members of a fleet do not act at the same time. */
 public final class Jitter {
     private Jitter() {}
 
-    /** {@code wait} × (1 + u × {@code factor}), u uniform in [0, 1): jitter only lengthens (Kubernetes' {@code wait.Jitter}). */
+    /**
+     * {@code wait} × (1 + u × {@code factor}), u uniform in [0, 1): jitter only lengthens (Kubernetes'
+     * {@code wait.Jitter}).
+     */
     public static Duration stretch(Duration wait, double factor, RandomGenerator random) {
         return factor == 0 ? wait : wait.plusNanos((long) (wait.toNanos() * factor * random.nextDouble()));
     }

@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 
 /**
- * A single-threaded event loop: tasks run one after another, never two at once, so what a loop owns needs no lock. An
- * exception from a task is logged and does not stop the loop. All methods are thread-safe.
+ * A single-threaded event loop: tasks run one after another, never two at the same time, so state owned by a loop needs no
+ * lock. An exception from a task is logged and does not stop the loop. All methods are thread-safe.
  */
 public interface Loop extends Executor {
 
-    /** The clock by which this loop's timers run. */
+    /** The clock that this loop's timers use. */
     Clock clock();
 
     /** Runs {@code task} on the loop soon, in submission order. Dropped once the loop is closed. */
@@ -25,9 +25,9 @@ public interface Loop extends Executor {
     /** Stops the loop: the running task finishes, the others are dropped. Idempotent. */
     void close();
 
-    /** A task that waits for its time. */
+    /** A scheduled task. */
     interface Timer {
-        /** Forgets the task if it has not started yet. Idempotent. */
+        /** Cancels the task if it has not started yet. Idempotent. */
         void cancel();
     }
 }

@@ -3,7 +3,7 @@ package io.nodekeeper.time;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Daemon threads with names that tell what they do. Thread-safe. */
+/** Creates daemon threads with descriptive names. Thread-safe. */
 final class NamedThreads {
     private NamedThreads() {}
 

@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repeats an asynchronous action: first run at once, each next one a jittered period after the end of the one before.
- * Runs never overlap and missed ones are not made up for; a failed run is logged and the next comes as usual
- * (Kubernetes' {@code JitterUntil} with sliding on). Confined to its loop, but {@link #stop} may be called from anywhere.
+ * Repeats an asynchronous action: the first run starts immediately, each further run a jittered period after the end of the
+ * previous one. Runs never overlap and missed ones are not made up for; a failed run is logged and does not affect the next
+ * (Kubernetes' {@code JitterUntil} with sliding on). Confined to its loop, but {@link #stop} may be called from any thread.
  */
 public final class Periodic {
     private static final Logger log = LoggerFactory.getLogger(Periodic.class);
@@ -58,7 +58,7 @@ public final class Periodic {
         return periodic;
     }
 
-    /** No further run starts; one that is under way goes on to its end. */
+    /** Starts no further run; one in progress continues to its end. */
     public void stop() {
         loop.execute(() -> {
             stopped = true;

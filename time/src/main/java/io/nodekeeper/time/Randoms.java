@@ -4,7 +4,7 @@ import java.security.SecureRandom;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
-/** Makes the sources of randomness that everything else is handed. */
+/** Creates the sources of randomness that are passed to all other classes. */
 public final class Randoms {
     private Randoms() {}
 

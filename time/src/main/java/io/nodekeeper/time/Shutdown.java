@@ -2,16 +2,16 @@ package io.nodekeeper.time;
 
 import java.util.concurrent.CountDownLatch;
 
-/** The end of a process: SIGTERM and SIGINT stop it cleanly. */
+/** Runs cleanup when the process is asked to exit, by SIGTERM or SIGINT. */
 public final class Shutdown {
     private Shutdown() {}
 
-    /** Runs {@code stop} when the process is told to end, before it ends. */
+    /** Runs {@code stop} when the process is asked to exit, before it exits. */
     public static void onSignal(Runnable stop) {
         Runtime.getRuntime().addShutdownHook(new Thread(stop, "shutdown"));
     }
 
-    /** Keeps the calling thread until the process is told to end. */
+    /** Blocks the calling thread until the process is asked to exit. */
     public static void await() throws InterruptedException {
         new CountDownLatch(1).await();
     }

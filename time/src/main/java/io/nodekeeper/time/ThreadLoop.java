@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A {@link Loop} on a daemon thread of its own and the machine's clocks. Thread-safe. */
+/** A {@link Loop} with its own daemon thread, on the machine's clocks. Thread-safe. */
 public final class ThreadLoop implements Loop {
     private static final Logger log = LoggerFactory.getLogger(ThreadLoop.class);
 
@@ -16,7 +16,7 @@ public final class ThreadLoop implements Loop {
     private final ScheduledThreadPoolExecutor executor;
     private final String name;
 
-    /** Starts a loop whose thread bears {@code name}. */
+    /** Starts a loop whose thread is named {@code name}. */
     public ThreadLoop(String name) {
         this.name = name;
         executor = new ScheduledThreadPoolExecutor(1, NamedThreads.daemon(name));

@@ -7,12 +7,12 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A few daemon threads for short tasks that do not block, such as those of an HTTP client. Unlike {@link Workers} it
- * refuses nothing: whoever submits bounds what is under way. Idle threads end. Thread-safe.
+ * refuses nothing: the caller must limit its tasks. Idle threads exit. Thread-safe.
  */
 public final class ThreadPool implements Executor, AutoCloseable {
     private final ThreadPoolExecutor pool;
 
-    /** A pool of at most {@code threads} threads that bear {@code name}. */
+    /** A pool of at most {@code threads} threads named {@code name}. */
     public ThreadPool(String name, int threads) {
         pool = new ThreadPoolExecutor(
                 threads, threads, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), NamedThreads.daemon(name));
@@ -25,7 +25,7 @@ public final class ThreadPool implements Executor, AutoCloseable {
         pool.execute(task);
     }
 
-    /** Ends the threads; what waits is dropped. Idempotent. */
+    /** Ends the threads; drops waiting tasks. Idempotent. */
     @Override
     public void close() {
         pool.shutdownNow();

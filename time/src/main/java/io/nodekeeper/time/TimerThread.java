@@ -4,11 +4,11 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** A daemon thread that keeps time for a library which asks for the JDK's own interface; our code uses a {@link Loop}. */
+/** Creates daemon timer threads for libraries that require the JDK's own interface; our code uses a {@link Loop}. */
 public final class TimerThread {
     private TimerThread() {}
 
-    /** A timer whose thread bears {@code name}; the thread ends when nothing waits, and comes back. */
+    /** A timer whose thread is named {@code name}; the thread exits when no task waits, and starts again when needed. */
     public static ScheduledExecutorService named(String name) {
         ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, NamedThreads.daemon(name));
         timer.setRemoveOnCancelPolicy(true);

@@ -1,6 +1,6 @@
 package io.nodekeeper.time;
 
-/** A bucket that fills steadily up to a limit; each action takes a token. Not thread-safe. */
+/** A token bucket: tokens are added at a steady rate up to a limit, and each action takes one. Not thread-safe. */
 public final class TokenBucket {
     private final double perNano;
     private final double burst;
@@ -10,8 +10,8 @@ public final class TokenBucket {
     /**
      * A full bucket.
      *
-     * @param perSecond tokens that come in each second, 0 or more
-     * @param burst the most that it holds
+     * @param perSecond tokens added each second, 0 or more
+     * @param burst the most tokens that it holds
      * @param nowNanos the monotonic time
      */
     public TokenBucket(double perSecond, double burst, long nowNanos) {

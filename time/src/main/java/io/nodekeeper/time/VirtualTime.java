@@ -6,12 +6,12 @@ import java.util.ArrayDeque;
 import java.util.TreeSet;
 
 /**
- * Time that stands still until it is advanced, and the loops that live in it. Tasks of all loops run on the calling
- * thread, ordered by their time and, within one instant, by submission: a program whose only inputs are these loops and a
- * seeded randomness does the same thing every time. Not thread-safe.
+ * Virtual time, which advances only when told to, and the loops that run in it. Tasks of all loops run on the calling
+ * thread, ordered by their time and, within one instant, by submission: a program whose only inputs are these loops and
+ * seeded randomness does the same every time. Not thread-safe.
  *
- * <p>A loop can be frozen, as SIGSTOP freezes a process: its tasks wait, however late, until it is thawed. Its wall clock
- * can be set apart from the others'.
+ * <p>A loop can be frozen, as SIGSTOP freezes a process: its tasks wait until it is thawed, even if they are overdue.
+ * Its wall clock can differ from that of the other loops.
  */
 public final class VirtualTime {
     private final TreeSet<Task> queue = new TreeSet<>();
@@ -20,7 +20,7 @@ public final class VirtualTime {
     private long sequence;
     private long executed;
 
-    /** Time that begins at {@code wallOrigin}. */
+    /** Virtual time that starts at {@code wallOrigin}. */
     public VirtualTime(Instant wallOrigin) {
         this.wallOrigin = wallOrigin;
     }
@@ -30,7 +30,7 @@ public final class VirtualTime {
         return new VirtualLoop(name);
     }
 
-    /** The time since the beginning. */
+    /** The time since the start. */
     public Duration elapsed() {
         return Duration.ofNanos(nanos);
     }
@@ -45,7 +45,7 @@ public final class VirtualTime {
         return executed;
     }
 
-    /** Runs all that falls due within {@code duration}, in order, and ends exactly that much later. */
+    /** Runs all tasks that become due within {@code duration}, in order, and ends exactly that much later. */
     public void advance(Duration duration) {
         long end = Math.addExact(nanos, duration.toNanos());
         while (!queue.isEmpty() && queue.first().at <= end) {
@@ -114,7 +114,7 @@ public final class VirtualTime {
                 queue.add(task);
             }
             return () -> {
-                // A cancelled timer leaves the queue at once: a million of them may be re-armed in a run.
+                // A cancelled timer leaves the queue immediately: a run may set a million of them again.
                 task.cancelled = true;
                 queue.remove(task);
             };
@@ -124,21 +124,21 @@ public final class VirtualTime {
         public void close() {
             closed = true;
             held.clear();
-            // Timers of years would keep alive all that a closed loop had.
+            // Timers of years would keep everything that a closed loop refers to in memory.
             queue.removeIf(task -> task.loop == this);
         }
 
-        /** Sets this loop's wall clock apart from the common one; the monotonic clock is not touched. */
+        /** Offsets this loop's wall clock from the common one; does not affect the monotonic clock. */
         public void skewWallClock(Duration skew) {
             this.skew = skew;
         }
 
-        /** From now on tasks wait. */
+        /** Freezes the loop: from now on tasks wait. */
         public void freeze() {
             frozen = true;
         }
 
-        /** What has waited runs now, in its order. */
+        /** Thaws the loop: waiting tasks run now, in their order. */
         public void thaw() {
             frozen = false;
             while (!held.isEmpty()) {

@@ -10,18 +10,22 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Threads for calls that may block (file systems, DNS, process spawns), so that no loop ever does. The pool is bounded:
- * when every thread is stuck and the queue is full a further call fails at once and says so. Thread-safe.
+ * Threads for calls that may block (file systems, DNS, starting processes), so that no loop ever blocks. The pool is
+ * bounded: when every thread is stuck and the queue is full, a further call fails immediately with that reason.
+ * Thread-safe.
  */
 public final class Workers implements Executor, AutoCloseable {
-    /** Waiting calls beyond which the pool refuses; a full queue means that the threads are stuck. Chosen. */
+    /**
+     * The most waiting calls. Normally only a few wait, so a full queue means that the threads are stuck, and a longer
+     * one would only hold more work that cannot finish.
+     */
     private static final int QUEUE = 1_024;
 
     private final ThreadPoolExecutor pool;
     private final Loop deadlines;
     private final String name;
 
-    /** A pool of at most {@code threads} threads that bear {@code name}; {@code deadlines} times the calls out. */
+    /** A pool of at most {@code threads} threads named {@code name}; {@code deadlines} runs the timeouts. */
     public Workers(String name, int threads, Loop deadlines) {
         this.name = name;
         this.deadlines = deadlines;

@@ -2,7 +2,7 @@ package io.nodekeeper.agent.calls;
 
 import java.time.Duration;
 
-/** Receives every completed call to the runtime. */
+/** Receives every completed call to the runtime, for metrics. */
 @FunctionalInterface
 public interface OperationListener {
     /** Ignores all calls. */

@@ -16,7 +16,7 @@ import java.util.Map;
  *
  * @param nodeName the node's name, which is also its {@code kubernetes.io/hostname} label
  * @param rootDir the directory whose file system counts as the node's ephemeral storage
- * @param nodeIps none, one, or one of each family
+ * @param nodeIps no address, one, or one of each family
  * @param nodeLabels labels for a new Node besides the default ones
  * @param providerId {@code spec.providerID} of a new Node; may be empty
  * @param externalCloudProvider whether a cloud controller sets addresses and lifts the uninitialized taint
@@ -33,9 +33,9 @@ import java.util.Map;
  * @param systemReserved resource → amount kept for the rest of the system
  * @param thresholds eviction thresholds, hard and soft
  * @param evictionPressureTransitionPeriod how long a pressure lasts after it was last seen (5 min)
- * @param runtime how it deals with its container runtime
- * @param serving where it serves its pages
- * @param gates which feature gates are open
+ * @param runtime options for the container runtime
+ * @param serving the address of the pages
+ * @param gates which feature gates are on
  */
 public record AgentConfig(
         String nodeName,

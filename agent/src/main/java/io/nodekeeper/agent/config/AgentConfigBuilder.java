@@ -243,7 +243,7 @@ public final class AgentConfigBuilder {
         return this;
     }
 
-    /** {@code featureGates}: name → open or not; gates that are not in {@code value} keep their state. */
+    /** {@code featureGates}: name → on or off; gates that are not in {@code value} keep their state. */
     public AgentConfigBuilder featureGates(Map<String, Boolean> value) {
         featureGates.putAll(value);
         return this;
@@ -283,7 +283,7 @@ public final class AgentConfigBuilder {
         nodeLabels.keySet().stream()
                 .filter(AgentConfigBuilder::reservedLabel)
                 .forEach(key -> faults.add("node label \"" + key
-                        + "\" is in the kubernetes.io or k8s.io namespace and not one that an agent may set"));
+                        + "\" is in the kubernetes.io or k8s.io namespace, but is not one that an agent may set"));
         registerWithTaints.forEach(taint -> taintFaults(taint, faults));
         List<Threshold> thresholds = Thresholds.read(
                 evictionHard.orElse(Map.of()),

@@ -9,20 +9,20 @@ import java.util.List;
  */
 public enum AgentFeature {
     /** Inspects pods in parallel, each with a deadline. Off: one after another, up to two minutes for each call. */
-    PARALLEL_PLEG("ParallelPLEG", "a pod that hangs delays no other pod and never costs the node its Ready", true),
+    PARALLEL_PLEG("ParallelPLEG", "a pod that hangs delays no other pod and does not make the node NotReady", true),
     /** Computes the status from memory. Off: waits for a version call to the runtime first. */
     RUNTIME_SNAPSHOTS("RuntimeSnapshots", "the status never waits for the container runtime", true),
     /** Finds and reports what makes the runtime hang. Off: log lines only. */
     RUNTIME_CULPRITS("RuntimeCulprits", "the process or plugin that makes the runtime hang is named", true),
     /** Inspects a pod when the runtime sends an event about it. Off: at the next relist. */
     EVENTED_PLEG(
-            "EventedPLEG", "what the runtime tells of a container is looked at without waiting for a relist", true),
+            "EventedPLEG", "an event of the runtime triggers an inspection of its pod before the next relist", true),
     /**
      * Kubernetes' gate of the same name: registration fails if creating Nodes is forbidden. Off: looks for an
      * existing Node.
      */
     KUBELET_REGISTRATION_GET_ON_EXISTS_ONLY(
-            "KubeletRegistrationGetOnExistsOnly", "registering fails where creating Nodes is forbidden", false);
+            "KubeletRegistrationGetOnExistsOnly", "registration fails where creating Nodes is forbidden", false);
 
     private final String text;
     private final String purpose;

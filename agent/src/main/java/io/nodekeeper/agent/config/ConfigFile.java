@@ -26,7 +26,7 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
- * Reads a {@code KubeletConfiguration} in YAML. Fields of Kubernetes that mean nothing to this agent are accepted and
+ * Reads a {@code KubeletConfiguration} in YAML. Fields of Kubernetes that have no meaning for this agent are accepted and
  * named in the log; fields that Kubernetes does not know either are faults.
  */
 public final class ConfigFile {
@@ -80,7 +80,7 @@ public final class ConfigFile {
                             .strip()));
         }
         if (!(root instanceof Map<?, ?> map)) {
-            throw new ConfigException(List.of("config file must hold an object of kind KubeletConfiguration"));
+            throw new ConfigException(List.of("config file must contain an object of kind KubeletConfiguration"));
         }
         ConfigFile file = new ConfigFile(strings(map));
         file.apply(builder);
@@ -127,7 +127,7 @@ public final class ConfigFile {
                 .sorted()
                 .toList();
         if (!idle.isEmpty()) {
-            log.info("config fields without effect here: {}", String.join(", ", idle));
+            log.info("config fields that have no effect in this agent: {}", String.join(", ", idle));
         }
         fields.keySet().stream()
                 .filter(field -> !WITHOUT_EFFECT.contains(field))
@@ -215,7 +215,7 @@ public final class ConfigFile {
                 .sorted()
                 .toList();
         if (!others.isEmpty()) {
-            log.info("feature gates without effect here: {}", String.join(", ", others));
+            log.info("feature gates that have no effect in this agent: {}", String.join(", ", others));
         }
         return Optional.of(gates);
     }

@@ -8,8 +8,9 @@ import java.util.Optional;
  * Options for the container runtime.
  *
  * @param endpoint {@code unix:///PATH} or {@code none}; empty if not set
- * @param requestTimeout the deadline of calls in the kubelet's own algorithm (2 min); ours have shorter ones
- * @param maxImages how many images the status names at most (50); -1 for all
+ * @param requestTimeout the deadline of calls in the kubelet's own algorithm (2 min); the parallel algorithm has
+ *     shorter ones
+ * @param maxImages the most images in the status (50); -1 for all
  * @param networkProbeInterval from the end of a probe of the pod network to the next; zero for none (default)
  */
 public record RuntimeConfig(

@@ -86,7 +86,7 @@ public final class Checkup {
 
     /** Runs the examination; never fails, because a failure is a finding. To be called on the loop. */
     public CompletableFuture<Findings> run() {
-        progress.accept("asking the container runtime at " + socket);
+        progress.accept("querying the container runtime at " + socket);
         return CompletableFuture.allOf(
                         ask(new RuntimeCall.GetVersion(), value -> version = Optional.of(value)),
                         ask(new RuntimeCall.GetStatus(), value -> status = Optional.of(value)),
@@ -97,8 +97,8 @@ public final class Checkup {
 
     private CompletableFuture<Findings> each() {
         ContainerIndex workload = ContainerIndex.of(sandboxes, containers);
-        progress.accept("asking for each of " + sandboxes.size() + " sandboxes and " + containers.size()
-                + " containers, and looking at the processes");
+        progress.accept("querying each of " + sandboxes.size() + " sandboxes and " + containers.size()
+                + " containers, and scanning the processes");
         List<RuntimeCall<?>> calls = new ArrayList<>();
         sandboxes.forEach(sandbox -> calls.add(new RuntimeCall.GetSandbox(sandbox.id())));
         containers.forEach(container -> calls.add(new RuntimeCall.GetContainer(container.id())));
@@ -108,7 +108,7 @@ public final class Checkup {
         CompletableFuture<Void> asked = askAll(calls).thenCompose(done -> askLateAgain());
         return CompletableFuture.allOf(looked, pause, asked)
                 .thenCompose(done -> {
-                    progress.accept("looking again");
+                    progress.accept("scanning the processes a second time");
                     return CompletableFuture.allOf(
                             look(workload.ids()),
                             ask(new RuntimeCall.GetVersion(), value -> version = Optional.of(value)));
@@ -140,7 +140,7 @@ public final class Checkup {
             }
         }
         if (!late.isEmpty()) {
-            progress.accept("asking again what was not answered in time: " + late.size());
+            progress.accept("repeating calls that were not answered in time: " + late.size());
         }
         return askAll(late);
     }

@@ -14,11 +14,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Makes the same call for each container: a hung container shows best beside others that are answered. The call is
- * the cheapest one that reaches the shim. Confined to its loop.
+ * Makes the same call for each container: a hung container is visible when others are answered. The call is the
+ * cheapest one that reaches the shim. Confined to its loop.
  */
 final class ContainerProbes {
-    /** A busy runtime answers within 0.5 s; ten times that is not slowness any more. */
+    /** A busy runtime answers within 0.5 s; a call that takes ten times that hangs. */
     private static final Duration DEADLINE = Duration.ofSeconds(5);
     /** The most calls at once, so that a node full of hung containers does not occupy its runtime with many calls. */
     private static final int PARALLEL = 16;
@@ -101,7 +101,7 @@ final class ContainerProbes {
             return;
         }
         if (before != null && before.kind() == CallOutcome.Kind.LATE) {
-            // It has waited since the first try.
+            // It has waited since the first attempt.
             long waited = answer.askedAt() - before.askedAt() + answer.took().toNanos();
             answers.put(
                     container,

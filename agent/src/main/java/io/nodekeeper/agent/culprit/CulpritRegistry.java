@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Keeps the current culprits so that none flaps: a culprit that a scan misses is held for a while, and one that
+ * Keeps the current culprits and prevents flapping: a culprit that a scan misses is held for a while, and one that
  * persists keeps its first wording. Not thread-safe.
  */
 final class CulpritRegistry {
@@ -21,12 +21,12 @@ final class CulpritRegistry {
 
     private record Held(Culprit culprit, Optional<Long> goneSince) {}
 
-    /** The changes by one scan; {@code missed} are those that it is the first not to show. */
+    /** The changes caused by one scan; {@code missed} are the culprits that this scan is the first to miss. */
     record Changes(List<Culprit> found, List<Culprit> cleared, List<Culprit> missed) {}
 
     private final Map<String, Held> held = new LinkedHashMap<>();
 
-    /** Causes before effects. */
+    /** The current culprits, causes before effects. */
     List<Culprit> culprits() {
         return held.values().stream()
                 .map(Held::culprit)

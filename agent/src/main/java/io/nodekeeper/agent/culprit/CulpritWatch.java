@@ -50,7 +50,7 @@ public final class CulpritWatch {
      * and 10 s.
      */
     private static final Duration ALERT_PERIOD = Duration.ofMillis(1_500);
-    /** More than the precision of process ages (10 ms). */
+    /** The tolerance when ages are compared: more than the precision of process ages (10 ms). */
     private static final Duration MOMENT = Duration.ofMillis(100);
     /** Ordinary commands end within a second; one older than 2 s makes scans more frequent. */
     private static final Duration UNUSUAL = Duration.ofSeconds(2);
@@ -160,7 +160,7 @@ public final class CulpritWatch {
                             "RuntimeResponsive",
                             "the container runtime answers and none of its processes hangs")
                     : new ConditionReport(
-                            CONDITION, "Unknown", "RuntimeNotLookedAt", "the container runtime was not looked at yet");
+                            CONDITION, "Unknown", "RuntimeNotLookedAt", "the container runtime has not been examined yet");
         }
         String more = now.size() > NAMED ? "; and " + (now.size() - NAMED) + " more" : "";
         return new ConditionReport(
@@ -201,7 +201,7 @@ public final class CulpritWatch {
             neighbours.ask(now.running());
         }
         CompletableFuture<List<ProcessInfo>> scan =
-                Deadlines.within(loop, SCAN_DEADLINE, "a look at the runtime's processes", scan(now.ids()));
+                Deadlines.within(loop, SCAN_DEADLINE, "a scan of the runtime's processes", scan(now.ids()));
         scan.whenComplete((found, error) -> loop.execute(() -> {
             looking = false;
             if (error == null) {

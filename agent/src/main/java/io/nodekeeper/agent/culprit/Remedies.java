@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 
-/** Applies a remedy: exactly what it names, and only to a process that is still the named one. */
+/** Applies a remedy: exactly the action that it names, and only to a process that is still the same. */
 public final class Remedies {
     /**
      * The deadline of the removal of a sandbox: containerd waits up to 10 s for each task, and a pod has one to

@@ -10,11 +10,11 @@ import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** The C library's {@code kill}: Java itself cannot let a stopped process go on. Thread-safe. */
+/** Sends signals with the C library's {@code kill}, because Java cannot continue a stopped process. Thread-safe. */
 public final class Signals {
     /** SIGKILL on every Linux. */
     public static final int KILL = 9;
-    /** SIGCONT on Linux, MIPS and Alpha excepted. */
+    /** SIGCONT on Linux, except on MIPS and Alpha. */
     public static final int CONT = 18;
 
     private static final StructLayout ERRNO = Linker.Option.captureStateLayout();
@@ -22,10 +22,13 @@ public final class Signals {
 
     private Signals() {}
 
-    /** Sends {@code signal} to exactly one process; pids below 2 stand for more than that, or for init, and are refused. */
+    /**
+     * Sends {@code signal} to exactly one process. Refuses pids below 2: they stand for process groups, all processes
+     * or init.
+     */
     public static void send(int pid, int signal) throws IOException {
         if (pid < 2) {
-            throw new IllegalArgumentException("pid is " + pid + "; expected one of a single process, at least 2");
+            throw new IllegalArgumentException("pid is " + pid + "; expected the pid of a single process, at least 2");
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO);

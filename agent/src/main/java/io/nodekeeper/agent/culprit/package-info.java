@@ -1,4 +1,4 @@
-/** Finds and names what makes calls to the container runtime hang: which layer, which process, whose pod, and what to do. */
+/** Finds and names what makes calls to the container runtime hang: layer, process, pod and remedy. */
 @NullMarked
 package io.nodekeeper.agent.culprit;
 

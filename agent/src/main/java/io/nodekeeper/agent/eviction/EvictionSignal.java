@@ -7,11 +7,11 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** What the eviction thresholds watch, by Kubernetes' names, and the condition that each one raises. */
+/** The signals of eviction thresholds, with Kubernetes' names, and the condition that each one raises. */
 public enum EvictionSignal {
     /** Memory that is not part of the working set. */
     MEMORY_AVAILABLE("memory.available", Pressure.MEMORY),
-    /** As {@link #MEMORY_AVAILABLE}, of what pods may use. Not measured without a pod cgroup. */
+    /** As {@link #MEMORY_AVAILABLE}, of the memory that pods may use. Not measured without a pod cgroup. */
     ALLOCATABLE_MEMORY_AVAILABLE("allocatableMemory.available", Pressure.MEMORY),
     /** Bytes on the file system of the root directory. */
     NODEFS_AVAILABLE("nodefs.available", Pressure.DISK),
@@ -45,7 +45,7 @@ public enum EvictionSignal {
     }
 
     /**
-     * What the newest successful readings say about each signal.
+     * The level of each signal according to the newest successful readings.
      *
      * @return a signal without a current reading is absent
      */

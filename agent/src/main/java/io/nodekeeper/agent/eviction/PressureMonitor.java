@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Decides which pressures the node is under. A pressure starts at once when one of its thresholds is met, without its
- * grace period, and lasts until no threshold has been met for the transition period. A signal without a measurement
- * changes nothing: its thresholds keep their state. Not thread-safe.
+ * Decides which pressures the node is under. A pressure starts as soon as one of its thresholds is met, without the
+ * threshold's grace period, and lasts until no threshold has been met for the transition period. A signal without a
+ * measurement changes nothing: its thresholds keep their state. Not thread-safe.
  */
 public final class PressureMonitor {
     private final List<Threshold> thresholds;
@@ -26,9 +26,9 @@ public final class PressureMonitor {
     }
 
     /**
-     * A round.
+     * Evaluates all thresholds.
      *
-     * @param levels what could be measured
+     * @param levels the signals that could be measured
      * @param nowNanos the monotonic time
      */
     public Set<Pressure> observe(Map<EvictionSignal, Level> levels, long nowNanos) {

@@ -7,15 +7,15 @@ import java.time.Duration;
 /**
  * A limit below which a signal raises its condition.
  *
- * @param signal what is watched
- * @param limit how much must be left
+ * @param signal the signal
+ * @param limit the amount that must be left
  * @param grace how long a soft threshold is met before pods are evicted; zero for a hard one
  */
 public record Threshold(EvictionSignal signal, Limit limit, Duration grace) {
 
-    /** How much must be left. */
+    /** The amount that must be left. */
     public sealed interface Limit {
-        /** The amount, where there are {@code capacity} in all. */
+        /** The amount for a total of {@code capacity}. */
         long of(long capacity);
     }
 
@@ -28,8 +28,8 @@ public record Threshold(EvictionSignal signal, Limit limit, Duration grace) {
     }
 
     /**
-     * A share of the capacity, in single precision as Kubernetes has it: 10 % of 107374182400 are 10737418400, which the
-     * scheduler of a mixed fleet must see the same on every node.
+     * A share of the capacity, in single precision as in Kubernetes: 10 % of 107374182400 are 10737418400, and the
+     * scheduler of a mixed fleet must see the same value on every node.
      *
      * @param fraction 0 to 1
      */
@@ -40,7 +40,7 @@ public record Threshold(EvictionSignal signal, Limit limit, Duration grace) {
         }
     }
 
-    /** Whether it is a hard threshold, which also reserves what it protects. */
+    /** Whether it is a hard threshold; its amount is also subtracted from allocatable. */
     public boolean hard() {
         return grace.isZero();
     }

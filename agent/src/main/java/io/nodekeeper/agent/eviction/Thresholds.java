@@ -21,7 +21,7 @@ public final class Thresholds {
      *
      * @param hard {@code evictionHard}; one entry drops every other default unless {@code mergeDefaults}
      * @param hardSet whether {@code evictionHard} was set at all
-     * @param faults gets what is wrong
+     * @param faults receives the errors
      */
     public static List<Threshold> read(
             Map<String, String> hard,
@@ -53,7 +53,7 @@ public final class Thresholds {
                 return grace;
             }
         } catch (IllegalArgumentException e) {
-            // The same words serve for what is no duration and for what is none that can be waited for.
+            // Kubernetes has the same message for text that is no duration and for durations that are not positive.
         }
         faults.add("invalid eviction grace period specified: " + text + ", must be a positive value");
         return Duration.ofNanos(1);

@@ -5,9 +5,9 @@ import java.util.Optional;
 /**
  * The last known value of one fact. Immutable.
  *
- * @param value what the last successful reading said; empty if there was none yet
- * @param observedAt when that was, by the monotonic clock in ns; meaningless if there was none
- * @param error why the newest reading failed; empty if it did not
+ * @param value the result of the last successful reading; empty if there was none yet
+ * @param observedAt the time of that reading by the monotonic clock in ns; meaningless if there was none
+ * @param error why the newest reading failed; empty if it succeeded
  */
 public record Fact<T>(Optional<T> value, long observedAt, String error) {
 
@@ -16,12 +16,12 @@ public record Fact<T>(Optional<T> value, long observedAt, String error) {
         return new Fact<>(Optional.empty(), 0, "not read yet");
     }
 
-    /** What was read at {@code nowNanos}. */
+    /** The fact {@code value}, read at {@code nowNanos}. */
     public static <T> Fact<T> of(T value, long nowNanos) {
         return new Fact<>(Optional.of(value), nowNanos, "");
     }
 
-    /** The same knowledge, but the newest reading failed. */
+    /** The same value, after a newer reading has failed. */
     public Fact<T> failed(String why) {
         return new Fact<>(value, observedAt, why);
     }

@@ -1,9 +1,9 @@
 package io.nodekeeper.agent.facts;
 
 /**
- * How full a file system is.
+ * The usage of a file system.
  *
- * @param bytes what an unprivileged user can still write, and the size
- * @param inodes free ones, and all
+ * @param bytes the bytes that an unprivileged user can still write, and the size
+ * @param inodes free inodes, and all
  */
 public record Filesystem(Level bytes, Level inodes) {}

@@ -4,9 +4,9 @@ import java.net.InetAddress;
 import java.util.List;
 
 /**
- * Where the host can be reached.
+ * The addresses of the host.
  *
- * @param resolved what the resolver says about the node's name, in its order
+ * @param resolved the resolver's answer for the node's name, in its order
  * @param interfaces the addresses of all network interfaces
  * @param defaultRoute the addresses of the interface that holds the default route
  */

@@ -1,6 +1,6 @@
 package io.nodekeeper.agent.facts;
 
-/** All that is known of the host at one moment; what the status is made from. Immutable. */
+/** All facts about the host at one moment, from which the status is computed. Immutable. */
 public record HostFacts(
         Fact<MachineInfo> machine,
         Fact<Filesystem> rootFilesystem,

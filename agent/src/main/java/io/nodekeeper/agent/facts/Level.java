@@ -3,7 +3,7 @@ package io.nodekeeper.agent.facts;
 /**
  * An available amount and its capacity.
  *
- * @param available what is left, in the thing's own unit
- * @param capacity what there is in all
+ * @param available the amount that is left, in the unit of the resource
+ * @param capacity the total amount
  */
 public record Level(long available, long capacity) {}

@@ -3,7 +3,7 @@ package io.nodekeeper.agent.facts;
 import java.util.Map;
 
 /**
- * What the machine is; it does not change while the agent runs.
+ * Properties of the machine that do not change while the agent runs.
  *
  * @param cores logical processors
  * @param memoryBytes MemTotal
@@ -11,10 +11,10 @@ import java.util.Map;
  * @param hugePages page size in bytes → pages reserved, sizes with none included
  * @param machineId {@code /etc/machine-id}
  * @param systemUuid the firmware's UUID
- * @param bootId a new one each boot
+ * @param bootId the kernel's id of this boot, new after each boot
  * @param kernelVersion the kernel's release
- * @param osImage the distribution's name for people
- * @param architecture in Go's naming, as {@code amd64}
+ * @param osImage the distribution's display name
+ * @param architecture in Go's naming, such as {@code amd64}
  */
 public record MachineInfo(
         int cores,

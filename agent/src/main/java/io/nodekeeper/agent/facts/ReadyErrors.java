@@ -3,7 +3,7 @@ package io.nodekeeper.agent.facts;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Why the node may not be ready, besides what its status itself shows; each list may be empty. Immutable. */
+/** Reasons why the node may not be ready, besides those in its status itself; each list may be empty. Immutable. */
 public record ReadyErrors(List<String> runtime, List<String> network, List<String> storage, List<String> shutdown) {
     /** Nothing is wrong. */
     public static final ReadyErrors NONE = new ReadyErrors(List.of(), List.of(), List.of(), List.of());

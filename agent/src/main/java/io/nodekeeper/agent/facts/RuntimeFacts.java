@@ -9,7 +9,7 @@ import java.util.Optional;
  * The facts about the container runtime that a node's status contains. Immutable.
  *
  * @param version as in {@code containerd://1.6.20}; {@code none} where there is no runtime
- * @param images as the runtime listed them last, in any order
+ * @param images as the runtime last listed them, in any order
  * @param handlers in any order
  * @param supplementalGroupsPolicy empty if the runtime reports no features
  */

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  * is called.
  *
  * @param endpoint its name, such as {@code healthz}
- * @param checks name → what is wrong; empty if nothing is
+ * @param checks name → error; empty if the check passes
  */
 public record HealthChecks(String endpoint, Map<String, Supplier<Optional<String>>> checks) {
 

@@ -32,8 +32,8 @@ public final class LoopMonitor {
     /**
      * Registers a loop.
      *
-     * @param name one word, as it stands in {@code /healthz/NAME}
-     * @param period how often it goes round; it may be silent for twice that, and for {@link #SILENCE} at least
+     * @param name one word, as in {@code /healthz/NAME}
+     * @param period the period of its iterations; it may be silent for twice that, and for {@link #SILENCE} at least
      */
     public Beat loop(String name, Duration period) {
         Beat beat = new Beat(Collections.max(List.of(SILENCE, period.multipliedBy(2))));
@@ -81,12 +81,12 @@ public final class LoopMonitor {
                         ? Optional.empty()
                         : Optional.of("has not started within " + GoDuration.format(BEGIN));
             }
-            // Kubernetes' words, for its loop and ours.
+            // Kubernetes' wording for its loop, used for all loops here.
             return silent.compareTo(silence) <= 0
                     ? Optional.empty()
                     : Optional.of("sync Loop took longer than expected: silent for "
                             + GoDuration.format(Duration.ofSeconds(silent.toSeconds()))
-                            + ", expected a sign of life within "
+                            + ", expected an iteration within "
                             + GoDuration.format(silence));
         }
     }

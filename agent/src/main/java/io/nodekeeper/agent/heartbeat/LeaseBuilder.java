@@ -12,7 +12,7 @@ import java.util.Optional;
 
 /**
  * Builds a node's lease. Renew times strictly increase even if the wall clock goes back, because the control plane
- * looks only for an increase. Not thread-safe.
+ * accepts only an increase. Not thread-safe.
  */
 final class LeaseBuilder {
     private final String nodeName;
@@ -52,8 +52,8 @@ final class LeaseBuilder {
     }
 
     /**
-     * {@code lease} renewed. Its duration follows the configuration: an older, shorter one would leave less room than the
-     * renewals are timed for.
+     * {@code lease} renewed. Its duration follows the configuration: with an older, shorter duration the lease would expire
+     * before the next renewal.
      *
      * @param owner the owner to add, if any
      */

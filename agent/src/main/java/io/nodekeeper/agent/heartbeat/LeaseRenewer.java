@@ -51,8 +51,8 @@ public final class LeaseRenewer {
     /**
      * A renewer that is not started yet.
      *
-     * @param onRepeatedFailure is called after each failed try but the first of a round
-     * @param beat is called before each try
+     * @param onRepeatedFailure called after each failed attempt except the first of a round
+     * @param beat called before each attempt
      */
     public LeaseRenewer(
             AgentConfig config, KubeClient client, RandomGenerator random, Runnable onRepeatedFailure, Runnable beat) {
@@ -68,7 +68,7 @@ public final class LeaseRenewer {
         this.ensure = new Backoff(ENSURE_SOON, Collections.max(List.of(ENSURE_SOON, cap)));
     }
 
-    /** Starts to renew, at once and then every quarter of the lease's duration; false if it was started before. */
+    /** Starts to renew, immediately and then every quarter of the lease's duration; false if it was started before. */
     public boolean start() {
         if (periodic != null || stopped) {
             return false;
@@ -86,7 +86,7 @@ public final class LeaseRenewer {
         }
     }
 
-    /** A round of its own, after the one under way if there is one. */
+    /** Runs a round now, after the one in progress if there is one. */
     public CompletableFuture<Void> renewNow() {
         running = running.isDone() ? round() : running.thenCompose(done -> round());
         return running;
@@ -158,7 +158,7 @@ public final class LeaseRenewer {
     private CompletableFuture<Ensured> create() {
         return owner().handle((node, error) -> {
                     if (error != null) {
-                        // The Node is not there yet: the next round, or the end of the registration, tries again.
+                        // The Node does not exist yet: the next round, or the end of the registration, tries again.
                         log.debug("{}: no lease yet: {}", config.nodeName(), Failures.text(error));
                         return CompletableFuture.completedFuture(new Ensured(Optional.empty(), false));
                     }

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.OptionalLong;
 
 /**
- * Decides when a status is reported: at once if it changed, else after the report period. The wait after a change is
- * 50 to 150 % of the period (Kubernetes 1.34), so fleets that start together spread out. Not thread-safe.
+ * Decides when a status is reported: immediately if it changed, otherwise after the report period. The wait after a
+ * change is 50 to 150 % of the period (Kubernetes 1.34), so fleets that start together spread out. Not thread-safe.
  */
 final class ReportRule {
     private final Duration period;
@@ -21,12 +21,12 @@ final class ReportRule {
         return changed || reportedAt.isEmpty() || nowNanos - reportedAt.getAsLong() >= period.toNanos() + delayNanos;
     }
 
-    /** A report is about to be sent; {@code random} is uniform in [0, 1). */
+    /** Records that a report is about to be sent; {@code random} is uniform in [0, 1). */
     void sending(boolean changed, double random) {
         delayNanos = changed || reportedAt.isEmpty() ? (long) (period.toNanos() * (random - 0.5)) : 0;
     }
 
-    /** A report arrived. */
+    /** Records that a report was accepted. */
     void reported(long nowNanos) {
         reportedAt = OptionalLong.of(nowNanos);
     }

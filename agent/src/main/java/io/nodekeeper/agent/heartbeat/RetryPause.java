@@ -9,12 +9,12 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * The pause between the attempts of one round. Kubernetes does not pause, so an overloaded server gets five calls at
- * once from every node; here an error response or a broken connection is followed by a short pause. After a timeout
+ * The pause between the attempts of one round. Kubernetes does not pause, so an overloaded server gets five calls
+ * within a moment from every node; here a short pause follows an error response or a broken connection. After a timeout
  * there is none. Stateless.
  */
 final class RetryPause {
-    /** Tries of a round, as in Kubernetes. */
+    /** Attempts in a round, as in Kubernetes. */
     static final int TRIES = 5;
 
     /** All four pauses together take 2.3 s at most, so two rounds fit into a lease's interval (10 s). */
@@ -22,7 +22,7 @@ final class RetryPause {
 
     private RetryPause() {}
 
-    /** The pause after try {@code index} (from 0) ended with {@code error}. */
+    /** The pause after attempt {@code index} (from 0) ended with {@code error}. */
     static Duration after(Throwable error, int index, RandomGenerator random) {
         Throwable cause = Failures.cause(error);
         Throwable root = cause instanceof HeartbeatException && cause.getCause() != null ? cause.getCause() : cause;

@@ -32,7 +32,7 @@ public final class StatusReporter {
     private static final Logger log = LoggerFactory.getLogger(StatusReporter.class);
     /** The longest patch in an error message, in characters; the rest is cut to keep log lines readable. */
     private static final int PATCH_TEXT = 512;
-    /** How often a starting node looks whether it became ready (Kubernetes). */
+    /** How often a starting node checks whether it became ready (Kubernetes). */
     private static final Duration FAST_PERIOD = Duration.ofMillis(100);
     /** How long it does so (Kubernetes). */
     private static final Duration FAST_LIMIT = Duration.ofSeconds(120);
@@ -63,8 +63,8 @@ public final class StatusReporter {
     /**
      * A reporter that is not started yet.
      *
-     * @param setters makes the status of a Node; its second argument is what was last told of unschedulable
-     * @param tell gets the events whose subject has reached the API
+     * @param setters computes the status of a Node; its second argument is the last reported value of unschedulable
+     * @param tell receives events once the change that they report has reached the API
      */
     public StatusReporter(
             AgentConfig config,
@@ -85,7 +85,7 @@ public final class StatusReporter {
         this.rule = new ReportRule(config.nodeStatusReportFrequency());
     }
 
-    /** A round of up to five tries, after the one under way if there is one. */
+    /** Runs a round of up to five attempts, after the one in progress if there is one. */
     public CompletableFuture<Outcome> sync() {
         running = running.isDone() ? tryFrom(0) : running.thenCompose(before -> tryFrom(0));
         return running;

@@ -26,7 +26,7 @@ public final class HollowHost implements Host {
      * A host of 4 cores, 16 GiB of memory and 100 GiB of disk whose ids follow from its name.
      *
      * @param name the node's name
-     * @param number 0 to 2²⁴−1, from which the address 10.x.y.z is made
+     * @param number 0 to 2²⁴−1, from which the address 10.x.y.z is computed
      */
     public HollowHost(String name, int number) {
         String id =

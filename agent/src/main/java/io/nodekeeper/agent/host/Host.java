@@ -12,18 +12,18 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface Host {
 
-    /** What the machine is. */
+    /** The properties of the machine. */
     CompletableFuture<MachineInfo> machine();
 
-    /** How full the file system of the agent's root directory is. */
+    /** The usage of the file system of the agent's root directory. */
     CompletableFuture<Filesystem> rootFilesystem();
 
-    /** The working set of the whole machine in bytes: memory in use that cannot simply be dropped. */
+    /** The working set of the whole machine in bytes: memory in use that the kernel cannot drop immediately. */
     CompletableFuture<Long> workingSet();
 
-    /** How many process ids are left. */
+    /** The process ids that are left. */
     CompletableFuture<Level> pids();
 
-    /** Where the host can be reached; {@code nodeName} is what the resolver is asked for. */
+    /** The addresses of the host; {@code nodeName} is the name that is resolved. */
     CompletableFuture<HostAddresses> addresses(String nodeName);
 }

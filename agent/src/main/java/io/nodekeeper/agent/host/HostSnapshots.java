@@ -15,12 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the newest facts about a host. Each reading has a deadline of its own, so that a hung disk or resolver delays
- * nothing but its own fact. Confined to its loop.
+ * Keeps the newest facts about a host. Each reading has its own deadline, so that a hung disk or resolver delays
+ * only its own fact. Confined to its loop.
  */
 public final class HostSnapshots {
     private static final Logger log = LoggerFactory.getLogger(HostSnapshots.class);
-    /** As cAdvisor guards statfs; files of /proc and /sys answer in microseconds. */
+    /** The timeout that cAdvisor uses for statfs; files of /proc and /sys answer in microseconds. */
     private static final Duration READ_DEADLINE = Duration.ofSeconds(2);
     /** The default timeout of a resolver's first query (resolv.conf: 5 s). */
     private static final Duration RESOLVE_DEADLINE = Duration.ofSeconds(5);
@@ -36,7 +36,7 @@ public final class HostSnapshots {
         this.loop = loop;
     }
 
-    /** What is known now. */
+    /** The newest facts. */
     public HostFacts facts() {
         return facts;
     }
@@ -104,7 +104,7 @@ public final class HostSnapshots {
             }
         };
         if (future.isDone()) {
-            // Simulated hosts answer at once; thousands of them need no timer.
+            // Simulated hosts answer immediately; thousands of them need no timer.
             settle(future, get, store);
             return CompletableFuture.completedFuture(null);
         }

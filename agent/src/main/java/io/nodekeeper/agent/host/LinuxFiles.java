@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Reads what the Linux kernel and the distribution say of the machine in files below a root directory. Blocks on the disk.
- * Immutable.
+ * Reads what the Linux kernel and the distribution report about the machine in files below a root directory. Blocks on
+ * the disk. Immutable.
  *
  * @param root {@code /}, or a copy of the files for tests
  */
@@ -73,13 +73,13 @@ record LinuxFiles(Path root) {
                     return text;
                 }
             } catch (IOException e) {
-                // Not there or not for us: the next one.
+                // Not there, or this user may not read it: try the next one.
             }
         }
         return "";
     }
 
-    /** The distribution's name for people; Linux if it does not say. */
+    /** The distribution's display name; Linux if it has none. */
     String osImage() {
         for (String path : List.of("etc/os-release", "usr/lib/os-release")) {
             Optional<String> name = first(path)
@@ -94,7 +94,7 @@ record LinuxFiles(Path root) {
         return "Linux";
     }
 
-    /** Process ids: the kernel's limit, and what of it the threads of all processes have left. */
+    /** Process ids: the kernel's limit, and how many of them all threads leave. */
     Level pids() throws IOException {
         long limit = Math.min(number("proc/sys/kernel/pid_max"), number("proc/sys/kernel/threads-max"));
         String[] load = Files.readString(file("proc/loadavg")).strip().split(" ");
@@ -105,7 +105,7 @@ record LinuxFiles(Path root) {
     }
 
     /**
-     * The working set of the root cgroup: memory in use less the file pages that the kernel would drop first, never below 0.
+     * The working set of the root cgroup: memory in use less the file pages that the kernel would drop first, at least 0.
      */
     long workingSet() throws IOException {
         Path v2 = file("sys/fs/cgroup/cgroup.controllers");
@@ -113,7 +113,7 @@ record LinuxFiles(Path root) {
         if (Files.exists(v2)) {
             Map<String, Long> stat = statistics(file("sys/fs/cgroup/memory.stat"));
             Path current = file("sys/fs/cgroup/memory.current");
-            // The true root has no memory.current; a container's view of its own root has.
+            // The real root cgroup has no memory.current; the root that a container sees has one.
             long usage = Files.exists(current)
                     ? number("sys/fs/cgroup/memory.current")
                     : field(stat, "anon") + field(stat, "file");
@@ -124,7 +124,7 @@ record LinuxFiles(Path root) {
             return Math.max(
                     0, number("sys/fs/cgroup/memory/memory.usage_in_bytes") - field(stat, "total_inactive_file"));
         }
-        // No memory cgroup at all: the kernel's own estimate is the nearest there is.
+        // Without a memory cgroup, the kernel's own estimate is the best available.
         return Math.max(0, memory("MemTotal") - memory("MemAvailable"));
     }
 

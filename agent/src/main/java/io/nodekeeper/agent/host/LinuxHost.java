@@ -23,11 +23,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The Linux machine that the process runs on. Readings that may block run on workers, each at most once at a time, so that
- * one hung disk holds one thread and no more. Thread-safe.
+ * Reads facts about the Linux machine that the process runs on. Readings that may block run on workers, each at most once at
+ * a time, so that one hung disk blocks only one thread. Thread-safe.
  */
 public final class LinuxHost implements Host {
-    /** As cAdvisor guards statfs. */
+    /** The timeout that cAdvisor uses for statfs. */
     private static final Duration DEADLINE = Duration.ofSeconds(2);
     /** The default timeout of a resolver's first query (resolv.conf: 5 s). */
     private static final Duration RESOLVE_DEADLINE = Duration.ofSeconds(5);
@@ -41,7 +41,7 @@ public final class LinuxHost implements Host {
      * A host whose kernel files are below {@code root}.
      *
      * @param root {@code /}, except in tests
-     * @param rootDir the agent's root directory; if it is not there yet, the nearest directory above it counts
+     * @param rootDir the agent's root directory; if it does not exist yet, the nearest existing directory above it is used
      */
     public LinuxHost(Path root, Path rootDir, Workers workers) {
         this.files = new LinuxFiles(root);
@@ -60,7 +60,7 @@ public final class LinuxHost implements Host {
         return seconds.isEmpty() ? Duration.ZERO : Duration.ofMillis((long) (Double.parseDouble(seconds) * 1000));
     }
 
-    /** Which cgroups the machine has: 2 if the unified hierarchy is all there is, else 1; blocks. */
+    /** The machine's cgroup version: 2 if only the unified hierarchy is mounted, else 1; blocks. */
     public static int cgroupVersion() {
         return Files.exists(Path.of("/sys/fs/cgroup/cgroup.controllers")) ? 2 : 1;
     }
@@ -111,7 +111,7 @@ public final class LinuxHost implements Host {
         });
     }
 
-    /** Go's name for a Java {@code os.arch}. */
+    /** Go's name for Java's {@code os.arch}. */
     static String architecture(String java) {
         return switch (java.toLowerCase(Locale.ROOT)) {
             case "x86_64", "amd64" -> "amd64";
@@ -148,7 +148,7 @@ public final class LinuxHost implements Host {
         try {
             return List.of(InetAddress.getAllByName(name));
         } catch (UnknownHostException e) {
-            // Ordinary: the default route's address is used then.
+            // Not an error: the default route's address is used then.
             return List.of();
         }
     }

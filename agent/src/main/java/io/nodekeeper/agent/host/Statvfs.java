@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-/** The C library's {@code statvfs}: the only way to learn of a file system's inodes. Blocks on the disk. Thread-safe. */
+/** Calls the C library's {@code statvfs}, the only way to read a file system's inodes. Blocks on the disk. Thread-safe. */
 final class Statvfs {
     // struct statvfs of 64-bit Linux, the same in glibc and musl up to the fields that are read here.
     private static final long SIZE = 256;

@@ -22,7 +22,7 @@ import java.util.function.Function;
 
 /**
  * The agent's Prometheus metrics: under the kubelet's names where it has one, as {@code nodekeeper_agent_*}
- * otherwise. Times are seconds. Thread-safe.
+ * otherwise. Times are in seconds. Thread-safe.
  */
 public final class AgentMetrics implements PlegMetrics, OperationListener {
     /**
@@ -31,7 +31,7 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
     private static final double[] RELISTS = {
         0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 180, 240, 300, 600
     };
-    /** The kubelet's: 5 ms to 12 min. */
+    /** The kubelet's buckets: 5 ms to 12 min. */
     private static final double[] OPERATIONS = {
         0.005,
         0.0125,
@@ -53,14 +53,14 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
     private final MetricFactory make = new MetricFactory(registry);
 
     private final Histogram relists = make.histogram(
-            "kubelet_pleg_relist_duration_seconds", "Time that a relist took, failed ones included.", RELISTS);
+            "kubelet_pleg_relist_duration_seconds", "Duration of a relist, including failed ones.", RELISTS);
     private final Histogram relistIntervals = make.histogram(
             "kubelet_pleg_relist_interval_seconds",
             "Time from the start of a relist to the start of the next.",
             RELISTS);
     private final Histogram podRelists = make.histogram(
-            "kubelet_pleg_pod_relist_duration_seconds", "Time that a relist of one pod on demand took.", RELISTS);
-    // The kubelet's counter of this name lacks the suffix that a counter must have here.
+            "kubelet_pleg_pod_relist_duration_seconds", "Duration of a relist of one pod on demand.", RELISTS);
+    // The kubelet's counter of this name lacks the suffix that the client library requires of counters.
     private final Gauge discarded = make.gauge(
             "kubelet_pleg_discard_events",
             "Pod events that were dropped because the queue of their listener was full.");
@@ -75,12 +75,12 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
             "operation_type");
     private final Histogram operationDurations = make.histogram(
             "kubelet_runtime_operations_duration_seconds",
-            "Time that a call to the container runtime took.",
+            "Duration of a call to the container runtime.",
             OPERATIONS,
             "operation_type");
     private final Gauge nodeName = make.gauge("kubelet_node_name", "1, with the node's name.", "node");
     private final Gauge stuckPods = make.gauge(
-            "nodekeeper_agent_stuck_pods", "Pods whose state the runtime does not return within its deadline.");
+            "nodekeeper_agent_stuck_pods", "Pods whose state the runtime does not return within the deadline.");
     private final Gauge probeDurations = make.gauge(
             "nodekeeper_agent_network_probe_duration_seconds",
             "Duration of this step in the last probe of the pod network.",
@@ -106,17 +106,17 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
                 "When the runtime last listed its pods, in seconds since 1970.",
                 () -> lastSeen);
         make.lateGauge("kubelet_cgroup_version", "1 or 2.", () -> cgroupVersion);
-        startup("pre_kubelet_duration", "Boot of the kernel to start of the process.", StartupTimes::preKubelet);
+        startup("pre_kubelet_duration", "From the boot of the kernel to the start of the process.", StartupTimes::preKubelet);
         startup(
                 "pre_registration_duration",
-                "Start of the process to the first try to register.",
+                "From the start of the process to the first attempt to register.",
                 StartupTimes::preRegistration);
-        startup("registration_duration", "First try to register to the new Node.", StartupTimes::registration);
-        startup("post_registration_duration", "New Node to Ready.", StartupTimes::postRegistration);
-        startup("duration", "Boot of the kernel to Ready, for a new Node.", StartupTimes::total);
+        startup("registration_duration", "From the first attempt to register to the new Node.", StartupTimes::registration);
+        startup("post_registration_duration", "From the new Node to Ready.", StartupTimes::postRegistration);
+        startup("duration", "From the boot of the kernel to Ready, for a new Node.", StartupTimes::total);
         make.gauge(
                 "nodekeeper_agent_runtime_culprits",
-                "What hangs below the container runtime, by layer and reason.",
+                "Things that hang below the container runtime, by layer and reason.",
                 callback -> culprits.forEach((key, count) -> callback.call(count, key.layer(), key.reason())),
                 "layer",
                 "reason");
@@ -197,7 +197,7 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
         stuckPods.set(pods);
     }
 
-    /** One step of a probe of the pod network ended, well or not. */
+    /** Records that one step of a probe of the pod network ended, successfully or not. */
     public void networkProbeStep(String step, Duration duration) {
         probeDurations.labelValues(step).set(seconds(duration));
     }

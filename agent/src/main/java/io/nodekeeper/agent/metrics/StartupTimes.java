@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How long each part of the start took; empty for parts that have not ended or will never be. Immutable.
+ * The duration of each part of the start; empty for parts that have not ended or do not apply. Immutable.
  *
  * @param preKubelet boot of the kernel → start of the process
  * @param preRegistration start of the process → first try to register

@@ -1,4 +1,4 @@
-/** What the agent tells Prometheus. */
+/** The agent's Prometheus metrics. */
 @NullMarked
 package io.nodekeeper.agent.metrics;
 

@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class NetworkProbe {
     private static final Logger log = LoggerFactory.getLogger(NetworkProbe.class);
-    /** Where and how the probe's pods are called; there is no such Pod in the API. */
+    /** The namespace of the probe's sandboxes; there is no such Pod in the API. */
     private static final String NAMESPACE = "kube-system";
-    /** See {@link #NAMESPACE}. */
+    /** The prefix of their names. */
     private static final String PREFIX = "nodekeeper-network-probe-";
     /** Spreads the probes of nodes that start at the same time over a tenth of the interval. */
     private static final double JITTER = 0.1;
@@ -45,7 +45,7 @@ public final class NetworkProbe {
     private @Nullable Periodic rounds;
     private ConditionReport condition = ProbeFinding.PENDING;
     private Optional<ProbeFinding> last = Optional.empty();
-    /** A failed try keeps its name reserved. */
+    /** Part of the sandbox's name: the runtime keeps the name of a failed attempt reserved. */
     private int attempts;
 
     private boolean stopped;
@@ -53,8 +53,8 @@ public final class NetworkProbe {
     /**
      * A probe that is not started yet.
      *
-     * @param logDirectory absolute; the runtime makes it for the sandbox, whose it stays
-     * @param interval from the end of a probe to the begin of the next
+     * @param logDirectory absolute; the runtime creates it for the sandbox and owns it
+     * @param interval from the end of a probe to the start of the next
      * @param runtime answers on {@code loop}
      */
     public NetworkProbe(
@@ -75,12 +75,12 @@ public final class NetworkProbe {
         this.metrics = metrics;
     }
 
-    /** Whether {@code sandbox} is a probe's, of this or another life of an agent, and no pod's. */
+    /** Whether {@code sandbox} belongs to a probe, of this or an earlier process, and to no pod. */
     public static boolean isProbe(PodSandbox sandbox) {
         return sandbox.podNamespace().equals(NAMESPACE) && sandbox.podName().startsWith(PREFIX);
     }
 
-    /** Starts to probe, at once. */
+    /** Starts to probe, immediately. */
     public void start() {
         rounds = Periodic.start("network probe", loop, interval, JITTER, random, this::round);
     }
@@ -95,7 +95,7 @@ public final class NetworkProbe {
         }
     }
 
-    /** What the last probe found; Unknown before the first has ended. */
+    /** The result of the last probe; Unknown before the first has ended. */
     public ConditionReport condition() {
         return condition;
     }

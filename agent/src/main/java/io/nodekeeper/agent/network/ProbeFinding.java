@@ -13,15 +13,18 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * The finding of one probe, and the condition that it becomes. Immutable.
+ * The result of one probe, and the condition that reports it. Immutable.
  *
  * @param status of the condition: {@code True} is bad
  * @param reason of the condition
- * @param what was done, and how it ended
+ * @param what the step, and how it ended
  * @param detail the runtime's error message; may be empty
  */
 record ProbeFinding(String status, String reason, String what, String detail) {
-    /** Negative, as those of Kubernetes; its NetworkUnavailable is set once by a plugin and says nothing about now. */
+    /**
+     * True means bad, as for Kubernetes' own conditions; its NetworkUnavailable is set once by a plugin and is never
+     * updated.
+     */
     static final String TYPE = "PodNetworkUnavailable";
 
     static final ConditionReport PENDING = new ConditionReport(
@@ -29,13 +32,13 @@ record ProbeFinding(String status, String reason, String what, String detail) {
     static final ProbeFinding GOOD = new ProbeFinding(
             Condition.FALSE,
             "NetworkProbeSucceeded",
-            "a probe sandbox was set up, got an address and was taken down",
+            "a test sandbox was set up, got an address and was torn down",
             "");
     static final ProbeFinding NO_ADDRESS =
-            new ProbeFinding(Condition.TRUE, "NoPodAddress", "a probe sandbox was set up and got no address", "");
+            new ProbeFinding(Condition.TRUE, "NoPodAddress", "a test sandbox was set up and got no address", "");
     private static final String NOT_ANSWERING = "RuntimeNotAnswering";
 
-    /** Ids of sandboxes and names of network namespaces: other ones each time. */
+    /** Ids of sandboxes and names of network namespaces, which differ each time. */
     private static final Pattern IDS =
             Pattern.compile("\\b([0-9a-f]{64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})\\b");
     /**

@@ -2,18 +2,18 @@ package io.nodekeeper.agent.network;
 
 import java.time.Duration;
 
-/** The steps of a probe, in their order. */
+/** The steps of a network probe, in their order. */
 enum ProbeStep {
-    /** Left-overs of earlier probes are looked for. */
+    /** Finds the sandboxes of earlier probes. */
     LIST("list", 10, "listing sandboxes", "", ""),
-    /** A sandbox is made: the runtime calls CNI's ADD. */
-    SETUP("setup", 20, "setting a probe sandbox up", "NetworkSetupFailed", "NetworkSetupHung"),
-    /** Its address is looked at. */
-    ADDRESS("address", 10, "looking at a probe sandbox", "NetworkSetupFailed", ""),
-    /** It is stopped: the runtime calls CNI's DEL. */
-    TEARDOWN("teardown", 20, "taking a probe sandbox down", "NetworkTeardownFailed", "NetworkTeardownHung"),
-    /** What is left of it is removed, its network included if that is still there. */
-    REMOVAL("removal", 20, "removing a probe sandbox", "NetworkTeardownFailed", "NetworkTeardownHung");
+    /** Creates a sandbox: the runtime calls CNI's ADD. */
+    SETUP("setup", 20, "setting up a test sandbox", "NetworkSetupFailed", "NetworkSetupHung"),
+    /** Reads its address. */
+    ADDRESS("address", 10, "reading the address of a test sandbox", "NetworkSetupFailed", ""),
+    /** Stops it: the runtime calls CNI's DEL. */
+    TEARDOWN("teardown", 20, "tearing down a test sandbox", "NetworkTeardownFailed", "NetworkTeardownHung"),
+    /** Removes the rest of it, and its network if that still exists. */
+    REMOVAL("removal", 20, "removing a test sandbox", "NetworkTeardownFailed", "NetworkTeardownHung");
 
     private final String text;
     private final Duration deadline;
@@ -42,7 +42,7 @@ enum ProbeStep {
         return deadline;
     }
 
-    /** What is done in it, for a message. */
+    /** The action, for messages. */
     String doing() {
         return doing;
     }

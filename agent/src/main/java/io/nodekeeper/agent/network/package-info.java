@@ -1,4 +1,4 @@
-/** Whether pods can have a network now: a sandbox that is set up and taken down again, over and over. */
+/** Probes whether pods can get a network now, by setting up and tearing down a test sandbox at an interval. */
 @NullMarked
 package io.nodekeeper.agent.network;
 

@@ -19,9 +19,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * The agent's pages, whatever serves them: {@code /healthz} and {@code /readyz}, each alone, with {@code ?verbose} or
- * with the name of a check below it, {@code /metrics}, and pages of JSON that are added. Checks and added pages are made on
- * the agent's loop; a loop that does not answer is itself a failed check. Reads only. Thread-safe once it serves.
+ * The agent's pages, for any HTTP server: {@code /healthz} and {@code /readyz}, each alone, with {@code ?verbose} or
+ * with the name of a check below it, {@code /metrics}, and added JSON pages. Checks and added pages run on
+ * the agent's loop; a loop that does not answer is itself a failed check. Read-only. Thread-safe once it serves.
  */
 public final class AgentPages implements Pages {
     /**
@@ -40,11 +40,11 @@ public final class AgentPages implements Pages {
     /**
      * Pages of one agent.
      *
-     * @param healthChecks name → what is wrong, empty if nothing is; asked on {@code loop}
+     * @param healthChecks name → error, empty if the check passes; called on {@code loop}
      * @param readinessChecks the same, for {@code /readyz}
-     * @param metrics the text for Prometheus; asked on any thread
-     * @param loop the agent's
-     * @param timer another loop, which times answers out even while the agent's stands still
+     * @param metrics the text for Prometheus; called on any thread
+     * @param loop the agent's loop
+     * @param timer another loop, which times requests out even while the agent's loop is blocked
      */
     public AgentPages(
             Map<String, Supplier<Optional<String>>> healthChecks,
@@ -59,7 +59,7 @@ public final class AgentPages implements Pages {
         this.timer = timer;
     }
 
-    /** Adds a page at {@code path}, made on the agent's loop; to be called before any is served. */
+    /** Adds a page at {@code path}, computed on the agent's loop; to be called before any page is served. */
     public AgentPages with(String path, Supplier<JsonObject> page) {
         more.put(path, page);
         return this;
@@ -90,7 +90,7 @@ public final class AgentPages implements Pages {
         }
         Supplier<JsonObject> page = more.get(path);
         return page == null
-                ? now(Page.text(404, "404 page not found; there are " + String.join(", ", paths())))
+                ? now(Page.text(404, "404 page not found; the pages are " + String.join(", ", paths())))
                 : onLoop(() -> Page.json(page.get()));
     }
 

@@ -1,4 +1,4 @@
-/** What the agent tells people who ask it over HTTP: health, metrics, and what it knows of its runtime. */
+/** The agent's HTTP pages: health, metrics, and the state of the container runtime. */
 @NullMarked
 package io.nodekeeper.agent.pages;
 

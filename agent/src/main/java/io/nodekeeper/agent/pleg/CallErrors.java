@@ -5,16 +5,16 @@ import io.nodekeeper.cri.RuntimeCallException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** What the errors of calls mean to an inspection. */
+/** Classifies the errors of calls for an inspection. */
 final class CallErrors {
     private CallErrors() {}
 
-    /** Whether the answer did not come in time. */
+    /** Whether the call timed out. */
     static boolean isTimeout(Throwable error) {
         return RuntimeCallException.isTimeout(Failures.cause(error));
     }
 
-    /** The answer; empty if what the call is about is gone. */
+    /** The answer; empty if the object of the call no longer exists. */
     static <T> CompletableFuture<Optional<T>> unlessNotFound(CompletableFuture<T> answer) {
         return answer.thenApply(Optional::of).exceptionallyCompose(error -> {
             boolean gone = Failures.cause(error) instanceof RuntimeCallException refused

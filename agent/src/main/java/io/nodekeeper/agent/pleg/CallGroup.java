@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls that are sent together under one deadline. The first error fails the group and cancels the calls under way.
+ * Calls that are sent together under one deadline. The first error fails the group and cancels the other calls.
  */
 final class CallGroup {
     private final ContainerRuntime runtime;
@@ -33,7 +33,7 @@ final class CallGroup {
         return counted(call, answer);
     }
 
-    /** Sends {@code call}, whose object may be gone by now: no answer then, and no error. */
+    /** Sends {@code call}, whose object may no longer exist: then there is no answer and no error. */
     <T> CompletableFuture<Optional<T>> sendIfThere(RuntimeCall<T> call) {
         CompletableFuture<T> answer = runtime.call(call, deadline);
         sent.add(answer);

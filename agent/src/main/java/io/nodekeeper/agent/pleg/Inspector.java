@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 interface Inspector {
 
     /**
-     * A list that began at {@code began} is in the records; the pods {@code gone} no longer are. Completes when the relist
-     * may be called done.
+     * Called when the records contain a list that began at {@code began}, and no longer contain the pods {@code gone}.
+     * Completes when the relist counts as finished.
      */
     CompletableFuture<Void> listed(List<String> gone, long began);
 

@@ -10,16 +10,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** All sandboxes and containers of a list, and to which pod each belongs. Immutable. */
+/** All sandboxes and containers of a list, grouped by pod. Immutable. */
 public final class Inventory {
-    /** Before the first list. */
+    /** The inventory before the first list. */
     public static final Inventory EMPTY = new Inventory(List.of(), List.of());
 
     private final List<PodSandbox> sandboxes;
     private final List<Container> containers;
     private final Map<String, ListedPod> pods;
 
-    /** What has no pod UID is not Kubernetes' and belongs to no pod. */
+    /** Sandboxes and containers without a pod UID were not created by Kubernetes and belong to no pod. */
     Inventory(List<PodSandbox> sandboxes, List<Container> containers) {
         this.sandboxes = Collections.unmodifiableList(sandboxes);
         this.containers = Collections.unmodifiableList(containers);
@@ -60,7 +60,10 @@ public final class Inventory {
         return Optional.ofNullable(pods.get(uid)).map(ListedPod::ref);
     }
 
-    /** The pod that the sandbox or container {@code id} belongs to. Searches: an index would be built far more often than used. */
+    /**
+     * The pod of the sandbox or container {@code id}. Searches the list: an index would be built far more often than
+     * used.
+     */
     public Optional<PodRef> podOf(String id) {
         return pods.values().stream().filter(pod -> pod.has(id)).findFirst().map(ListedPod::ref);
     }
@@ -70,7 +73,7 @@ public final class Inventory {
         return pods;
     }
 
-    /** How many pods have a sandbox that is ready. */
+    /** The number of pods with a ready sandbox. */
     int runningPods() {
         int running = 0;
         for (ListedPod pod : pods.values()) {
@@ -79,7 +82,7 @@ public final class Inventory {
         return running;
     }
 
-    /** How many containers are in each state; every state is there. */
+    /** The number of containers in each state; every state has an entry. */
     Map<ContainerState, Integer> containersByState() {
         int[] counts = new int[ContainerState.values().length];
         for (Container container : containers) {

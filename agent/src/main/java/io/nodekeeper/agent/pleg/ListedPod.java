@@ -10,7 +10,7 @@ import java.util.Map;
 
 /** One pod as a list shows it: its sandboxes and its containers. Not changed once its list is complete. */
 final class ListedPod {
-    /** By attempt first: the creation time of a sandbox whose start failed is nonsense. */
+    /** By attempt first: the creation time of a sandbox whose start failed is not reliable. */
     static final Comparator<PodSandbox> NEWEST_FIRST = Comparator.comparingInt(PodSandbox::attempt)
             .thenComparingLong(PodSandbox::createdAtNanos)
             .reversed();
@@ -80,7 +80,7 @@ final class ListedPod {
         return states;
     }
 
-    /** Whether all states are the same. Asked of every pod at every list, so what did not change costs next to nothing. */
+    /** Whether all states are the same. Called for every pod at every list, so it is cheap if nothing changed. */
     boolean isSame(ListedPod other) {
         return (sandboxes.equals(other.sandboxes) && containers.equals(other.containers))
                 || states().equals(other.states());

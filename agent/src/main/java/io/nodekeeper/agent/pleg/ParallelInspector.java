@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Inspects pods beside each other and beside the lists: a list never waits for an inspection.
+ * Inspects pods in parallel, and concurrently with lists: a list never waits for an inspection.
  *
- * <p>A pod has one inspection at a time. A few run at once; one that outlasts the configured patience goes on until its
- * deadline, but no longer takes a place, so that pods that begin to hang delay the others by that patience at most. One
- * that runs out of time sends its pod into quarantine. From there it is tried again in fewer places, which pods that never
- * hung do not need. An inspection that fails otherwise is repeated after the next list.
+ * <p>A pod has one inspection at a time. A limited number run at once. One that takes longer than the configured patience
+ * continues until its deadline but no longer counts towards that limit, so pods that begin to hang delay the others by that
+ * patience at most. A pod whose inspection times out is quarantined. Quarantined pods are retried under a lower limit, which
+ * leaves room for healthy pods. An inspection that fails otherwise is repeated after the next list.
  *
  * <p>Confined to its loop.
  */
@@ -60,7 +60,7 @@ final class ParallelInspector implements Inspector {
         this.turn = turn;
     }
 
-    /** An inspection under way, which began when {@code listed} was current. */
+    /** An inspection in progress, which started when {@code listed} was current. */
     private final class Flight {
         private final PodRecord record;
         private final ListedPod listed;
@@ -98,7 +98,7 @@ final class ParallelInspector implements Inspector {
         return CompletableFuture.completedFuture(null);
     }
 
-    /** A list of this pod alone, which began at {@code began}, is in the records. */
+    /** Records contain a list of this pod alone, which began at {@code began}. */
     void listedAlone(PodRecord record, long began) {
         consider(record, began);
         dispatch();

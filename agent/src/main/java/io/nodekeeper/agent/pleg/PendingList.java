@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A list of all sandboxes and containers, or of those of one pod, under way. */
+/** A list in progress: of all sandboxes and containers, or of those of one pod. */
 record PendingList(CallGroup calls, CompletableFuture<Inventory> inventory) {
 
     /** Lists the pod {@code uid}, or all pods. */

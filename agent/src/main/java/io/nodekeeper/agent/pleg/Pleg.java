@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The pod lifecycle event generator: lists all sandboxes and containers every second, inspects the pods that changed, keeps
- * their status in a cache and tells what became of them. See {@link ParallelInspector} and {@link SerialInspector} for the
+ * their status in a cache and sends events about changes. {@link ParallelInspector} and {@link SerialInspector} are the
  * two ways of inspecting. Confined to its loop.
  */
 public final class Pleg {
@@ -47,7 +47,7 @@ public final class Pleg {
     private boolean failing;
     private boolean stopped;
 
-    /** The begin of the last list that succeeded, by both clocks. */
+    /** The start of the last successful list, by both clocks. */
     private record LastList(long began, Instant time) {}
 
     /** A generator over {@code runtime}, whose answers come on {@code loop}. */
@@ -95,7 +95,7 @@ public final class Pleg {
         return firstRelist;
     }
 
-    /** Why the PLEG is unhealthy, as in {@code pleg has yet to be successful}; empty if it is not. */
+    /** Why the PLEG is unhealthy, for example {@code pleg has yet to be successful}; empty if it is healthy. */
     public Optional<String> unhealthy() {
         if (lastList != null && config.mode() != PlegConfig.Mode.PARALLEL) {
             // As in Kubernetes, the metric changes only when the health is read.
@@ -104,14 +104,14 @@ public final class Pleg {
         return health.check(facts(), loop.clock().nanoTime());
     }
 
-    /** What is known of each pod. */
+    /** The last known status of each pod. */
     public PodStatusCache cache() {
         return cache;
     }
 
     /**
-     * The runtime says that something happened, which may not be true: its pod is listed soon, or all are if it is not
-     * known whose it is. The serial modes take no hints, as in Kubernetes.
+     * Handles an event of the runtime, which may be wrong: lists its pod soon, or all pods if the pod is not
+     * known. The serial modes ignore events, as in Kubernetes.
      */
     public void hint(ContainerEvent event) {
         if (singles.isEmpty()) {
@@ -129,7 +129,7 @@ public final class Pleg {
         listSoon(podUid);
     }
 
-    /** The pods whose inspection runs out of time. */
+    /** The pods whose inspections time out. */
     public List<StuckPod> stuck() {
         return quarantine.stuck();
     }
@@ -145,14 +145,14 @@ public final class Pleg {
     }
 
     /**
-     * When this last did something, by the monotonic clock in ns. In parallel mode that is never longer ago than period and
-     * call deadline together; a serial one is silent for as long as the calls of one pod take.
+     * The time of the last activity, by the monotonic clock in ns. In parallel mode it is never older than period and
+     * call deadline together; a serial mode is silent for as long as the calls for one pod take.
      */
     public long lastBeat() {
         return lastBeat;
     }
 
-    /** How long ago the last list that succeeded began; since the start if there was none. */
+    /** The time since the last successful list began; since the start if there was none. */
     public Duration lastListAge() {
         long since = lastList != null ? lastList.began : startedAt;
         return Duration.ofNanos(loop.clock().nanoTime() - since);

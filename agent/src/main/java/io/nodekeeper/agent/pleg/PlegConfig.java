@@ -4,19 +4,19 @@ import io.nodekeeper.time.Backoff;
 import java.time.Duration;
 
 /**
- * How the PLEG goes about it. Immutable.
+ * The parameters of the PLEG. Immutable.
  *
- * @param relistPeriod from the end of a relist to the begin of the next
- * @param relistThreshold healthy while the last list is not older
+ * @param relistPeriod from the end of a relist to the start of the next
+ * @param relistThreshold the PLEG is healthy while the last list is not older than this
  * @param callDeadline of one list, and in the serial modes of every call
- * @param podDeadline of all status calls of one pod together; parallel mode only, as all that follows
- * @param parallel how many pods are inspected at once, those beyond {@code patience} not counted
- * @param parallelRetries how many of these may be pods in quarantine
- * @param patience an inspection that takes longer makes room for the next, and goes on
- * @param quarantine the waits of a pod that ran out of time
- * @param stuckShare the share of all pods that must be exceeded by those in quarantine for the node to be unhealthy
- * @param stuckPods how many must be in quarantine for that at least
- * @param recovery how long it must have been healthy again before it says so
+ * @param podDeadline of all status calls for one pod together; this and the following apply to parallel mode only
+ * @param parallel how many pods are inspected at once, not counting those beyond {@code patience}
+ * @param parallelRetries how many of these may be quarantined pods
+ * @param patience an inspection that takes longer no longer counts towards {@code parallel}, but continues
+ * @param quarantine the pauses between attempts for a pod whose inspection timed out
+ * @param stuckShare the node is unhealthy if the share of quarantined pods exceeds this
+ * @param stuckPods and if at least this many pods are quarantined
+ * @param recovery how long the PLEG must be healthy without interruption before it reports so
  */
 public record PlegConfig(
         Mode mode,
@@ -34,7 +34,7 @@ public record PlegConfig(
 
     /** Events that may wait for a listener; further ones are dropped (Kubernetes' constant). */
     static final int CHANNEL_CAPACITY = 1000;
-    /** Pods whose own list may be outstanding; further ones wait for the list of all (Kubernetes' constant). */
+    /** The most pending requests for lists of single pods; further pods wait for the list of all (Kubernetes' constant). */
     static final int REQUEST_CAPACITY = 200;
     /**
      * The shortest time between lists that hints trigger: it bounds the calls that a runtime with many events causes
@@ -70,11 +70,11 @@ public record PlegConfig(
 
     /** The algorithm. */
     public enum Mode {
-        /** Pods are inspected beside each other and beside the lists; those that hang wait in quarantine. */
+        /** Pods are inspected in parallel and concurrently with lists; those that hang are quarantined. */
         PARALLEL,
         /** One call after another; the next list waits for all of them. */
         SERIAL,
-        /** The same, and what failed in the relist before is inspected a second time. */
+        /** The same, and pods that failed in the previous relist are inspected a second time. */
         SERIAL_TWICE
     }
 

@@ -6,10 +6,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the PLEG is healthy: its last list is not too old, and not most of the pods are stuck. A few stuck pods are no
- * reason to take a node away from the others. Once it was found unhealthy, it must be healthy for a while without a break
- * before it says so: a node that comes and goes costs more than one that stays away a little longer. Times are by the
- * monotonic clock in ns.
+ * Decides whether the PLEG is healthy: its last list is not too old, and at most half of the pods are stuck. A few
+ * stuck pods do not justify taking the node away from the others. After it was unhealthy, it must be healthy for a
+ * while without interruption before it reports so: a node that flaps costs more than one that stays NotReady a little
+ * longer. Times are by the monotonic clock in ns.
  */
 final class PlegHealth {
     private final PlegConfig config;
@@ -17,9 +17,9 @@ final class PlegHealth {
     private @Nullable Long healthySince;
 
     /**
-     * What health follows from.
+     * The facts from which health is computed.
      *
-     * @param listAge how long ago the last list that succeeded began; empty if there was none
+     * @param listAge the time since the last successful list began; empty if there was none
      */
     record Facts(Optional<Duration> listAge, int stuck, int pods) {}
 
@@ -27,7 +27,7 @@ final class PlegHealth {
         this.config = config;
     }
 
-    /** Why it is unhealthy; empty if it is not. */
+    /** Why the PLEG is unhealthy; empty if it is healthy. */
     Optional<String> check(Facts facts, long now) {
         if (facts.listAge.isEmpty()) {
             return Optional.of("pleg has yet to be successful");
@@ -43,7 +43,7 @@ final class PlegHealth {
         return Optional.of("pleg is active again, but not for " + GoDuration.format(config.recovery()) + " yet");
     }
 
-    /** Takes note of what changed, so that a short relapse between two checks counts. */
+    /** Records the facts at a change, so that a short relapse between two checks counts. */
     void note(Facts facts, long now) {
         if (!fallen) {
             return;

@@ -13,11 +13,13 @@ public interface PlegMetrics {
     /** {@code pleg_relist_duration_seconds}: a relist ended, or failed. */
     default void relistEnded(Duration duration) {}
 
-    /** {@code pleg_relist_interval_seconds}: from the begin of a relist to that of the next. */
+    /** {@code pleg_relist_interval_seconds}: the time between the starts of two relists. */
     default void relistInterval(Duration interval) {}
 
-    /** {@code pleg_last_seen_seconds}: when the last list that succeeded began. Told with each such list; in the serial modes at
-     * each look at the health. */
+    /**
+     * {@code pleg_last_seen_seconds}: when the last successful list began. Reported with each such list; in the serial
+     * modes each time the health is read.
+     */
     default void lastSeen(Instant time) {}
 
     /** {@code pleg_discard_events}: an event was dropped because its channel was full. */
@@ -26,9 +28,9 @@ public interface PlegMetrics {
     /** {@code pleg_pod_relist_duration_seconds}: the list of a single pod ended, or failed. */
     default void podRelistEnded(Duration duration) {}
 
-    /** {@code running_pods} and {@code running_containers}; every state is there. */
+    /** {@code running_pods} and {@code running_containers}; every state has an entry. */
     default void running(int pods, Map<ContainerState, Integer> containers) {}
 
-    /** How many pods are in quarantine. */
+    /** The number of quarantined pods. */
     default void stuck(int pods) {}
 }

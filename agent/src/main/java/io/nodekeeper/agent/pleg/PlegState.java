@@ -3,7 +3,7 @@ package io.nodekeeper.agent.pleg;
 import io.nodekeeper.cri.ContainerState;
 import java.util.List;
 
-/** The state of a container or sandbox as far as events go, and the table of events between two states. */
+/** The state of a container or sandbox for events, and the table of events between two states. */
 enum PlegState {
     NON_EXISTENT,
     RUNNING,
@@ -30,7 +30,7 @@ enum PlegState {
         return switch (next) {
             case RUNNING -> List.of(PodEvent.Type.STARTED);
             case EXITED -> List.of(PodEvent.Type.DIED);
-            // Worth an inspection, but Kubernetes never delivers its event ContainerChanged.
+            // Requires an inspection, but Kubernetes never delivers its event ContainerChanged.
             case UNKNOWN -> List.of();
             case NON_EXISTENT ->
                 this == EXITED ? List.of(PodEvent.Type.REMOVED) : List.of(PodEvent.Type.DIED, PodEvent.Type.REMOVED);

@@ -1,15 +1,15 @@
 package io.nodekeeper.agent.pleg;
 
 /**
- * Something became of a pod. Immutable.
+ * A change of a pod. Immutable.
  *
  * @param id the container's or sandbox's; the pod's UID for {@code POD_SYNC}
  */
 public record PodEvent(String podUid, Type type, String id) {
 
-    /** What happened. */
+    /** The kind of change. */
     public enum Type {
-        /** A container or sandbox runs now. */
+        /** A container or sandbox has started. */
         STARTED,
         /** It no longer runs. */
         DIED,

@@ -12,10 +12,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** The status calls of one pod under way, all at once: a slow runtime is slow for all of them together. */
+/**
+ * The status calls for one pod in progress, all sent at once: a slow runtime delays them together, not one after
+ * another.
+ */
 record PodInspection(CallGroup calls, CompletableFuture<PodStatus> status) {
 
-    /** Asks for all that {@code pod} has in the list; what is gone since is left out. */
+    /** Requests the status of everything that {@code pod} has in the list; omits objects that no longer exist. */
     static PodInspection start(ContainerRuntime runtime, PodRef ref, ListedPod pod, Duration deadline) {
         CallGroup calls = new CallGroup(runtime, deadline);
         List<CompletableFuture<Optional<PodSandboxStatus>>> sandboxes = new ArrayList<>();

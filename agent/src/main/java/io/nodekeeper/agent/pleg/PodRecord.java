@@ -41,7 +41,7 @@ final class PodRecord {
         }
     }
 
-    /** Whether an inspection is called for. */
+    /** Whether an inspection is needed. */
     boolean isDue() {
         return reinspect || !told.isSame(current);
     }
@@ -51,7 +51,7 @@ final class PodRecord {
         reinspect = true;
     }
 
-    /** Now told up to {@code upTo}, which was current when an inspection that succeeded began: tells this. */
+    /** Returns the events up to {@code upTo}, the state when a successful inspection began, and records them as sent. */
     List<PodEvent> tell(ListedPod upTo) {
         Map<String, PlegState> before = told.states();
         Map<String, PlegState> after = upTo.states();

@@ -22,7 +22,7 @@ final class PodRecords {
         this.sink = sink;
     }
 
-    /** In the order in which they appeared. */
+    /** All records, in the order in which the pods appeared. */
     Collection<PodRecord> all() {
         return records.values();
     }
@@ -35,7 +35,7 @@ final class PodRecords {
         return records.size();
     }
 
-    /** Takes a list of all pods; answers the UIDs of those that are gone, which are already dealt with. */
+    /** Processes a list of all pods; returns the UIDs of pods that are gone, which are already removed. */
     List<String> listed(Inventory inventory) {
         inventory.listed().values().forEach(this::put);
         if (records.size() == inventory.listed().size()) {
@@ -47,7 +47,7 @@ final class PodRecords {
         return gone;
     }
 
-    /** Takes a list that shows one pod. */
+    /** Processes a list that shows one pod. */
     PodRecord put(ListedPod pod) {
         PodRecord record = records.computeIfAbsent(pod.ref().uid(), uid -> {
             cache.appeared(uid);
@@ -66,14 +66,14 @@ final class PodRecords {
         }
     }
 
-    /** An inspection that began at {@code began}, when {@code listed} was current, succeeded. */
+    /** Records a successful inspection that began at {@code began}, when {@code listed} was current. */
     void inspected(PodRecord record, ListedPod listed, PodStatus status, long began) {
         PodStatus before = cache.get(record.uid()).status();
         cache.set(record.uid(), new PodStatusCache.Entry(status.keepingAddressesOf(before), Optional.empty()), began);
         record.tell(listed).forEach(sink);
     }
 
-    /** It failed: the cache says so, and nothing is told before one succeeds. */
+    /** Records a failed inspection: the cache reports the error, and no events are sent until one succeeds. */
     void failed(PodRecord record, Throwable error, long began) {
         PodStatus before = cache.get(record.uid()).status();
         cache.set(record.uid(), new PodStatusCache.Entry(before, Optional.of(error)), began);

@@ -10,9 +10,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last known status of every pod, and for each pod the moment as of which it is true. That moment moves on with every
- * list that shows the pod unchanged, and with every inspection; so who waits for fresh data of one pod never waits for
- * another. A pod that a list did not show is known not to exist as of that list. Times are by the monotonic clock in ns.
+ * The last known status of every pod, and the time at which it was known to be true. Each list that shows the pod
+ * unchanged, and each inspection, advances that time; so waiting for fresh data of one pod never involves
+ * another pod. A pod that a list did not show is known not to exist as of that list. Times are by the monotonic clock in ns.
  * Confined to its loop.
  */
 public final class PodStatusCache {
@@ -23,7 +23,7 @@ public final class PodStatusCache {
     /**
      * The result of an inspection. Immutable.
      *
-     * @param status the last that is known, also if this inspection failed
+     * @param status the last known status, also if this inspection failed
      * @param error why it failed
      */
     public record Entry(PodStatus status, Optional<Throwable> error) {}
@@ -42,14 +42,14 @@ public final class PodStatusCache {
 
     PodStatusCache() {}
 
-    /** What is known now; an empty status if nothing is. */
+    /** The cached status; an empty status if none is known. */
     public Entry get(String uid) {
         Slot slot = slots.get(uid);
         return slot == null ? new Entry(PodStatus.empty(uid), Optional.empty()) : slot.entry;
     }
 
     /**
-     * What is known once that is newer than {@code minTime}; may be the error of a failed inspection, never fails itself.
+     * The status as of a time after {@code minTime}; may be the error of a failed inspection, never fails itself.
      * It has no deadline of its own; cancel it to stop waiting.
      */
     public CompletableFuture<Entry> getNewerThan(String uid, long minTime) {
@@ -63,13 +63,13 @@ public final class PodStatusCache {
         return waiter.answer;
     }
 
-    /** The moment as of which {@link #get} is true; empty before anything is known. */
+    /** The time as of which {@link #get} is true; empty before anything is known. */
     public OptionalLong freshAt(String uid) {
         Long fresh = fresh(uid);
         return fresh == null ? OptionalLong.empty() : OptionalLong.of(fresh);
     }
 
-    /** A list shows a pod for the first time: what the list before knew, that it has no status, no longer goes on. */
+    /** A list shows a pod for the first time: the earlier knowledge that it does not exist no longer applies. */
     void appeared(String uid) {
         slots.putIfAbsent(uid, new Slot(get(uid), listedAt));
     }
@@ -80,7 +80,7 @@ public final class PodStatusCache {
         refresh(uid, slot, observedAt);
     }
 
-    /** A look at {@code observedAt} showed the pod unchanged. */
+    /** A list or event at {@code observedAt} showed the pod unchanged. */
     void observed(String uid, long observedAt) {
         Slot slot = slots.get(uid);
         if (slot != null) {
@@ -92,7 +92,7 @@ public final class PodStatusCache {
         slots.remove(uid);
     }
 
-    /** A list that began at {@code time} is dealt with: pods that are not there do not exist as of then. */
+    /** A list that began at {@code time} was processed: pods that are not in the cache did not exist as of then. */
     void listed(long time) {
         listedAt = time;
         if (!waiters.isEmpty()) {
@@ -118,7 +118,7 @@ public final class PodStatusCache {
         List<Waiter> waiting = waiters.get(uid);
         if (waiting != null) {
             Entry entry = get(uid);
-            // A copy: a woken waiter may register again at once.
+            // A copy: a waiter that is completed may register again immediately.
             for (Waiter waiter : List.copyOf(waiting)) {
                 if (time - waiter.minTime >= 0) {
                     waiter.answer.complete(entry);

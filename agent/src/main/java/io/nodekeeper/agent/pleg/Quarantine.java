@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The pods whose inspection ran out of time. Each further try has to wait longer, until one is answered, be it with an
- * error, or the pod or what did not answer is gone. Times are by the monotonic clock in ns.
+ * The pods whose inspection timed out. The pause before each further attempt grows, until an attempt is answered, even
+ * with an error, or until the pod or the object that did not answer is gone. Times are by the monotonic clock in ns.
  */
 final class Quarantine {
     private final Map<String, Held> pods = new LinkedHashMap<>();
@@ -20,7 +20,7 @@ final class Quarantine {
         this.backoff = backoff;
     }
 
-    /** A try that began at {@code began} ran out of time just now, for want of an answer to {@code call}. */
+    /** Records that an attempt that began at {@code began} timed out because {@code call} was not answered. */
     StuckPod timedOut(PodRef pod, RuntimeCall<?> call, long began, long now) {
         Held before = pods.get(pod.uid());
         StuckPod stuck = before == null
@@ -36,7 +36,7 @@ final class Quarantine {
         return pods.containsKey(uid);
     }
 
-    /** Whether the pod may be tried: it is not here, or has waited long enough. */
+    /** Whether the pod may be inspected: it is not quarantined, or its pause is over. */
     boolean mayTry(String uid, long now) {
         Held held = pods.get(uid);
         return held == null || now - held.retryAt >= 0;
@@ -47,12 +47,12 @@ final class Quarantine {
         pods.computeIfPresent(uid, (key, held) -> new Held(held.pod, now));
     }
 
-    /** One of them was answered, so the others may be, too: their next tries need not wait. */
+    /** Ends all pauses: one of the pods was answered, so the others may be answered, too. */
     void hastenAll(long now) {
         pods.replaceAll((uid, held) -> new Held(held.pod, now));
     }
 
-    /** If what did not answer is no longer {@code listed}, the question is moot: the pod is free. */
+    /** Releases the pod if the object that did not answer is no longer {@code listed}. */
     void reconsider(String uid, ListedPod listed) {
         Held held = pods.get(uid);
         if (held != null) {
@@ -69,7 +69,7 @@ final class Quarantine {
         return pods.size();
     }
 
-    /** Those in here, the longest first. */
+    /** The quarantined pods, the longest first. */
     List<StuckPod> stuck() {
         return pods.values().stream().map(Held::pod).toList();
     }

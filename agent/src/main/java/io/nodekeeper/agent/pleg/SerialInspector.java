@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Inspects as Kubernetes does: pod after pod and call after call, each with a deadline of its own, and the relist is done
- * when all are. Only then does the cache count as fresh, for all pods at once. Confined to its loop.
+ * Inspects as Kubernetes does: pod after pod and call after call, each with its own deadline; the relist ends
+ * when all have ended. Only then does the cache count as fresh, for all pods at once. Confined to its loop.
  */
 final class SerialInspector implements Inspector {
     private static final Logger log = LoggerFactory.getLogger(SerialInspector.class);
@@ -78,7 +78,7 @@ final class SerialInspector implements Inspector {
 
     private void next(Queue<PodRecord> due, CompletableFuture<Void> done) {
         PodRecord record = due.poll();
-        // What is here for a second time may have succeeded the first time.
+        // A pod that is here for a second time may have succeeded the first time.
         while (record != null && !record.isDue()) {
             record = due.poll();
         }

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lists of single pods, on demand. The list of all pods has precedence: while it is under way none of these begins, those
- * under way are taken back, and whatever was asked before it began is answered by it. So two lists never show one pod at
+ * Lists of single pods, on demand. The list of all pods has precedence: while it is in progress none of these starts, those
+ * in progress are cancelled, and it answers all requests made before it began. So two lists never show one pod at
  * the same time, and an older one never overwrites a newer. Confined to its loop.
  */
 final class SinglePodLists {
@@ -92,7 +92,7 @@ final class SinglePodLists {
             metrics.podRelistEnded(Duration.ofNanos(clock.nanoTime() - began));
             if (underWay.remove(uid, listing)) {
                 Long asked = requests.get(uid);
-                // What was asked meanwhile wants another list.
+                // A request made after the list began needs another list.
                 if (asked != null && asked - began <= 0) {
                     requests.remove(uid);
                 }

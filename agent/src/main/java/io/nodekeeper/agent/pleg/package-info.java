@@ -1,4 +1,4 @@
-/** The pod lifecycle event generator (PLEG): finds out by lists what became of the node's pods, and caches their state. */
+/** The pod lifecycle event generator (PLEG): detects changes of the node's pods by listing them, and caches their status. */
 @NullMarked
 package io.nodekeeper.agent.pleg;
 

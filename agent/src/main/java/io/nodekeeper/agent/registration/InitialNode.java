@@ -27,7 +27,7 @@ public final class InitialNode {
 
     private InitialNode() {}
 
-    /** The Node as it is created. */
+    /** The Node to create. */
     public static StatusResult build(StatusInputs inputs) {
         AgentConfig config = inputs.config();
         JsonObject.Builder metadata = JsonObject.builder().put("name", config.nodeName());

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * Brings an existing Node in line with what an agent would create: only the attach annotation, the default labels, extended
- * resources and huge pages. Used for one Node and thrown away. Not thread-safe.
+ * Updates an existing Node to what an agent would create: only the attach annotation, the default labels, extended
+ * resources and huge pages. Each instance serves one Node. Not thread-safe.
  */
 final class NodeReconciler {
     private static final List<String> DEFAULT_LABELS = List.of(
@@ -38,9 +38,9 @@ final class NodeReconciler {
     }
 
     /**
-     * The existing Node as it should be; empty if it already is.
+     * The corrected Node; empty if the existing one needs no change.
      *
-     * @param deviceCheckpoint whether the device plugins' state of an earlier run is there; without it the extended
+     * @param deviceCheckpoint whether the device plugins' state of an earlier run exists; without it the extended
      *     resources count as lost
      */
     static Optional<Node> apply(Node existing, Node initial, boolean deviceCheckpoint) {

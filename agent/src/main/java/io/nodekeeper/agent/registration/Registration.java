@@ -20,19 +20,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates the node's object, or brings an existing one in line, and tries until that works. Confined to its client's
+ * Creates the node's object, or reconciles an existing one, and retries until that succeeds. Confined to its client's
  * loop.
  */
 public final class Registration {
     private static final Logger log = LoggerFactory.getLogger(Registration.class);
-    /** Kubernetes: also the first attempt waits. */
+    /** Kubernetes' pauses; the first attempt waits, too. */
     private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(7));
 
-    /** How it ended. */
+    /** The result of the registration. */
     public enum Outcome {
         /** The Node is new. */
         CREATED,
-        /** There was one already. */
+        /** The Node existed already. */
         EXISTED
     }
 
@@ -43,7 +43,7 @@ public final class Registration {
     private boolean stopped;
 
     /**
-     * A registration at rest.
+     * A registration that is not started yet.
      *
      * @param initialNode builds the Node for each attempt
      * @param created receives the Node after its creation
@@ -83,7 +83,7 @@ public final class Registration {
                     done.complete(outcome);
                 } else {
                     log.error(
-                            "Unable to register node with API server: node {}: {}; again in {}",
+                            "Unable to register node with API server: node {}: {}; trying again in {}",
                             config.nodeName(),
                             Failures.text(error),
                             GoDuration.format(BACKOFF.delay(failures + 1)));

@@ -40,7 +40,7 @@ public final class CulpritReporter implements CulpritListener {
 
     @Override
     public void cleared(Culprit culprit) {
-        new NodeEvent(EventRecorder.NORMAL, culprit.reason() + "Cleared", "no longer: " + culprit.summary())
+        new NodeEvent(EventRecorder.NORMAL, culprit.reason() + "Cleared", "resolved: " + culprit.summary())
                 .record(events, nodeName);
         count(culprit, -1);
     }

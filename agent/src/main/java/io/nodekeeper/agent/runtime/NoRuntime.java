@@ -40,7 +40,7 @@ public final class NoRuntime implements RuntimeView {
 
     @Override
     public void podCidr(String cidr) {
-        // No runtime needs it.
+        // No runtime needs the CIDR.
     }
 
     @Override

@@ -35,7 +35,7 @@ public final class RuntimePage implements Supplier<JsonObject> {
     private final Pleg pleg;
     private final Clock clock;
 
-    /** A page over these. */
+    /** A page that shows the state of these parts. */
     public RuntimePage(RuntimeWatch watch, CallTracker calls, Pleg pleg, Clock clock) {
         this.watch = watch;
         this.calls = calls;
@@ -140,7 +140,7 @@ public final class RuntimePage implements Supplier<JsonObject> {
         return seconds(Duration.ofNanos(clock.nanoTime() - since));
     }
 
-    /** With three digits: people compare milliseconds at most. */
+    /** With three digits: milliseconds are precise enough. */
     private static JsonValue seconds(Duration duration) {
         return new JsonNumber(BigDecimal.valueOf(duration.toMillis(), 3).toPlainString());
     }

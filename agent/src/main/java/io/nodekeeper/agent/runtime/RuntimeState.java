@@ -9,11 +9,11 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What follows from the runtime's answers about itself, by Kubernetes' rule: no answer leaves everything as it was but for
- * its age, and after 30 s without a good one the runtime is down. Immutable.
+ * The state of the runtime according to its status calls, by Kubernetes' rule: without an answer the state stays as it was
+ * and only its age grows, and after 30 s without a good answer the runtime is down. Immutable.
  *
- * @param lastSync when it last said that it is ready, by the monotonic clock in ns
- * @param runtimeError why it is not ready, in its own words
+ * @param lastSync when the runtime last reported that it is ready, by the monotonic clock in ns
+ * @param runtimeError why it is not ready, as it reported
  * @param networkError why pods get no network
  */
 record RuntimeState(OptionalLong lastSync, Optional<String> runtimeError, Optional<String> networkError) {
@@ -36,7 +36,7 @@ record RuntimeState(OptionalLong lastSync, Optional<String> runtimeError, Option
         Optional<String> network =
                 problem("container runtime network not ready", status, RuntimeCondition.NETWORK_READY);
         Optional<String> runtime = problem("container runtime not ready", status, RuntimeCondition.RUNTIME_READY);
-        // A runtime that says it is not ready is not in sync either.
+        // A runtime that reports that it is not ready does not count as seen.
         return new RuntimeState(runtime.isPresent() ? lastSync : OptionalLong.of(now), runtime, network);
     }
 

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
  * report. Confined to the agent's loop.
  */
 public interface RuntimeView {
-    /** What is known of the runtime. */
+    /** The facts about the runtime that the status contains. */
     RuntimeFacts facts();
 
     /** Why the node is not ready as far as the runtime is concerned. */

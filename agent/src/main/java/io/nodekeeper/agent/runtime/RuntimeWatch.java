@@ -82,7 +82,7 @@ public final class RuntimeWatch implements RuntimeView {
     private record Shown(boolean ready, String version, List<ConditionReport> conditions) {}
 
     /**
-     * What a watch is put together from.
+     * The parts of a watch.
      *
      * @param culprits empty if the gate RuntimeCulprits is off
      * @param network empty if the pod network is not probed

@@ -33,12 +33,12 @@ final class StartupSteps {
         since = clock.wallTime();
     }
 
-    /** A step that is done once the question was answered. */
+    /** Adds a step that is done once {@code question} was answered. */
     StartupSteps add(PolledCall<?> question) {
         return add(question.what(), question.known());
     }
 
-    /** A step that is done once {@code done} has completed. */
+    /** Adds a step that is done once {@code done} has completed. */
     StartupSteps add(String name, CompletableFuture<Void> done) {
         steps.add(new Step(name, done));
         return this;
@@ -51,7 +51,7 @@ final class StartupSteps {
         }
         return steps.stream()
                 .filter(step -> !step.done().isDone())
-                .map(step -> "start-up step \"" + step.name() + "\" waits since " + KubeTime.format(since)
+                .map(step -> "start-up step \"" + step.name() + "\" has been waiting since " + KubeTime.format(since)
                         + culprit.map(summary -> ": " + summary).orElse(""))
                 .toList();
     }

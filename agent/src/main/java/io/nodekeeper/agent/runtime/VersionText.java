@@ -8,9 +8,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * A container runtime's version as the kubelet reports it: a semantic version as it is, anything else with numbers and
- * dots cut down to these. So a distribution's suffix goes ({@code 1.6.20~ds1} is {@code 1.6.20}), and a pre-release stays
- * ({@code 1.7.0-rc.1}).
+ * Formats a container runtime's version as the kubelet reports it: a semantic version stays as it is, anything else is
+ * reduced to its leading numbers and dots. So a distribution's suffix is removed ({@code 1.6.20~ds1} becomes
+ * {@code 1.6.20}), and a pre-release stays ({@code 1.7.0-rc.1}).
  */
 final class VersionText {
     private static final Pattern NUMBERS = Pattern.compile("\\s*v?([0-9]+(?:\\.[0-9]+)*)(.*)");
@@ -49,7 +49,7 @@ final class VersionText {
         return release.isEmpty() ? new String[0] : release.substring(1).split("\\.");
     }
 
-    /** Whether it is a number with a zero in front, as a semantic version has none. */
+    /** Whether it is a number with a leading zero, which semantic versions do not allow. */
     private static boolean isPadded(String part) {
         return part.length() > 1 && part.startsWith("0") && part.chars().allMatch(c -> c >= '0' && c <= '9');
     }

@@ -1,4 +1,4 @@
-/** What the agent knows of its container runtime: whether it is up, what it is, and what the status says about it. */
+/** What the agent knows about its container runtime, and what the node's status reports of it. */
 @NullMarked
 package io.nodekeeper.agent.runtime;
 

@@ -19,7 +19,7 @@ final class AddressSetter {
 
     private AddressSetter() {}
 
-    /** {@code node} with its addresses; if there are none to be found it stays as it is and {@code errors} says why. */
+    /** {@code node} with its addresses; if none can be found, it stays as it is and {@code errors} gets the reason. */
     static Node set(Node node, StatusInputs inputs, List<String> errors) {
         AgentConfig config = inputs.config();
         List<InetAddress> ips = config.nodeIps();
@@ -69,7 +69,7 @@ final class AddressSetter {
         });
     }
 
-    /** Why {@code ip} cannot be a node's address, in Kubernetes' words; empty if it can. */
+    /** Why {@code ip} cannot be a node's address, in Kubernetes' wording; empty if it can. */
     static Optional<String> fault(InetAddress ip, List<InetAddress> interfaces) {
         if (ip.isLoopbackAddress()) {
             return Optional.of("nodeIP can't be loopback address");

@@ -37,12 +37,12 @@ final class ConditionSetters {
                         inputs.now()));
     }
 
-    /** Sets Ready from the errors and from what the capacity lacks; to be called once everything else is set. */
+    /** Sets Ready from the errors and from resources that the capacity lacks; to be called after all other setters. */
     static Node ready(Node node, StatusInputs inputs, List<NodeEvent> events) {
         List<String> errors = new ArrayList<>(inputs.errors().inOrder());
         missingCapacity(node, inputs.config()).ifPresent(errors::add);
         Optional<Condition> stored = node.ready();
-        // A restarted agent does not yet know; that is no reason to take a healthy node out of service.
+        // After a restart first answers are missing; a node that was Ready stays Ready meanwhile.
         boolean held = inputs.starting()
                 && node.isReady()
                 && missingCapacity(node, inputs.config()).isEmpty();
@@ -62,7 +62,7 @@ final class ConditionSetters {
         return with(node, condition);
     }
 
-    /** Sets a condition that is the agent's own, if the agent has something to say about it. */
+    /** Sets one of the agent's own conditions. */
     static Node report(Node node, ConditionReport report, StatusInputs inputs) {
         Optional<Condition> stored = node.condition(report.type());
         boolean same = stored.map(Condition::status).equals(Optional.of(report.status()));

@@ -16,7 +16,7 @@ import java.util.TreeMap;
 final class MachineSetter {
     private MachineSetter() {}
 
-    /** {@code node} with what the facts say; resources that others added to its capacity stay. */
+    /** {@code node} with the values from the facts; resources that others added to its capacity stay. */
     static Node set(Node node, StatusInputs inputs) {
         JsonObject capacity = capacity(node.status().object("capacity"), inputs);
         JsonObject allocatable = allocatable(node.status().object("allocatable"), capacity, inputs.config());
@@ -91,7 +91,7 @@ final class MachineSetter {
     }
 
     private static Quantity reserved(String resource, Quantity capacity, AgentConfig config) {
-        // Kubernetes keeps nothing back of what it does not manage itself, pods and extended resources among them.
+        // Kubernetes reserves nothing of resources that it does not manage itself, such as pods and extended resources.
         if (resource.equals("pods") || ResourceList.extended(resource)) {
             return Quantity.ZERO;
         }

@@ -5,23 +5,23 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import java.util.Optional;
 
-/** Rules for resource names and for the maps from resource to quantity, as {@code status.capacity}. Stateless. */
+/** Rules for resource names and for maps from resource to quantity, such as {@code status.capacity}. Stateless. */
 public final class ResourceList {
     private ResourceList() {}
 
-    /** The quantity of {@code resource}; empty if there is none, or something unreadable. */
+    /** The quantity of {@code resource}; empty if there is none or it cannot be parsed. */
     public static Optional<Quantity> get(JsonObject resources, String resource) {
         return resources.get(resource).flatMap(Quantity::from);
     }
 
-    /** {@code resources} with that quantity; an equal one that is written otherwise stays as it is. */
+    /** {@code resources} with that quantity; an equal one in another format stays as it is. */
     public static JsonObject with(JsonObject resources, String resource, Quantity quantity) {
         return get(resources, resource).filter(quantity::equals).isPresent()
                 ? resources
                 : resources.with(resource, new JsonString(quantity.toString()));
     }
 
-    /** Whether two maps say the same of {@code resource}. */
+    /** Whether two maps have the same quantity of {@code resource}. */
     public static boolean same(JsonObject a, JsonObject b, String resource) {
         return get(a, resource).equals(get(b, resource));
     }
@@ -30,7 +30,7 @@ public final class ResourceList {
         return resource.startsWith("hugepages-");
     }
 
-    /** The resource of a huge page size in bytes, as {@code hugepages-2Mi}. */
+    /** The resource name of a huge page size in bytes, such as {@code hugepages-2Mi}. */
     static String hugePages(long pageBytes) {
         return "hugepages-" + Quantity.ofBytes(pageBytes);
     }

@@ -12,9 +12,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Sets what comes from the container runtime: images, handlers, features. Without a runtime it sets nothing. Stateless. */
+/**
+ * Sets the fields that come from the container runtime: images, handlers, features. Without a runtime it sets nothing.
+ * Stateless.
+ */
 final class RuntimeSetter {
-    /** Names that Kubernetes reports of one image. */
+    /** The most names of one image that Kubernetes reports. */
     private static final int NAMES = 5;
 
     private static final Comparator<Image> LARGEST_FIRST =
@@ -22,7 +25,7 @@ final class RuntimeSetter {
 
     private RuntimeSetter() {}
 
-    /** {@code node} with what the runtime's facts say. */
+    /** {@code node} with the values from the runtime's facts. */
     static Node set(Node node, StatusInputs inputs, List<String> errors) {
         RuntimeFacts runtime = inputs.runtime();
         if (!runtime.present()) {

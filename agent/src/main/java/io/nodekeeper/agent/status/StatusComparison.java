@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Says whether a node's status changed in a way that is worth a report at once. Stateless. */
+/** Decides whether a node's status changed in a way that must be reported immediately. Stateless. */
 public final class StatusComparison {
     private static final List<String> WATCHED_LABELS = List.of("kubernetes.io/os", "kubernetes.io/arch");
     private static final Set<String> QUANTITIES = Set.of("capacity", "allocatable");

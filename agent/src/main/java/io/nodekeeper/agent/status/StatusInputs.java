@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * All that a node's status follows from.
+ * The input from which a node's status is computed.
  *
  * @param version the agent's version, for {@code kubeletVersion}
- * @param runtime what is known of the container runtime
- * @param conditions further conditions, as they should be
- * @param starting whether the runtime's errors only say that the process is too young to know
+ * @param runtime the facts about the container runtime
+ * @param conditions the agent's own conditions, as they should be
+ * @param starting whether the runtime's only errors are that first answers are missing after a start
  * @param now the wall time, as it is written
- * @param knownUnschedulable what the last event said about {@code spec.unschedulable}
+ * @param knownUnschedulable the value of {@code spec.unschedulable} in the last event
  */
 public record StatusInputs(
         AgentConfig config,

@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Writes the strategic merge patch that turns one state of a node into another. Stateless. */
+/** Computes the strategic merge patch between two states of a node. Stateless. */
 public final class StatusPatch {
     private static final String MERGE_KEY = "type";
 

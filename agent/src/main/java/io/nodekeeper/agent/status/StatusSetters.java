@@ -19,7 +19,7 @@ import java.util.Optional;
 public final class StatusSetters {
     private StatusSetters() {}
 
-    /** {@code node} with the status that follows from {@code inputs}; what others wrote into it stays. */
+    /** {@code node} with the status computed from {@code inputs}; fields that others wrote stay. */
     public static StatusResult apply(Node node, StatusInputs inputs) {
         List<NodeEvent> events = new ArrayList<>();
         List<String> errors = new ArrayList<>();
@@ -41,7 +41,7 @@ public final class StatusSetters {
         return new StatusResult(result, events, errors);
     }
 
-    /** The labels that every node has and that are kept as they must be. */
+    /** The labels that the agent sets on every node and restores when they change. */
     public static Map<String, String> platform(MachineInfo info) {
         return Map.of("kubernetes.io/os", "linux", "kubernetes.io/arch", info.architecture());
     }
@@ -75,7 +75,7 @@ public final class StatusSetters {
                         "Node " + name + " has been rebooted, boot id: " + info.bootId()));
     }
 
-    /** The kubelet's port, as clients of the kubelet API look it up. */
+    /** The kubelet's port, as clients of the kubelet API expect it. */
     private static Node endpoints(Node node, StatusInputs inputs) {
         long port = inputs.config().serving().kubeletPort();
         return new Node(node.json()

@@ -28,7 +28,7 @@ class NetworkProbeTest {
             "PodNetworkUnavailable",
             "False",
             "NetworkProbeSucceeded",
-            "a probe sandbox was set up, got an address and was taken down");
+            "a test sandbox was set up, got an address and was torn down");
 
     private final VirtualTime time = new VirtualTime(START);
     private final VirtualTime.VirtualLoop loop = time.loop("agent");
@@ -109,7 +109,7 @@ class NetworkProbeTest {
                         "PodNetworkUnavailable",
                         "True",
                         "NetworkSetupFailed",
-                        "setting a probe sandbox up failed, first at 2026-01-01T00:00:00Z: RunPodSandbox: OTHER: failed"
+                        "setting up a test sandbox failed, first at 2026-01-01T00:00:00Z: RunPodSandbox: OTHER: failed"
                                 + " to setup network for sandbox \"ID\": no IP left"));
         assertThat(metric("nodekeeper_agent_network_probe_success")).isEqualTo("0.0");
         assertThat(configs()).extracting(SandboxConfig::attempt).startsWith(0, 1, 2, 3);
@@ -125,7 +125,7 @@ class NetworkProbeTest {
                         "PodNetworkUnavailable",
                         "True",
                         "NetworkSetupHung",
-                        "setting a probe sandbox up did not end within 20s, first at 2026-01-01T00:00:20Z"));
+                        "setting up a test sandbox did not end within 20s, first at 2026-01-01T00:00:20Z"));
 
         runtime.heal("RunPodSandbox");
         time.advance(Duration.ofSeconds(67));
@@ -142,7 +142,7 @@ class NetworkProbeTest {
         assertThat(condition().status()).isEqualTo("True");
         assertThat(condition().reason()).isEqualTo("NoPodAddress");
         assertThat(condition().message())
-                .isEqualTo("a probe sandbox was set up and got no address, first at 2026-01-01T00:00:01Z");
+                .isEqualTo("a test sandbox was set up and got no address, first at 2026-01-01T00:00:01Z");
         assertThat(sandboxes()).isEmpty();
     }
 
@@ -156,7 +156,7 @@ class NetworkProbeTest {
                         "PodNetworkUnavailable",
                         "True",
                         "NetworkTeardownFailed",
-                        "taking a probe sandbox down failed, first at 2026-01-01T00:00:00Z: StopPodSandbox: OTHER:"
+                        "tearing down a test sandbox failed, first at 2026-01-01T00:00:00Z: StopPodSandbox: OTHER:"
                                 + " plugin refuses"));
         assertThat(sandboxes()).hasSize(1);
         assertThat(configs()).hasSize(1);
@@ -174,13 +174,13 @@ class NetworkProbeTest {
         start(Duration.ofMillis(20_001));
         assertThat(condition().reason()).isEqualTo("NetworkTeardownHung");
         assertThat(condition().message())
-                .isEqualTo("taking a probe sandbox down did not end within 20s, first at 2026-01-01T00:00:20Z");
+                .isEqualTo("tearing down a test sandbox did not end within 20s, first at 2026-01-01T00:00:20Z");
 
         runtime.heal("StopPodSandbox");
         runtime.hang("RemovePodSandbox");
         time.advance(Duration.ofSeconds(90));
         assertThat(condition().reason()).isEqualTo("NetworkTeardownHung");
-        assertThat(condition().message()).startsWith("removing a probe sandbox did not end within 20s, first at ");
+        assertThat(condition().message()).startsWith("removing a test sandbox did not end within 20s, first at ");
     }
 
     @Test

@@ -100,7 +100,7 @@ class AgentPagesTest {
                 .isEqualTo("200: /healthz\n/healthz/ping\n/healthz/status\n/readyz\n/readyz/registered\n/metrics\n"
                         + "/debug/runtime\n");
         assertThat(text("/nothing", ""))
-                .isEqualTo("404: 404 page not found; there are /healthz, /healthz/ping,"
+                .isEqualTo("404: 404 page not found; the pages are /healthz, /healthz/ping,"
                         + " /healthz/status, /readyz, /readyz/registered, /metrics, /debug/runtime\n");
         assertThat(text("/healthz/nothing", "")).isEqualTo("404: 404 page not found; healthz has ping, status\n");
         assertThat(text("/debug/runtime", "")).contains("\"version\" : \"containerd://1.6.20\"");

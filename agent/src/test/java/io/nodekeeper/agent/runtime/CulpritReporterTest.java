@@ -73,7 +73,7 @@ class CulpritReporterTest {
         news.cleared(culprit);
 
         assertThat(events.getLast())
-                .isEqualTo("Node /n1 Normal CNIPluginHungCleared: no longer: the CNI plugin bridge (pid 4711) hangs");
+                .isEqualTo("Node /n1 Normal CNIPluginHungCleared: resolved: the CNI plugin bridge (pid 4711) hangs");
         assertThat(gauge()).isEmpty();
     }
 }

@@ -10,11 +10,14 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** {@code scripts/bench-apiserver}: lease renewals a second, their latency, the watch's lag, memory, for each store. */
+/**
+ * {@code scripts/bench-apiserver}: measures renewals per second, their latency, the watch's lag, and memory, for each
+ * store.
+ */
 public final class ApiServerBench {
     private ApiServerBench() {}
 
-    /** Runs it; progress goes to standard error, the table to standard output. */
+    /** Runs the measurement; progress goes to standard error, the table to standard output. */
     public static void main(String[] arguments) throws Exception {
         BenchOptions options;
         try {

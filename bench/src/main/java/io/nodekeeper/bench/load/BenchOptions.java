@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The command line. */
+/** The options of the command line. */
 record BenchOptions(
         List<String> command,
         List<String> stores,
@@ -59,7 +59,7 @@ record BenchOptions(
     /**
      * Reads the arguments.
      *
-     * @throws IllegalArgumentException that says what is wrong
+     * @throws IllegalArgumentException with the error
      */
     static BenchOptions of(String[] arguments) {
         Map<String, String> given = new HashMap<>();

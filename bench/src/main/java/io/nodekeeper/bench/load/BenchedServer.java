@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** An API server as a process of its own, with its data in a directory of its own. Used by one thread. */
+/** An API server in a separate process, with a separate data directory. Used by one thread. */
 final class BenchedServer implements AutoCloseable {
-    /** Building and learning are over by then; a start takes a second or two. */
+    /** The longest wait for the start: it takes a second or two, but the first one may build and learn class data. */
     private static final long START_SECONDS = 120;
 
     private final Process process;
@@ -56,12 +56,12 @@ final class BenchedServer implements AutoCloseable {
         return process.pid();
     }
 
-    /** Access as the administrator. */
+    /** Access as administrator. */
     ServerAccess access() {
         return Kubeconfig.load(data.resolve("admin.kubeconfig"));
     }
 
-    /** What it has printed. */
+    /** The server's output. */
     String output() throws IOException {
         return Files.readString(log);
     }

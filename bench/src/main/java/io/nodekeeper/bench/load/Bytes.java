@@ -3,7 +3,7 @@ package io.nodekeeper.bench.load;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
-/** Finds the few things that matter in answers and lines of watches, without making objects of them. */
+/** Finds fields in responses and watch lines without parsing them into objects. */
 final class Bytes {
     static final byte[] HEAD_END = ascii("\r\n\r\n");
     private static final byte[] LENGTH = ascii("content-length:");
@@ -14,7 +14,7 @@ final class Bytes {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Where {@code wanted} first stands in {@code buffer} at {@code from} or behind it; -1 if nowhere. */
+    /** The index of the first {@code wanted} in {@code buffer} at or after {@code from}; -1 if there is none. */
     static int indexOf(ByteBuf buffer, byte[] wanted, int from) {
         int last = buffer.writerIndex() - wanted.length;
         for (int at = from; at <= last; at++) {

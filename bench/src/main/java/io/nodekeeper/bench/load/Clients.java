@@ -5,14 +5,14 @@ import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Keep-alive connections that do whatever work there is, one request at a time each. Confined to the event loop. */
+/** Keep-alive connections that send requests, one at a time each. Confined to the event loop. */
 final class Clients implements Exchange.Owner {
-    /** What the connections are to do. */
+    /** The source of requests. */
     interface Work {
-        /** Sends the next request by {@code exchange}; false if there is none now. */
+        /** Sends the next request with {@code exchange}; false if there is none now. */
         boolean next(Exchange exchange);
 
-        /** That request is answered. */
+        /** The request was answered. */
         void answered(Exchange exchange, int status, ByteBuf body);
     }
 
@@ -26,7 +26,7 @@ final class Clients implements Exchange.Owner {
         public void answered(Exchange exchange, int status, ByteBuf body) {}
     };
 
-    /** Handshakes under way at once: those of a server that has just started take long, and time out when there are many. */
+    /** Handshakes in progress at once: on a server that has just started they are slow, and time out when there are many. */
     private static final int OPENING = 8;
 
     private final ArrayDeque<Exchange> idle = new ArrayDeque<>();
@@ -43,7 +43,7 @@ final class Clients implements Exchange.Owner {
         this.wanted = wanted;
     }
 
-    /** {@code count} connections; wait for {@link #ready}. */
+    /** Opens {@code count} connections; wait for {@link #ready}. */
     static Clients connect(Connections connections, int count) {
         Clients clients = new Clients(connections, count);
         for (int i = 0; i < Math.min(count, OPENING); i++) {
@@ -63,23 +63,23 @@ final class Clients implements Exchange.Owner {
         }
     }
 
-    /** Comes when all are connected. */
+    /** Completes when all are connected. */
     CompletableFuture<Void> ready() {
         return ready;
     }
 
-    /** The first thing that went wrong with a connection. */
+    /** The first error of a connection. */
     Optional<String> fault() {
         return fault;
     }
 
-    /** From now on they do {@code next}; what is under way is answered to it too. */
+    /** Sends the requests of {@code next} from now on; requests in progress are also answered to it. */
     void work(Work next) {
         work = next;
         kick();
     }
 
-    /** There may be work for idle connections. */
+    /** There may be new requests for idle connections. */
     void kick() {
         while (!idle.isEmpty()) {
             if (!work.next(idle.peekFirst())) {
@@ -89,12 +89,12 @@ final class Clients implements Exchange.Owner {
         }
     }
 
-    /** Whether no request is under way. */
+    /** Whether no request is in progress. */
     boolean atRest() {
         return idle.size() == open;
     }
 
-    /** They do nothing more. */
+    /** Sends no more requests. */
     void rest() {
         Work before = work;
         work = new Work() {

@@ -26,8 +26,9 @@ import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 
 /**
- * TLS connections to one server, all on one thread: the generator shares the processors with what it measures, and one
- * thread needs no locks. It uses epoll and OpenSSL where they are on the class path, as they cost the least.
+ * TLS connections to one server, all on one thread: the generator shares the processors with the server that it
+ * measures, and one thread needs no locks. It uses epoll and OpenSSL if they are on the class path, because they cost
+ * least.
  */
 final class Connections implements AutoCloseable {
     private final MultiThreadIoEventLoopGroup group;
@@ -46,12 +47,12 @@ final class Connections implements AutoCloseable {
                 1, Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
     }
 
-    /** What carries the connections, for the report. */
+    /** The I/O and TLS implementations, for the report. */
     static String kind() {
         return (Epoll.isAvailable() ? "epoll" : "nio") + ", " + (OpenSsl.isAvailable() ? "OpenSSL" : "JDK TLS");
     }
 
-    /** The thread of everything. */
+    /** The single thread. */
     EventLoop loop() {
         return group.next();
     }
@@ -61,7 +62,7 @@ final class Connections implements AutoCloseable {
         return server.getAuthority();
     }
 
-    /** Connects; the handler is told when the connection is ready by the event of a completed handshake. */
+    /** Connects; the handler gets the event of a completed handshake when the connection is ready. */
     ChannelFuture connect(ChannelHandler handler) {
         return new Bootstrap()
                 .group(group)

@@ -8,19 +8,19 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One keep-alive connection with at most one request under way. It reads only what the bench needs of an answer: the
- * status and the body, whose length must be told. Confined to the event loop.
+ * One keep-alive connection with at most one request in progress. It reads only what the benchmark needs of a response: the
+ * status and the body, which must have a Content-Length. Confined to the event loop.
  */
 final class Exchange extends ChannelInboundHandlerAdapter {
-    /** Hears what becomes of the connection. */
+    /** Receives the events of the connection. */
     interface Owner {
         /** The connection can be used. */
         void ready(Exchange exchange);
 
-        /** The request is answered; {@code body} is valid during the call only. */
+        /** The request was answered; {@code body} is valid only during the call. */
         void answered(Exchange exchange, int status, ByteBuf body);
 
-        /** The connection is gone, with its request. */
+        /** The connection was closed, and its request failed. */
         void gone(Exchange exchange, Throwable why);
     }
 
@@ -28,7 +28,7 @@ final class Exchange extends ChannelInboundHandlerAdapter {
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf received;
     private boolean gone;
-    /** The owner's note of what the request is about. */
+    /** The number of the request's object, for the owner. */
     int about;
     /** When the request was due, by System.nanoTime. */
     long due;

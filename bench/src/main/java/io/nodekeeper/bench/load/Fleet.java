@@ -4,8 +4,8 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The requests of {@code size} nodes, ready to send: registration with a full status, the lease's creation, its renewal as a
- * kubelet does it: the whole Lease with the version that the last answer had. Confined to the event loop.
+ * The requests of {@code size} nodes, ready to send: registration with a full status, creation of the lease, and its
+ * renewal as a kubelet does it: the whole Lease with the version from the last response. Confined to the event loop.
  */
 final class Fleet {
     private static final byte[] VERSION = Bytes.ascii("\"resourceVersion\":\"");
@@ -55,7 +55,7 @@ final class Fleet {
                         + "\",\"leaseDurationSeconds\":40,\"renewTime\":\"2026-01-01T00:00:00.000000Z\"}}");
     }
 
-    /** Takes the answer to a lease's creation or renewal. */
+    /** Handles the response to a lease's creation or renewal. */
     void stored(int node, ByteBuf body) {
         if (beforeVersion[node] == null) {
             String uid = text(body, "\"uid\":\"", 1);
@@ -73,7 +73,7 @@ final class Fleet {
         return versions[node];
     }
 
-    /** The resource version that stands first in {@code body}. */
+    /** The first resource version in {@code body}. */
     static long version(ByteBuf body, int from) {
         int at = Bytes.indexOf(body, VERSION, from);
         if (at < 0) {
@@ -104,7 +104,7 @@ final class Fleet {
                 + body.length() + "\r\n\r\n" + body);
     }
 
-    /** A change of the node itself. */
+    /** A patch of the node itself. */
     byte[] label(int node) {
         String body = "{\"metadata\":{\"labels\":{\"bench\":\"changed\"}}}";
         return Bytes.ascii("PATCH /api/v1/nodes/" + name(node) + " HTTP/1.1\r\nHost: " + host
@@ -117,7 +117,7 @@ final class Fleet {
                 + "\",\"uid\":\"" + NodeBody.uid(node) + "\"}]";
     }
 
-    /** The text behind the occurrence number {@code which} of {@code field}, counted from the end if negative. */
+    /** The text after occurrence number {@code which} of {@code field}, counted from the end if negative. */
     private static String text(ByteBuf body, String field, int which) {
         String all = body.toString(StandardCharsets.UTF_8);
         int at = which == 0 ? all.indexOf(field) : all.lastIndexOf(field);

@@ -8,9 +8,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A watch of its own node for each node, as every kubelet has one, each on its own connection. Confined to the event loop. */
+/**
+ * A watch for each node that selects only this node, as every kubelet has one, each on its own connection. Confined to
+ * the event loop.
+ */
 final class IdleWatches {
-    /** Handshakes under way at once: more would only wait longer, and time out. */
+    /** Handshakes in progress at once: more would only wait longer, and time out. */
     private static final int OPENING = 16;
 
     private final Connections connections;
@@ -38,7 +41,7 @@ final class IdleWatches {
         return watches;
     }
 
-    /** Comes when all are open; fails with the first that is refused. */
+    /** Completes when all are open; fails with the first refusal. */
     CompletableFuture<Void> opened() {
         return opened;
     }
@@ -47,12 +50,12 @@ final class IdleWatches {
         return open;
     }
 
-    /** How many were ended or cut off. */
+    /** The number of watches that ended or were disconnected. */
     int lost() {
         return lost;
     }
 
-    /** How many events have come, in all. */
+    /** The total number of events received. */
     int told() {
         return told;
     }

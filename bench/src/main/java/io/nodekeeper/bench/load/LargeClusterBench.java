@@ -18,11 +18,11 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Fills a running API server with Nodes of a size, lists them in several ways and watches them, and prints how much memory
- * the server needs meanwhile. Arguments: KUBECONFIG PID NODES BYTES.
+ * Fills a running API server with Nodes of a given size, lists them in several ways and watches them, and prints the
+ * server's memory at each step. Arguments: KUBECONFIG PID NODES BYTES.
  */
 public final class LargeClusterBench {
-    /** Creations at a time: enough for a group commit, and well below the server's own limit. */
+    /** Concurrent creations: enough for group commits, and well below the server's own limit. */
     private static final int AT_ONCE = 64;
 
     private final HttpClient client;
@@ -40,7 +40,7 @@ public final class LargeClusterBench {
         this.pid = pid;
     }
 
-    /** Runs it. */
+    /** Runs the measurement. */
     public static void main(String[] args) throws Exception {
         LargeClusterBench bench = new LargeClusterBench(Kubeconfig.load(Path.of(args[0])), Long.parseLong(args[1]));
         int nodes = Integer.parseInt(args[2]);
@@ -100,7 +100,7 @@ public final class LargeClusterBench {
         }
     }
 
-    /** Reads an answer until its end, or until {@code most} bytes. */
+    /** Reads a response until its end, or until {@code most} bytes. */
     private void read(String what, String target, String encoding, long most) throws IOException, InterruptedException {
         long began = clock.nanoTime();
         HttpRequest.Builder get = request(target).GET();

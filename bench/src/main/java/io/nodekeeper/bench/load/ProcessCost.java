@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What a process has cost so far, as Linux counts it. */
+/** Reads a process's processor time and memory from {@code /proc}. */
 final class ProcessCost {
     /** Linux counts processor time in hundredths of a second on every common machine. */
     private static final double TICKS = 100;
@@ -15,7 +15,7 @@ final class ProcessCost {
     /** Processor time of process {@code pid}, user and system, in seconds. */
     static double cpuSeconds(long pid) throws IOException {
         String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
-        // The second field is the name in parentheses, which may hold anything; user and system time are fields 14, 15.
+        // The second field is the name in parentheses, which may contain anything; user and system time are fields 14, 15.
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
         return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS;
     }

@@ -9,12 +9,12 @@ import java.util.TreeMap;
 import org.HdrHistogram.Histogram;
 
 /**
- * Renews the fleet's leases in turn. Closed loop: each connection renews again as soon as it is answered. Open loop: a
- * renewal is due every so often, whatever becomes of those before, and its latency counts from when it was due, so that a
- * server that stalls cannot hide it. Confined to the event loop.
+ * Renews the fleet's leases in turn. Closed loop: each connection renews again as soon as it is answered. Open loop:
+ * renewals are due at a fixed rate, whatever happened to earlier ones, and latency counts from the time at which a
+ * renewal was due, so that a stalled server cannot hide it. Confined to the event loop.
  */
 final class Renewals implements Clients.Work {
-    /** The revisions that were acknowledged, less {@code from}. */
+    /** The acknowledged revisions, minus {@code from}. */
     private final BitSet acknowledged;
 
     private final Fleet fleet;
@@ -31,7 +31,7 @@ final class Renewals implements Clients.Work {
     private long done;
     private int node;
 
-    /** {@code rate}: renewals a second; 0 for as many as can be. */
+    /** {@code rate}: renewals per second; 0 for as many as possible. */
     Renewals(Fleet fleet, BitSet acknowledged, long from, double rate) {
         this.fleet = fleet;
         this.acknowledged = acknowledged;
@@ -49,7 +49,7 @@ final class Renewals implements Clients.Work {
         return latencies;
     }
 
-    /** How many were answered with which other status. */
+    /** The number of responses for each other status. */
     Map<Integer, Long> refusals() {
         return refusals;
     }
@@ -58,7 +58,7 @@ final class Renewals implements Clients.Work {
         return firstRefusal;
     }
 
-    /** How many are due and not sent. */
+    /** The number of renewals that are due but not sent. */
     long late() {
         return interval == 0 ? 0 : Math.max(0, (long) ((System.nanoTime() - start) / interval) - sent);
     }

@@ -5,11 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
 
-/** One request for each node, each sent once, as fast as they are answered. Confined to the event loop. */
+/** One request for each node, sent once, as fast as they are answered. Confined to the event loop. */
 final class Requests implements Clients.Work {
-    /** Takes an answer. */
+    /** Receives responses. */
     interface Taker {
-        /** The body is valid during the call only. */
+        /** The body is valid only during the call. */
         void take(int node, ByteBuf body);
     }
 
@@ -26,7 +26,7 @@ final class Requests implements Clients.Work {
         this.taker = taker;
     }
 
-    /** Comes when all are answered well; fails with the first refusal. */
+    /** Completes when all succeeded; fails with the first refusal. */
     CompletableFuture<Void> done() {
         return done;
     }

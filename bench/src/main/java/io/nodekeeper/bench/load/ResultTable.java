@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The measurements in columns. */
+/** Formats the measurements as a table. */
 final class ResultTable {
     private ResultTable() {}
 
@@ -55,7 +55,7 @@ final class ResultTable {
             }
         }
         return table.stream().map(line -> line(line, widths)).collect(Collectors.joining("\n"))
-                + "\nTimes in ms; LATE: seen later than 100 ms after they were due; µs: processor time a renewal.";
+                + "\nTimes in ms; LATE: seen later than 100 ms after they were due; µs: processor time per renewal.";
     }
 
     private static String line(List<String> cells, int[] widths) {
@@ -70,7 +70,7 @@ final class ResultTable {
         return row.number(name).map(value -> Long.toString(value)).orElse("");
     }
 
-    /** What only some rows have. */
+    /** The fields that only some rows have. */
     private static String rest(JsonObject row) {
         List<String> rest = new ArrayList<>();
         for (String name : List.of("openedInSeconds", "idleCpuPercent", "residentMbBefore", "lost")) {

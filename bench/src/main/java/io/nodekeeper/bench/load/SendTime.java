@@ -5,8 +5,8 @@ import io.nodekeeper.api.KubeTime;
 import java.time.Instant;
 
 /**
- * Lets a renewal say when it was due: {@code renewTime} is the wall time at which the bench began plus what the monotonic
- * clock has counted since, so whoever sees it in a watch knows its age, to the microsecond, without a table.
+ * Encodes in a renewal when it was due: {@code renewTime} is the wall time at the start of the benchmark plus the monotonic
+ * time since then, so a watcher can compute a renewal's age to the microsecond without a table.
  */
 final class SendTime {
     private static final long START_NANOS = System.nanoTime();
@@ -31,7 +31,10 @@ final class SendTime {
         out.writeBytes(text);
     }
 
-    /** How long ago, in nanoseconds at {@code now} of System.nanoTime, the MicroTime at {@code at} was; of the last 12 h. */
+    /**
+     * The age, in nanoseconds at {@code now} of System.nanoTime, of the MicroTime at {@code at}; it must be within the
+     * last 12 h.
+     */
     static long age(ByteBuf line, int at, long now) {
         long micros = ((Bytes.number(line, at + 11, 2) * 60L + Bytes.number(line, at + 14, 2)) * 60
                                 + Bytes.number(line, at + 17, 2))

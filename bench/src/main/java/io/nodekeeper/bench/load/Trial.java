@@ -11,10 +11,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
-/** What one store bears: a server of its own, a fleet, watchers, and one load after the other. Used by one thread. */
+/** The measurement of one store: a separate server, a fleet, watchers, and one load after another. Used by one thread. */
 final class Trial {
     private static final long WAIT_SECONDS = 300;
-    /** A watcher is to see a renewal within this: the budget. */
+    /** The time within which a watcher should see a renewal: the budget. */
     private static final long SEEN_WITHIN_NANOS = 100_000_000;
 
     private final BenchOptions options;
@@ -37,7 +37,7 @@ final class Trial {
         fleet = new Fleet(options.nodes(), connections.host());
     }
 
-    /** Measures {@code store} with its data in {@code directory}; the rows of the table. */
+    /** Measures {@code store} with its data in {@code directory}; returns the rows of the table. */
     static List<JsonObject> run(BenchOptions options, String store, Path directory, PrintStream progress)
             throws Exception {
         progress.println(store + ": starting the server");
@@ -152,7 +152,7 @@ final class Trial {
         finish(row);
     }
 
-    /** Every acknowledged revision must have come to every watcher, once and in order, and nothing else. */
+    /** Checks that every watcher received every acknowledged revision once and in order, and nothing else. */
     private String verify(Histogram lags) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (System.nanoTime() < deadline
@@ -193,7 +193,7 @@ final class Trial {
                 .put("residentMbBefore", before)
                 .put("residentMb", megabytes()));
         load(store, "open loop beside them", options.rates().getFirst() / 2, options.openSeconds() / 2);
-        // Each node changes once, and its own watch alone hears of it.
+        // Each node changes once, and only its own watch gets the event.
         int changed = Math.min(200, options.idleWatches());
         all("nodes changed", new Requests(changed, fleet::label, (node, body) -> {}));
         awaitWithProgress(() -> watches.told() >= changed, () -> watches.told() + " watches told");

@@ -11,12 +11,12 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A watch of all leases. It notes which revisions it saw, how old each renewal was when it came, and whatever is not in
- * order. Confined to the event loop; its figures may be read when nothing is under way.
+ * A watch of all leases. It records which revisions it saw, how old each renewal was when it arrived, and errors in the
+ * order. Confined to the event loop; its results may be read when no request is in progress.
  */
 final class WatchProbe extends ChannelInboundHandlerAdapter {
     private static final byte[] TIME = Bytes.ascii("\"renewTime\":\"");
-    /** Longest line that can be of a lease. */
+    /** The longest possible line of a lease. */
     private static final int LINE = 64 << 10;
 
     private final String host;
@@ -29,13 +29,13 @@ final class WatchProbe extends ChannelInboundHandlerAdapter {
     private Optional<String> fault = Optional.empty();
 
     private @Nullable ByteBuf text;
-    /** A line of the answer's head, or a chunk's length, as far as it has come. */
+    /** An incomplete line of the response's head, or of a chunk's length. */
     private final StringBuilder control = new StringBuilder();
 
     private boolean inBody;
     private int chunkLeft;
 
-    /** A watch of what comes after revision {@code from}. */
+    /** A watch of the changes after revision {@code from}. */
     WatchProbe(String host, long from) {
         this.host = host;
         this.from = from;
@@ -51,22 +51,22 @@ final class WatchProbe extends ChannelInboundHandlerAdapter {
         return last;
     }
 
-    /** How many revisions have come. */
+    /** The number of revisions received. */
     long count() {
         return seen.cardinality();
     }
 
-    /** The revisions seen, less the first one's number. */
+    /** The revisions seen, minus the first one's number. */
     BitSet seen() {
         return seen;
     }
 
-    /** What was not in order: the first thing. */
+    /** The first error. */
     Optional<String> fault() {
         return fault;
     }
 
-    /** Age of each renewal when it came, nanoseconds; and starts anew. */
+    /** Returns the age of each renewal when it arrived, in nanoseconds, and starts a new histogram. */
     Histogram takeLags() {
         Histogram taken = lags;
         lags = new Histogram(60_000_000_000L, 2);
@@ -126,7 +126,7 @@ final class WatchProbe extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Takes the whole lines; what is left of one waits for the rest. */
+    /** Processes the complete lines; an incomplete one stays in the buffer. */
     private void events(ByteBuf lines) {
         long now = System.nanoTime();
         int end;
@@ -155,7 +155,7 @@ final class WatchProbe extends ChannelInboundHandlerAdapter {
         }
         last = revision;
         seen.set((int) (revision - from));
-        // The time stands near the end.
+        // The time is near the end of the line.
         int time = Bytes.indexOf(lines, TIME, Math.max(start, end - 120));
         if (time >= 0 && kind == 'M') {
             lags.recordValue(Math.min(SendTime.age(lines, time + TIME.length, now), lags.getHighestTrackableValue()));

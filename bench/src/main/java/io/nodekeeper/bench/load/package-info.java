@@ -1,4 +1,4 @@
-/** Puts an API server under the load of a fleet, over real connections, and measures what comes of it. */
+/** Load generator that runs a fleet's traffic against an API server over real connections and measures latency and cost. */
 @NullMarked
 package io.nodekeeper.bench.load;
 

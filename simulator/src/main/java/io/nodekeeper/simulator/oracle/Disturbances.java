@@ -5,9 +5,9 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 
 /**
- * When something could not work as it should, and how much of a span of time that takes away. After each disturbance there
- * is a time for recovery, which counts as disturbed, too; where disturbances or recoveries overlap, the time counts once.
- * Times are nanoseconds, passed in, and never run back. Not thread-safe.
+ * Records the times when a part could not work properly, and computes how much of a time span they take away. After each
+ * disturbance there is a recovery time, which counts as disturbed, too; where disturbances or recoveries overlap, the
+ * time counts once. Times are nanoseconds, passed in, and never go back. Not thread-safe.
  */
 final class Disturbances {
     /** Disturbances remembered; a run with 60 of them an hour has fewer in two days. */
@@ -28,14 +28,14 @@ final class Disturbances {
         this.recovery = recovery.toNanos();
     }
 
-    /** Something is wrong from now on; nothing changes if something was already. */
+    /** Starts a disturbance; does nothing if one is in progress. */
     void begin(long now) {
         if (since == NEVER) {
             since = now;
         }
     }
 
-    /** All is well again but for the recovery; nothing changes if all was well. */
+    /** Ends the disturbance, except for the recovery; does nothing if there is none. */
     void end(long now) {
         if (since != NEVER) {
             add(new Span(since, now + recovery));
@@ -43,7 +43,7 @@ final class Disturbances {
         }
     }
 
-    /** Something was wrong for no time at all, which needs a recovery nevertheless. A disturbance under way goes on. */
+    /** Records a disturbance of no length, which needs a recovery nevertheless. A disturbance in progress continues. */
     void moment(long now) {
         if (since == NEVER) {
             begin(now);
@@ -51,7 +51,7 @@ final class Disturbances {
         }
     }
 
-    /** Whether something is wrong, or recovery is not over. */
+    /** Whether a disturbance or its recovery is in progress. */
     boolean isDisturbed(long now) {
         return since != NEVER || (!spans.isEmpty() && now < spans.getLast().end);
     }
@@ -59,7 +59,7 @@ final class Disturbances {
     /** How much of the time from {@code from} to {@code to} was disturbed. */
     long within(long from, long to) {
         long sum = since == NEVER ? 0 : overlap(since, Long.MAX_VALUE, from, to);
-        // What has begun since may lie within the recovery of the one before.
+        // A disturbance that has begun since may lie within the recovery of the previous one.
         long end = since == NEVER ? Long.MAX_VALUE : since;
         for (Iterator<Span> newest = spans.descendingIterator(); newest.hasNext(); ) {
             Span span = newest.next();
@@ -72,8 +72,8 @@ final class Disturbances {
     }
 
     /**
-     * How much of that time is taken away for certain by the disturbances of at least {@code shortest}: of each of them, its
-     * {@code edge} is left out.
+     * How much of that time is certainly taken away by the disturbances of at least {@code shortest}, not counting the first
+     * {@code edge} of each.
      */
     long longWithin(long shortest, long edge, long from, long to) {
         long sum = since == NEVER ? 0 : certain(new Span(since, to), shortest, edge, from, to);

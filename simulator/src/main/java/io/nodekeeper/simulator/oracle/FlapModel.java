@@ -3,9 +3,9 @@ package io.nodekeeper.simulator.oracle;
 import io.nodekeeper.controller.FlapDampingConfig;
 
 /**
- * Whether a node may be damped for flapping, by the rule of RFC 2439 and from what the API shows: each fall from Ready costs
- * points, which halve each half-life. The controller may have missed a fall, but cannot have seen one that was not there, so
- * this is an upper bound of its points. Times are nanoseconds, passed in. Not thread-safe.
+ * Computes whether a node may be damped for flapping, by the rule of RFC 2439 and from what the API shows: each loss of
+ * Ready costs points, which halve each half-life. The controller may have missed a loss, but cannot have seen one that
+ * did not happen, so this is an upper bound of its points. Times are nanoseconds, passed in. Not thread-safe.
  */
 final class FlapModel {
     private final FlapDampingConfig config;
@@ -22,7 +22,7 @@ final class FlapModel {
         this.ceiling = config.reuse() * Math.pow(2, config.maxSuppress().toNanos() / halfLifeNanos);
     }
 
-    /** The node fell from Ready. */
+    /** The node lost Ready. */
     void fell(long now) {
         boolean before = isDamped(now);
         points = Math.min(ceiling, points(now) + config.penalty());
@@ -37,15 +37,15 @@ final class FlapModel {
     }
 
     /**
-     * Whether a controller may still hold it damped: one that saw a fall late, or took over, may be behind.
+     * Whether a controller may still treat it as damped: one that saw a loss late, or took over, may lag.
      *
-     * @param behind by how much at most, nanoseconds
+     * @param behind the largest lag, nanoseconds
      */
     boolean mayBeDamped(long now, long behind) {
         return isDamped(now - behind);
     }
 
-    /** When it fell last; the beginning of time if it never did. */
+    /** The time of its last loss of Ready; the beginning of time if there was none. */
     long fellAt() {
         return at;
     }

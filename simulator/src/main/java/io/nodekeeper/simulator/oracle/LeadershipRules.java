@@ -3,8 +3,8 @@ package io.nodekeeper.simulator.oracle;
 import io.nodekeeper.api.Lease;
 
 /**
- * Judges that of several controllers only the holder of the lock writes. What a leader sent before it lost the lock may
- * still arrive after it, so writes are judged when they are sent. Confined to virtual time.
+ * Checks that of several controllers only the holder of the lock writes. Writes that a leader sent before it lost the
+ * lock may arrive later, so writes are checked when they are sent. Confined to virtual time.
  */
 final class LeadershipRules {
     private final Scales scales;
@@ -14,7 +14,7 @@ final class LeadershipRules {
         this.scales = scales;
     }
 
-    /** The lock is as it is now. */
+    /** The lock has changed. */
     void lock(Lease lock) {
         if (!lock.holderIdentity().equals(holder)) {
             holder = lock.holderIdentity();

@@ -9,18 +9,18 @@ import java.util.Collection;
 import java.util.Iterator;
 
 /**
- * Judges when nodes get NoExecute taints, in a cluster of one zone: never while Ready, not faster than the zone's rate, and
- * not slower while no disruption holds them back. Confined to virtual time.
+ * Checks when nodes get NoExecute taints, in a cluster of one zone: never while Ready, not faster than the zone's rate, and
+ * not slower while no disruption delays them. Confined to virtual time.
  */
 final class NoExecuteRules {
-    /** Taints remembered for their rate: at the default 0.1 a second more than ten minutes of them. */
+    /** The most taints remembered for the rate: at the default 0.1 a second more than ten minutes of them. */
     private static final int REMEMBERED = 128;
-    /** A zone in which fewer nodes are not ready is not disrupted, however small it is (Kubernetes' number). */
+    /** A zone with fewer nodes that are not ready is not disrupted, however small it is (Kubernetes' number). */
     private static final int FEW = 3;
-    /** What a taint may take beyond its turn: the write and a conflict's retry. */
+    /** How much later than its turn a taint may come: the write and one retry after a conflict. */
     private static final Duration WRITE = Duration.ofSeconds(2);
 
-    /** How far back a disturbance may have let nodes wait for a write: longer than any of them lasts. */
+    /** How far back a disturbance may have made nodes wait for a write: longer than any disturbance lasts. */
     private static final long BACKLOG = Duration.ofMinutes(15).toNanos();
 
     private final Scales scales;
@@ -30,10 +30,10 @@ final class NoExecuteRules {
     /** When taints were added; the newest last, {@link #REMEMBERED} at most. */
     private final ArrayDeque<Long> added = new ArrayDeque<>();
 
-    /** When controllers began, each of which has a token of its own; {@link #REMEMBERED} at most. */
+    /** When controllers became active, each of which has a token of its own; {@link #REMEMBERED} at most. */
     private final ArrayDeque<Long> begun = new ArrayDeque<>();
 
-    /** Since when, without a break, some node has waited while nothing held it back and none got a taint. */
+    /** The time since when some node has waited without a break while nothing delayed it and none got a taint. */
     private long waitingSince = NodeFacts.NEVER;
 
     NoExecuteRules(Scales scales, Collection<NodeFacts> nodes, ZoneConfig config) {
@@ -49,7 +49,7 @@ final class NoExecuteRules {
         review();
     }
 
-    /** The node's taints are about to become those of {@code object}; its Ready condition still is the one before. */
+    /** The node's taints are about to become those of {@code object}; its facts still have the previous Ready condition. */
     void changed(NodeFacts node, Node object) {
         boolean has = object.hasTaint(Taint.UNREACHABLE, Taint.NO_EXECUTE)
                 || object.hasTaint(Taint.NOT_READY, Taint.NO_EXECUTE);
@@ -72,7 +72,7 @@ final class NoExecuteRules {
         waitingSince = NodeFacts.NEVER;
     }
 
-    /** Something changed that may let a node wait, or end that; all facts are those of now. */
+    /** Checks again after a change that may make a node wait, or end that; all facts are current. */
     void review() {
         if (!isWaiting()) {
             waitingSince = NodeFacts.NEVER;
@@ -89,7 +89,7 @@ final class NoExecuteRules {
         }
     }
 
-    /** Whether a node waits that no disruption can hold back. */
+    /** Whether a node waits that no disruption can delay. */
     private boolean isWaiting() {
         int known = 0;
         int notReady = 0;
@@ -98,7 +98,7 @@ final class NoExecuteRules {
             if (node.known) {
                 known++;
                 notReady += node.isReady() ? 0 : 1;
-                // One without a condition has not failed.
+                // A node without a condition has not failed.
                 waits |= !node.isReady() && !node.ready.isEmpty() && !node.hasNoExecute();
             }
         }
@@ -107,14 +107,17 @@ final class NoExecuteRules {
         return waits && !disrupted;
     }
 
-    /** In every span of time no more than its length allows, one token saved up, and one for each controller that began. */
+    /**
+     * In every span of time: at most what its length allows, one saved token, and one for each controller that became
+     * active.
+     */
     private void judgeRate(NodeFacts node) {
         long now = scales.now();
         int count = 0;
         for (Iterator<Long> newest = added.descendingIterator(); newest.hasNext(); ) {
             long since = newest.next();
             count++;
-            // What was let through during a disturbance may be written after it.
+            // A taint that was admitted during a disturbance may be written after it.
             long span = now - since + scales.control.within(since - BACKLOG, now) + WRITE.toNanos();
             long tokens = 1 + begun.stream().filter(at -> at >= since - span).count();
             if (count > tokens + config.nodeEvictionRate() * span / 1e9 + 1e-6) {

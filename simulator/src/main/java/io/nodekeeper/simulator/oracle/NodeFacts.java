@@ -6,14 +6,14 @@ import io.nodekeeper.api.Taint;
 import io.nodekeeper.controller.FlapDampingConfig;
 import java.util.List;
 
-/** What is known of a node: what was done to it, and what the API shows. Confined to virtual time. */
+/** The facts about a node: its faults, and what the API shows. Confined to virtual time. */
 final class NodeFacts {
     static final long NEVER = Long.MIN_VALUE;
 
     final String name;
     final FlapModel flaps;
 
-    /** Whether the Node object is there. */
+    /** Whether the Node object exists. */
     boolean known;
 
     String uid = "";
@@ -26,30 +26,30 @@ final class NodeFacts {
 
     /** The last sign of life that was stored. */
     long heardAt;
-    /** Whether the present silence was counted as one that has to end in a verdict. */
+    /** Whether the current silence was counted as one that has to end in a verdict. */
     boolean counted;
-    /** The check that is scheduled of its silence; 0 if none is. */
+    /** The number of its scheduled check for silence; 0 if there is none. */
     long armed;
 
-    /** Whether something is wrong with its machine, process or cable. */
+    /** Whether its machine, process or cable has a fault. */
     boolean faulty;
 
     long faultySince;
-    /** For how long it was faulty since it was last heard, in spells that are over. */
+    /** How long it was faulty since its last sign of life, in faults that are over. */
     long faultyFor;
-    /** When it was well again, if it is; with a Node object that was deleted since, the time of the deletion. */
+    /** When it recovered, if it did; if its Node object was deleted since, the time of the deletion. */
     long returnedAt = NEVER;
 
-    /** Counts what is expected to make it Ready again, so that an older check lapses. */
+    /** Counts changes after which it is expected to become Ready, so that older checks expire. */
     long returns;
 
     long wrongTaintsSince = NEVER;
-    /** Since when it has been without a break not Ready. */
+    /** The time since when it has been not Ready without a break. */
     long notReadySince = NEVER;
 
-    /** Since when it has had one of the two NoExecute taints of nodes that are not Ready. */
+    /** The time since when it has had one of the two NoExecute taints of nodes that are not Ready. */
     long noExecuteSince = NEVER;
-    /** When its NoExecute taints changed last. */
+    /** When its NoExecute taints last changed. */
     long noExecuteChangedAt = NEVER;
 
     NodeFacts(String name, FlapDampingConfig config) {
@@ -87,7 +87,7 @@ final class NodeFacts {
                         .toList());
     }
 
-    /** A Node object with another UID: nothing of the one before counts. */
+    /** Resets the facts for a Node object with another UID. */
     void created(Node node, long now) {
         known = true;
         uid = node.uid();

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.function.BiConsumer;
 
 /**
- * Is told what was done to a cluster, sees what the API shows, and judges it by each {@link Rule}. It knows nothing of how a
+ * Receives the faults injected into a cluster, watches the API, and checks each {@link Rule}. It is independent of how a
  * controller works. Confined to virtual time.
  */
 public final class Oracle implements Sights {
@@ -26,10 +26,10 @@ public final class Oracle implements Sights {
     private final Map<String, NodeFacts> nodes = new TreeMap<>();
 
     /**
-     * An oracle of a cluster that begins now.
+     * An oracle for a cluster that starts now.
      *
-     * @param takeover how long another controller may take to go on for one that failed; zero if there is only one
-     * @param trace gets whom it is about and what happened
+     * @param takeover how long a standby may take to replace a failed leader; zero if there is only one controller
+     * @param trace receives the object and what happened to it
      */
     public Oracle(
             VirtualTime time,
@@ -46,7 +46,7 @@ public final class Oracle implements Sights {
         this.leadership = new LeadershipRules(scales);
     }
 
-    /** The API server, its disk or its connection works, or no longer does. */
+    /** The API server, its disk or its connection works, or does not. */
     public void serverIs(boolean healthy) {
         if (healthy) {
             scales.server.end(scales.now());
@@ -57,7 +57,7 @@ public final class Oracle implements Sights {
         }
     }
 
-    /** All that a controller needs works, the API server included, or no longer does. */
+    /** Everything that a controller needs works, including the API server, or does not. */
     public void controlIs(boolean healthy) {
         if (healthy) {
             scales.control.end(scales.now());
@@ -66,12 +66,12 @@ public final class Oracle implements Sights {
         }
     }
 
-    /** Controllers judge nodes in a way that may take longer by that; zero if they no longer do. */
+    /** Controllers judge nodes in a way that may take longer by this time; zero if they no longer do. */
     public void judgementIsSlower(Duration by) {
         verdicts.degraded(by);
     }
 
-    /** A controller has begun to work: it gives every node a whole grace. */
+    /** A controller has become active: it gives every node a whole grace. */
     public void controllerBegan() {
         scales.control.moment(scales.now());
         verdicts.controllerBegan();
@@ -94,7 +94,7 @@ public final class Oracle implements Sights {
         verdicts.nodeIs(node(name), healthy);
     }
 
-    /** Adds to the trace what the API shows of each node now. */
+    /** Adds what the API currently shows of each node to the trace. */
     public void show() {
         nodes.values()
                 .forEach(node -> scales.trace(

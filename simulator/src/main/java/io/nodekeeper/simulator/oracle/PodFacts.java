@@ -4,7 +4,7 @@ import io.nodekeeper.api.Toleration;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
 
-/** What is known of a pod. Confined to virtual time. */
+/** The facts about a pod. Confined to virtual time. */
 final class PodFacts {
     final String name;
     final String node;
@@ -13,7 +13,7 @@ final class PodFacts {
     /** Whether its deletion has begun, or it is gone. */
     boolean ended;
 
-    /** Changes whenever something about its node does, so that older checks lapse. */
+    /** Changes with every change of its node, so that older checks expire. */
     long review;
 
     PodFacts(JsonObject pod, long createdAt) {

@@ -11,32 +11,32 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges the ends of pods, none of which the run itself deletes: a pod is evicted once its toleration of its node's NoExecute
- * taints has ended, neither earlier nor much later, and not from a node that is back; a pod of a node that no longer exists
- * is collected after its quarantine. Confined to virtual time.
+ * Checks the deletions of pods, none of which the run itself deletes: a pod is evicted once its toleration of its
+ * node's NoExecute taints has ended, neither earlier nor much later, and not from a node that recovered; a pod of a
+ * node that no longer exists is collected after its quarantine. Confined to virtual time.
  */
 final class PodRules {
     /**
-     * In which a pod that is due is evicted: 1 s, as {@code timeAdded} has whole seconds and no pod may leave early, and 1 s
-     * for two live looks, two writes and their turns.
+     * How late an eviction may be: 1 s because {@code timeAdded} has whole seconds and no pod may be evicted early, and 1 s
+     * for two live reads, two writes and their queues.
      */
     private static final Duration PROMPT = Duration.ofSeconds(2);
     /** How long a node is missing before its pods are collected (Kubernetes' value). */
     private static final Duration QUARANTINE = Duration.ofSeconds(40);
-    /** The same, one period of collection (20 s), and what its own calls take. */
+    /** The latest collection: the quarantine, one collection period (20 s), and the time of its calls. */
     private static final Duration COLLECTED = Duration.ofSeconds(65);
-    /** How long a decision may be under way: two calls on a healthy network. */
+    /** How long a decision may be in progress: two calls on a healthy network. */
     private static final long UNDER_WAY = Duration.ofMillis(100).toNanos();
-    /** How long after a decision its taint is seen at most. */
+    /** The longest time from a decision until its taint is seen. */
     private static final long CLOCK_EDGE = Duration.ofSeconds(1).toNanos();
-    /** When a pod has to leave that need not. */
+    /** The deadline of a pod that may stay. */
     private static final long FOREVER = Long.MAX_VALUE;
 
     private final Scales scales;
     private final Function<String, Optional<NodeFacts>> nodes;
-    /** Those that are there, by UID. */
+    /** The existing pods, by UID. */
     private final Map<String, PodFacts> pods = new TreeMap<>();
-    /** When the wall clock of a controller was wrong, which dates taints and reads their dates. */
+    /** When the wall clock of a controller was wrong; controllers use it to set and to read the times of taints. */
     private final Disturbances clocks = new Disturbances(Duration.ZERO);
 
     private long begunAt;
@@ -46,12 +46,12 @@ final class PodRules {
         this.nodes = nodes;
     }
 
-    /** A controller knows of a missing node only since it began. */
+    /** A controller became active; it does not know since when nodes were missing before. */
     void controllerBegan() {
         begunAt = scales.now();
     }
 
-    /** The wall clocks of all controllers are right, or one of them is not. */
+    /** The wall clocks of all controllers are right, or one of them is wrong. */
     void clocksAre(boolean right) {
         if (right) {
             clocks.end(scales.now());
@@ -83,7 +83,7 @@ final class PodRules {
         }
     }
 
-    /** A node appeared, went, or has other NoExecute taints. */
+    /** A node was created or deleted, or its NoExecute taints changed. */
     void nodeChanged(String name) {
         pods.values().stream().filter(pod -> pod.node.equals(name)).forEach(this::expect);
     }
@@ -99,7 +99,7 @@ final class PodRules {
         }
         long due = due(pod, node);
         if (due == FOREVER) {
-            // The decision may have been on its way when the taint went.
+            // The decision may have been in progress when the taint was removed.
             long before = node.noExecuteChangedAt == NodeFacts.NEVER ? now : now - node.noExecuteChangedAt;
             boolean underWay = node.noExecuteChangedAt != NodeFacts.NEVER
                     && before - scales.control.within(node.noExecuteChangedAt - UNDER_WAY, now) <= UNDER_WAY;
@@ -140,7 +140,7 @@ final class PodRules {
         }
     }
 
-    /** What is due for the pod as things are now is checked when its time is over. */
+    /** Schedules the check for what is due for the pod in the current state. */
     private void expect(PodFacts pod) {
         long review = ++pod.review;
         NodeFacts node = nodes.apply(pod.node).orElse(null);
@@ -170,7 +170,7 @@ final class PodRules {
 
     private void expectEviction(PodFacts pod, NodeFacts node, long due, long from, long review) {
         scales.after(from, PROMPT, scales.control, () -> pod.review == review, () -> {
-            // Where a date is wrong, a controller that begins counts from its beginning.
+            // If a taint's time is wrong, a new controller counts from its own start.
             long later = isMisdated(node) ? begunAt + due - node.noExecuteSince : from;
             if (later > from) {
                 expectEviction(pod, node, due, later, review);
@@ -183,13 +183,13 @@ final class PodRules {
         });
     }
 
-    /** When the pod has to leave because of its node's taints; {@link #FOREVER} if it need not. */
+    /** When the pod has to leave because of its node's taints; {@link #FOREVER} if it may stay. */
     private static long due(PodFacts pod, NodeFacts node) {
         long seconds = patience(pod, node);
         return seconds == FOREVER ? FOREVER : node.noExecuteSince + seconds * 1_000_000_000L;
     }
 
-    /** For how many seconds the pod tolerates the taints of its node that is not ready; {@link #FOREVER} if for ever. */
+    /** How many seconds the pod tolerates the taints of its node that is not ready; {@link #FOREVER} if without limit. */
     private static long patience(PodFacts pod, NodeFacts node) {
         long least = FOREVER;
         for (Taint taint : node.taints) {
@@ -206,7 +206,7 @@ final class PodRules {
         return least;
     }
 
-    /** Whether a wrong clock may have dated the node's taint, or read its date. */
+    /** Whether a wrong clock may have been used to set or to read the time of the node's taint. */
     private boolean isMisdated(NodeFacts node) {
         long now = scales.now();
         return clocks.within(node.noExecuteSince - CLOCK_EDGE, now) > 0;

@@ -8,13 +8,13 @@ import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 
 /**
- * What all rules share: the time, the trace, the tally, and the disturbances of the control plane, which stop the clocks of
- * those rules that demand something of it. Confined to virtual time.
+ * The state that all rules share: the time, the trace, the tally, and the disturbances of the control plane, which stop the
+ * clocks of rules that require something of it. Confined to virtual time.
  */
 final class Scales {
-    /** How long after a disturbance a control plane may take until it works as if there had been none: the project's bound. */
+    /** The longest time a control plane may take to recover from a disturbance: this project's requirement. */
     static final Duration RECOVERY = Duration.ofSeconds(5);
-    /** The least wait before a clock that stands still is looked at again. */
+    /** The shortest wait before a stopped clock is checked again. */
     private static final long LOOK_AGAIN = Duration.ofMillis(100).toNanos();
 
     private final VirtualTime time;
@@ -23,9 +23,9 @@ final class Scales {
     private final Tally tally;
     /** The API server and its disk. */
     final Disturbances server = new Disturbances(RECOVERY);
-    /** The same outages without their recovery: for so long no renewal could be stored. */
+    /** The same outages without their recovery: the times in which no renewal could be stored. */
     final Disturbances outages = new Disturbances(Duration.ZERO);
-    /** The API server, or what a controller needs to see and to write. */
+    /** The API server, or anything else that a controller needs to see and to write. */
     final Disturbances control;
 
     Scales(VirtualTime time, Duration takeover, BiConsumer<String, String> trace, Tally tally) {
@@ -40,7 +40,7 @@ final class Scales {
         return loop.nanoTime();
     }
 
-    /** The wall time of a clock that is right. */
+    /** The correct wall time. */
     Instant wallTime() {
         return time.wallTime();
     }
@@ -60,7 +60,7 @@ final class Scales {
 
     /**
      * Runs {@code check} once {@code allowance} of undisturbed time has passed since {@code from}, if {@code holds} is true
-     * at each look until then.
+     * at each check until then.
      */
     void after(long from, Duration allowance, Disturbances disturbances, BooleanSupplier holds, Runnable check) {
         if (!holds.getAsBoolean()) {
@@ -75,12 +75,12 @@ final class Scales {
         loop.schedule(Duration.ofNanos(wait), () -> after(from, allowance, disturbances, holds, check));
     }
 
-    /** Runs {@code check} after a while. */
+    /** Runs {@code check} after {@code delay}. */
     void later(Duration delay, Runnable check) {
         loop.schedule(delay, check);
     }
 
-    /** How much of the time since {@code from} nothing was wrong. */
+    /** How much of the time since {@code from} was undisturbed. */
     long undisturbed(long from, Disturbances disturbances) {
         long now = now();
         return now - from - disturbances.within(from, now);

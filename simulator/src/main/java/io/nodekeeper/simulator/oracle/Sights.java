@@ -2,12 +2,12 @@ package io.nodekeeper.simulator.oracle;
 
 import io.nodekeeper.api.json.JsonObject;
 
-/** What is seen in the API, at the moment of each commit. */
+/** Receives the changes of objects in the API, at the moment of each commit. */
 public interface Sights {
     /** A node was created or changed. */
     void node(JsonObject node);
 
-    /** A node is gone. */
+    /** A node was deleted. */
     void nodeGone(JsonObject node);
 
     /** A node's lease was created or changed. */
@@ -19,7 +19,7 @@ public interface Sights {
     /** A pod was created or changed. */
     default void pod(JsonObject pod) {}
 
-    /** A pod is gone. */
+    /** A pod was deleted. */
     default void podGone(JsonObject pod) {}
 
     /** The lock of the controllers was created or changed. */

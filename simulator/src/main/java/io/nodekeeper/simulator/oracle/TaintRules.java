@@ -7,11 +7,11 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Judges the taints of nodes that are not ready: they follow the Ready condition within a second. A node that flaps may keep
+ * Checks the taints of nodes that are not ready: they follow the Ready condition within a second. A node that flaps may keep
  * them while it is Ready, for as long as its damping can last. Confined to virtual time.
  */
 final class TaintRules {
-    /** In which taints must follow conditions (the specification's bound). */
+    /** The time within which taints must follow conditions (the specification's bound). */
     private static final Duration BOUND = Duration.ofSeconds(1);
 
     private final Scales scales;
@@ -20,7 +20,7 @@ final class TaintRules {
         this.scales = scales;
     }
 
-    /** The node was seen; its Ready condition is taken in already, its taints are not. */
+    /** A node was seen; its facts have the new Ready condition, but the previous taints. */
     void changed(NodeFacts node, Node object) {
         List<Taint> taints = object.taints();
         if (!NodeFacts.text(taints).equals(node.taintsText())) {
@@ -49,13 +49,13 @@ final class TaintRules {
                         "Ready=" + node.ready + " and taints=[" + node.taintsText() + "] for "
                                 + Scales.text(scales.now() - since));
             } else {
-                // They have to go when the damping ends.
+                // They must be removed when the damping ends.
                 scales.later(BOUND, () -> check(node, since));
             }
         });
     }
 
-    /** Whether the damping of the node can be the reason for taints of a node that is Ready. */
+    /** Whether damping can be the reason why the Ready node has taints. */
     private boolean mayBeHeld(NodeFacts node) {
         long fellAt = node.flaps.fellAt();
         long behind = scales.control.within(fellAt, scales.now()) + Scales.RECOVERY.toNanos();
@@ -67,7 +67,8 @@ final class TaintRules {
         boolean notReady = node.ready.equals(Condition.FALSE);
         boolean noSchedule = node.has(Taint.UNREACHABLE, Taint.NO_SCHEDULE) == unknown
                 && node.has(Taint.NOT_READY, Taint.NO_SCHEDULE) == notReady;
-        // Whether there is one is a question of rates; which one, and that it goes, is not.
+        // This rule does not check whether a NoExecute taint is added, which depends on rates; only which one, and its
+        // removal.
         boolean noExecute = (unknown || !node.has(Taint.UNREACHABLE, Taint.NO_EXECUTE))
                 && (notReady || !node.has(Taint.NOT_READY, Taint.NO_EXECUTE));
         return noSchedule && noExecute;

@@ -5,7 +5,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** What an oracle has counted so far. Confined to virtual time. */
+/** The oracle's counts. Confined to virtual time. */
 public final class Tally {
     private final Map<Rule, Long> violations = new EnumMap<>(Rule.class);
     /** One entry for each verdict of an undisturbed control plane. */
@@ -65,7 +65,7 @@ public final class Tally {
         return violations.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** Renewals of leases that the store took. */
+    /** Renewals of leases that the store accepted. */
     public long renewals() {
         return renewals;
     }
@@ -75,7 +75,7 @@ public final class Tally {
         return verdicts;
     }
 
-    /** Silences that lasted for the grace and for all that disturbed the control plane meanwhile: each is to end in a verdict. */
+    /** Silences that lasted for the grace and for all disturbances of the control plane: each must end in a verdict. */
     public long silences() {
         return silences;
     }
@@ -100,7 +100,7 @@ public final class Tally {
         return recreations;
     }
 
-    /** How long after its grace each node was declared Unknown, nanoseconds; without those that a disturbance delayed. */
+    /** How long after its grace each node was declared Unknown, nanoseconds; without verdicts that a disturbance delayed. */
     public List<Long> delays() {
         return List.copyOf(delays);
     }

@@ -7,34 +7,34 @@ import io.nodekeeper.controller.ControllerConfig;
 import java.time.Duration;
 
 /**
- * Judges verdicts: none against a node that was heard within its grace or that was not heard because the API server was
- * away; one for each silence that outlasts the grace and all disturbances; and Ready again soon after a return. Confined to
- * virtual time.
+ * Checks verdicts: none against a node that sent a sign of life within its grace, or that could not because the API
+ * server was down; one for each silence that outlasts the grace and all disturbances; and Ready again soon after a
+ * recovery. Confined to virtual time.
  */
 final class VerdictRules {
-    /** How late a verdict may be: the architecture's budget, and the few messages (2 ms at most each) that it takes. */
+    /** How late a verdict may be: the architecture's budget, plus the few messages (2 ms at most each) that it takes. */
     private static final Duration LATE = Duration.ofMillis(110);
-    /** A status period (10 s) with its jitter of 4 %, and a second for the calls. */
+    /** How soon a recovered node is Ready: a status period (10 s) with its jitter of 4 %, and a second for the calls. */
     private static final Duration RETURN = Duration.ofMillis(11_400);
     /**
-     * A node whose own fault lasted less than this share of the grace would have been heard in time: of the default 50 s the
-     * other half has room for a renewal's period (10 s) and a return (11.4 s).
+     * A node whose own fault lasted less than this share of the grace would have been seen in time: of the default 50 s the
+     * other half leaves room for a renewal period (10 s) and a recovery (11.4 s).
      */
     private static final double OWN_FAULT = 0.5;
     /**
-     * By how much the controller may count less of an outage than there was: a canary that waited for the end of the outage
-     * for less than the 3 s that are tolerated is a proof, and proofs come each second.
+     * By how much the controller may underestimate an outage: a canary that waited for the end of the outage
+     * for less than the 3 s that are tolerated is a proof, and proofs come once a second.
      */
     private static final long OUTAGE_EDGES = Duration.ofSeconds(4).toNanos();
-    /** Outages that are shorter are within what the grace has to bear: what is left of them is tolerated. */
+    /** Shorter outages are covered by the grace itself: what remains of them is tolerated. */
     private static final long SHORT_OUTAGE = Duration.ofSeconds(8).toNanos();
 
     private final Scales scales;
     private final ControllerConfig config;
-    /** A controller that begins gives every node a whole grace. */
+    /** When a controller last became active, which gives every node a whole grace. */
     private long begunAt;
 
-    /** How many checks of silences there were. */
+    /** The number of checks for silence. */
     private long checks;
 
     private Duration slack = Duration.ZERO;
@@ -50,7 +50,7 @@ final class VerdictRules {
         begunAt = scales.now();
     }
 
-    /** From now on verdicts may be later by that; {@link Duration#ZERO} ends it. */
+    /** Verdicts may be later by this time from now on; {@link Duration#ZERO} ends it. */
     void degraded(Duration later) {
         if (degraded) {
             slackUntil = scales.now();
@@ -78,7 +78,7 @@ final class VerdictRules {
 
     void gone(NodeFacts node) {
         if (!node.faulty) {
-            // The agent finds out with its next status, and registers.
+            // The agent notices with its next status, and registers.
             expectReady(node);
         }
     }
@@ -91,20 +91,20 @@ final class VerdictRules {
     void lease(NodeFacts node, Lease lease) {
         scales.tally().renewed();
         String renewTime = lease.spec().text("renewTime");
-        // What others write into the lease is no sign of life.
+        // Writes of others to the lease are no sign of life.
         if (!renewTime.equals(node.renewTime) && lease.holderIdentity().equals(node.name)) {
             node.renewTime = renewTime;
             heard(node);
         }
     }
 
-    /** The node has changed; its facts are still those before. */
+    /** The node has changed; its facts are still the previous ones. */
     void changed(NodeFacts node, Node object) {
         String ready = object.ready().map(Condition::status).orElse("");
         String heartbeat =
                 object.ready().map(c -> c.json().text("lastHeartbeatTime")).orElse("");
         boolean turned = !ready.equals(node.ready);
-        // Only a controller says Unknown. A return can be within the second that the heartbeat shows already.
+        // Only a controller sets Unknown. A recovery can be within the second that the heartbeat already shows.
         if (!ready.equals(Condition.UNKNOWN) && (turned || !heartbeat.equals(node.heartbeat))) {
             heard(node);
         }
@@ -134,7 +134,7 @@ final class VerdictRules {
                 ? ", " + Scales.text(now - node.returnedAt) + " after its return"
                 : "";
         scales.trace(node.name, "Ready=" + node.ready + " (" + reason + ")" + back);
-        // The grace of a node that has reported is another one.
+        // A node that has reported has another grace.
         node.armed = 0;
         arm(node);
     }
@@ -177,7 +177,7 @@ final class VerdictRules {
         arm(node);
     }
 
-    /** One check a node; a renewal does not move it, it finds out when it fires. */
+    /** Schedules one check per node; a renewal does not move it, it is evaluated when it fires. */
     private void arm(NodeFacts node) {
         if (node.armed == 0 && node.known && !node.isUnknown()) {
             long check = ++checks;
@@ -192,7 +192,7 @@ final class VerdictRules {
         }
     }
 
-    /** Whether nothing was heard since, and it is not Unknown; if not, the next check is armed. */
+    /** Whether there was no sign of life since, and the node is not Unknown; if not, schedules the next check. */
     private boolean isSilentSince(NodeFacts node, long heard, long check) {
         if (node.armed != check) {
             return false;
@@ -205,7 +205,7 @@ final class VerdictRules {
         return false;
     }
 
-    /** The grace and all that disturbed the control plane are over: a verdict is due but for what a new controller gives. */
+    /** The grace and all disturbances are over: a verdict is due, except for the grace that a new controller gives. */
     private void silent(NodeFacts node, long heard, long check) {
         count(node);
         long from = Math.max(heard, begunAt);
@@ -213,11 +213,11 @@ final class VerdictRules {
         scales.after(from, due, scales.control, () -> isSilentSince(node, heard, check), () -> {
             if (scales.undisturbed(Math.max(heard, begunAt), scales.control)
                     < due(node).toNanos()) {
-                // Another controller has begun, or judgement is slower, since this was scheduled.
+                // Since this was scheduled, another controller became active, or judgement became slower.
                 silent(node, heard, check);
                 return;
             }
-            // Told once: the next sign of life arms the next check.
+            // Reported once: the next sign of life schedules the next check.
             node.armed = 0;
             scales.violated(Rule.LATE_VERDICT, node.name, "still Ready=" + node.ready + ", silent for " + age(node));
         });

@@ -1,4 +1,4 @@
-/** The judge of a simulated cluster: what was done to it, what the API shows, and the rules that must hold between the two. */
+/** The oracle of a simulated cluster: records faults and what the API shows, and checks the rules between the two. */
 @NullMarked
 package io.nodekeeper.simulator.oracle;
 

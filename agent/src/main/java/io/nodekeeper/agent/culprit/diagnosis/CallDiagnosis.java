@@ -16,9 +16,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The second half of the diagnosis: overdue calls. Calls that a hung process explains become its evidence. For the
- * others it matters which calls are answered meanwhile: if none, the runtime itself hangs; if all but those of one
- * pod, the runtime holds that pod's lock. Pure.
+ * The second half of the diagnosis: overdue calls. Calls that a hung process explains become its evidence. The cause of
+ * the others depends on which calls are answered at the same time: if none, the runtime itself hangs; if all but those of
+ * one pod, the runtime holds that pod's lock. Pure.
  */
 final class CallDiagnosis {
     /** An answer from memory takes about 1 ms; 100 times that is slow. */
@@ -97,9 +97,9 @@ final class CallDiagnosis {
                                     "RuntimeUnreachable",
                                     process.isPresent()
                                             ? "the container runtime at " + facts.socket()
-                                                    + " does not take connections since " + KubeTime.format(since)
-                                            : "no process listens at the container runtime's socket " + facts.socket()
-                                                    + " since " + KubeTime.format(since),
+                                                    + " has not accepted connections since " + KubeTime.format(since)
+                                            : "no process has listened on the container runtime's socket "
+                                                    + facts.socket() + " since " + KubeTime.format(since),
                                     since,
                                     process.isPresent()
                                             ? Remedy.RESTART_RUNTIME
@@ -143,7 +143,7 @@ final class CallDiagnosis {
         return Culprit.of(
                         Layer.RUNTIME,
                         "RuntimeHung",
-                        "the container runtime at " + facts.socket() + " takes connections but answers nothing since "
+                        "the container runtime at " + facts.socket() + " accepts connections but has answered nothing since "
                                 + KubeTime.format(since),
                         since,
                         Remedy.RESTART_RUNTIME)
@@ -165,7 +165,7 @@ final class CallDiagnosis {
                     || !subject.isNode() && about.samePod(subject);
             if (explains) {
                 String waits = answer.call().method() + (subject.isNode() ? "" : " of " + subject.text())
-                        + " waits since " + KubeTime.format(since(answer));
+                        + " has been waiting since " + KubeTime.format(since(answer));
                 culprits.set(i, known.delays(answer.call().method()).shownBy(List.of(waits)));
                 return true;
             }
@@ -183,12 +183,12 @@ final class CallDiagnosis {
                 .collect(Collectors.joining(", "));
         List<CallOutcome> neighbours = answeredNeighbours();
         String others = neighbours.isEmpty()
-                ? "; nothing is known of its neighbours"
+                ? "; no answer for another container is known"
                 : "; it answers for " + others(neighbours);
         Remedy remedy = subject.sandboxId()
                 .<Remedy>map(Remedy.RemoveSandbox::new)
                 .orElseGet(() -> first.call() instanceof RuntimeCall.RunSandbox
-                        ? new Remedy.Advice("look at the runtime's log for pod " + subject.text())
+                        ? new Remedy.Advice("check the runtime's log for pod " + subject.text())
                         : Remedy.RESTART_RUNTIME);
         List<String> evidence = new ArrayList<>();
         waiting.forEach(answer -> evidence.add(answer.call().method()
@@ -196,12 +196,12 @@ final class CallDiagnosis {
                         .containerId()
                         .map(id -> " of container " + Subject.brief(id))
                         .orElse("")
-                + " waits since " + KubeTime.format(since(answer))));
+                + " has been waiting since " + KubeTime.format(since(answer))));
         neighbours.stream()
                 .max((a, b) -> a.took().compareTo(b.took()))
                 .ifPresent(slowest -> evidence.add(
-                        others(neighbours) + " answered meanwhile, the slowest in " + text(slowest.took())));
-        evidence.add("no process was seen to hang for it: the runtime itself holds its lock");
+                        others(neighbours) + " answered in the meantime, the slowest in " + text(slowest.took())));
+        evidence.add("no hung process explains it: the runtime itself holds the lock");
         String container = subject.containerId()
                 .filter(id -> waiting.stream()
                         .allMatch(answer -> answer.call().containerId().equals(Optional.of(id))))
@@ -214,7 +214,7 @@ final class CallDiagnosis {
         return Culprit.of(
                         Layer.CONTAINER,
                         "ContainerCallHung",
-                        "the container runtime does not answer " + methods + " for " + container + subject.text()
+                        "the container runtime has not answered " + methods + " for " + container + subject.text()
                                 + " since " + KubeTime.format(since) + others,
                         since,
                         remedy)
@@ -229,12 +229,12 @@ final class CallDiagnosis {
         return Culprit.of(
                         Layer.RUNTIME,
                         "RuntimeHung",
-                        "the container runtime answers " + first.call().method() + " for no pod since "
+                        "the container runtime has answered " + first.call().method() + " for no pod since "
                                 + KubeTime.format(since),
                         since,
                         Remedy.RESTART_RUNTIME)
                 .delays(first.call().method())
-                .shownBy(List.of(pods.size() + " pods wait, no pod is answered"));
+                .shownBy(List.of("calls for " + pods.size() + " pods are waiting, none has been answered"));
     }
 
     private Culprit hungCall(CallOutcome answer) {
@@ -242,7 +242,7 @@ final class CallDiagnosis {
         return Culprit.of(
                         Layer.RUNTIME,
                         "RuntimeCallHung",
-                        "the container runtime does not answer " + answer.call().method() + " since "
+                        "the container runtime has not answered " + answer.call().method() + " since "
                                 + KubeTime.format(since),
                         since,
                         Remedy.RESTART_RUNTIME)

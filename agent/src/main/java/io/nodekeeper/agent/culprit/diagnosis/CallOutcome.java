@@ -9,9 +9,9 @@ import java.time.Duration;
 /**
  * The outcome of a call to the runtime. Immutable.
  *
- * @param askedAt when, by the monotonic clock in ns; for a late one, the begin of the first late try
- * @param took until the answer; for a late one, what has passed
- * @param error the runtime's own words if it refused or was not reached
+ * @param askedAt the start by the monotonic clock in ns; for a late call, the start of the first late attempt
+ * @param took the time until the answer; for a late call, the time until now
+ * @param error the runtime's error message if it refused the call or was not reached
  */
 public record CallOutcome(RuntimeCall<?> call, long askedAt, Duration took, Kind kind, String error) {
 

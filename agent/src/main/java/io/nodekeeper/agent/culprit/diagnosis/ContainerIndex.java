@@ -22,7 +22,7 @@ public final class ContainerIndex {
 
     private ContainerIndex() {}
 
-    /** Of these lists. */
+    /** The index of these lists. */
     public static ContainerIndex of(Collection<PodSandbox> sandboxes, Collection<Container> containers) {
         ContainerIndex workload = new ContainerIndex();
         sandboxes.forEach(sandbox -> workload.sandboxes.put(sandbox.id(), sandbox));
@@ -56,7 +56,7 @@ public final class ContainerIndex {
                 sandboxes.get(container(id).map(Container::sandboxId).orElse(id)));
     }
 
-    /** The pod that a sandbox's or container's id stands for. */
+    /** The pod to which a sandbox or container id belongs. */
     Optional<PodIdentity> pod(String id) {
         return sandbox(id).map(sandbox -> new PodIdentity(sandbox.podUid(), sandbox.podName(), sandbox.podNamespace()));
     }

@@ -9,11 +9,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One thing that hangs, with what shows it and what to do. Immutable.
+ * One thing that hangs, with the evidence for it and the remedy. Immutable.
  *
  * @param reason in CamelCase, for conditions and events
  * @param summary one sentence that stays the same while the culprit does, without ages
- * @param since when it began, or was first seen, by the wall clock; for people only
+ * @param since when it began, or was first seen, by the wall clock; for display only
  * @param method the call to the runtime that waits because of it, if one is known to
  * @param evidence observations, for messages
  */
@@ -67,7 +67,7 @@ public record Culprit(
                 layer, reason, summary, since, pod, sandboxId, containerId, Optional.of(ref), method, evidence, remedy);
     }
 
-    /** With the summary and the start of an earlier scan, which must not change with each scan. */
+    /** This culprit with the summary and the start time of an earlier scan: both must stay the same over scans. */
     public Culprit as(Culprit first) {
         return new Culprit(
                 layer,

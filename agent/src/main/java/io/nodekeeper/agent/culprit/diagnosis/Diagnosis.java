@@ -53,7 +53,7 @@ public final class Diagnosis {
             ProcessInfo info = process.info();
             Instant since = facts.ago(lasted.get());
             Remedy remedy = new Remedy.ContinueProcess(info.ref());
-            String stopped = " is stopped (state T) since " + KubeTime.format(since);
+            String stopped = " has been stopped (state T) since " + KubeTime.format(since);
             switch (info.role()) {
                 case RUNTIME ->
                     add(
@@ -78,16 +78,16 @@ public final class Diagnosis {
                             subject);
                 }
                 case OCI_RUNTIME, CNI_PLUGIN -> {
-                    // Told by its age, like one that hangs in any other state.
+                    // Detected by its age, like one that hangs in any other state.
                 }
                 case CONTAINER, HELPER -> {
-                    // A container's own business: its shim answers for it.
+                    // A container may stop its own processes; if that matters, its shim is reported.
                 }
             }
         }
     }
 
-    /** Threads that the kernel does not let go; those that wait for the same file system are one culprit. */
+    /** Threads in uninterruptible sleep; those that wait for the same file system are one culprit. */
     private void stuck() {
         Map<String, Culprit> byMount = new HashMap<>();
         for (ObservedProcess process : facts.processes()) {
@@ -121,12 +121,12 @@ public final class Diagnosis {
         Subject subject = info.role() == ProcessRole.RUNTIME ? Subject.NODE : subject(process);
         String who = name(info) + (subject.isNode() ? "" : " of " + subject.text());
         String where = stall.waitsIn().isEmpty() ? "" : " in " + stall.waitsIn();
-        String summary = mount.map(on -> "the file system at " + on.point() + " (" + on.source() + ") does not answer: "
-                        + who + " waits for it, unkillable (state D), since " + KubeTime.format(since))
+        String summary = mount.map(on -> "the file system at " + on.point() + " (" + on.source() + ") does not respond: "
+                        + who + " has waited for it, unkillable (state D), since " + KubeTime.format(since))
                 .orElseGet(() -> stall.onDisk()
-                        ? "a file system or disk does not answer: " + who + " waits for it" + where
+                        ? "a file system or disk does not respond: " + who + " has waited for it" + where
                                 + ", unkillable (state D), since " + KubeTime.format(since)
-                        : who + " is unkillable (state D)" + where + " since " + KubeTime.format(since));
+                        : who + " has been unkillable (state D)" + where + " since " + KubeTime.format(since));
         Culprit culprit = Culprit.of(
                         stall.onDisk() ? Layer.DISK : Layer.PROCESS,
                         stall.onDisk() ? "DiskStalled" : "ProcessUninterruptible",
@@ -140,15 +140,15 @@ public final class Diagnosis {
 
     private static String advice(Stall stall, Optional<Stall.Mount> mount) {
         if (mount.isEmpty()) {
-            return "no signal reaches such a process: mend what it waits for (see dmesg), or reboot the node";
+            return "signals have no effect on this process: repair what it waits for (see dmesg), or reboot the node";
         }
         String point = mount.get().point();
         if (mount.get().type().startsWith("nfs")) {
-            return "bring the file server " + mount.get().source() + " back, or umount -f -l " + point;
+            return "restore the file server " + mount.get().source() + ", or umount -f -l " + point;
         }
         return stall.onFrozen()
-                ? "if it was frozen for a snapshot: fsfreeze -u " + point + "; else mend the disk below it (see dmesg)"
-                : "mend the disk below " + point + " (see dmesg); if it was frozen: fsfreeze -u " + point;
+                ? "if it was frozen for a snapshot: fsfreeze -u " + point + "; else repair the disk below it (see dmesg)"
+                : "repair the disk below " + point + " (see dmesg); if it was frozen: fsfreeze -u " + point;
     }
 
     /** CNI plugins and OCI runtime commands that run for too long; of each process tree the oldest is reported. */
@@ -220,7 +220,7 @@ public final class Diagnosis {
         culprits.add(culprit.about(subject).by(process.info().ref()).shownBy(List.of(describe(process.info()))));
     }
 
-    /** Whether a process waits for a thread that has been named already: in its own tree, or in the same pod. */
+    /** Whether a process waits for a thread that has already been reported: in its own tree, or in the same pod. */
     private boolean explained(ObservedProcess process) {
         List<Integer> pids = tree(process).stream().map(ProcessRef::pid).toList();
         Subject subject = subject(process);
@@ -281,8 +281,8 @@ public final class Diagnosis {
         lines.add(describe(process.info()));
         lines.add("thread " + stall.thread() + " is in uninterruptible sleep"
                 + (stall.waitsIn().isEmpty() ? "" : " in " + stall.waitsIn())
-                + " and has not run between the looks");
-        stall.file().ifPresent(file -> lines.add("its system call is about " + file));
+                + " and has not run between the scans");
+        stall.file().ifPresent(file -> lines.add("its system call uses " + file));
         stall.mounts()
                 .forEach(mount ->
                         lines.add("it uses " + mount.point() + " (" + mount.source() + ", " + mount.type() + ")"));

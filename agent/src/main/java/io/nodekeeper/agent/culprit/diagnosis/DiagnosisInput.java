@@ -8,11 +8,11 @@ import java.util.List;
 /**
  * The input of a diagnosis. Immutable.
  *
- * @param processes the runtime's own, with what was seen of them before
- * @param answers what came of the questions to the runtime, the newest of each
- * @param socket where the runtime is, for people
+ * @param processes the runtime's own processes, with their history
+ * @param answers the newest outcome of each call to the runtime
+ * @param socket the runtime's socket, for messages
  * @param now monotonic ns
- * @param wall the same moment by the wall clock, for people only
+ * @param wall the same moment by the wall clock, for display only
  */
 public record DiagnosisInput(
         List<ObservedProcess> processes,

@@ -6,12 +6,12 @@ import java.time.Duration;
  * How long a state may last before it counts as a hang. Each value leaves room for two scans, so that a culprit is
  * reported within 20 s of the fault. Immutable.
  *
- * @param stopped a process in state T, over at least two looks
- * @param command a CNI plugin or OCI runtime command, by its age; ordinary ones end within a second
- * @param stalled a thread in state D that did not run once, over at least {@code stalledLooks} looks
- * @param zombie an ended container process that its shim does not reap
- * @param call a call that the runtime answers from memory
- * @param slowCall a call that starts or stops something
+ * @param stopped for a process in state T, over at least two scans
+ * @param command for a CNI plugin or OCI runtime command, by its age; ordinary ones end within a second
+ * @param stalled for a thread in state D that did not run once, over at least {@code stalledLooks} scans
+ * @param zombie for an ended container process that its shim does not reap
+ * @param call for a call that the runtime answers from memory
+ * @param slowCall for a call that starts or stops something
  */
 public record HangThresholds(
         Duration stopped,

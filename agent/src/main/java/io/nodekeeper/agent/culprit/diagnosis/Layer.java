@@ -1,20 +1,23 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
-/** Where in the stack below a call to the runtime something hangs; the earlier ones explain the later ones. */
+/**
+ * The layers below a call to the runtime in which something can hang; earlier ones can be the cause of hangs in later
+ * ones.
+ */
 public enum Layer {
     /** The runtime's own process. */
     RUNTIME("container runtime"),
     /** A file system or the disk below it. */
     DISK("disk"),
-    /** A process that no signal reaches. */
+    /** A process that signals cannot end. */
     PROCESS("process"),
     /** The process that holds one pod's containers. */
     SHIM("shim"),
-    /** A command of runc or its like. */
+    /** A command of runc or another OCI runtime. */
     OCI_RUNTIME("OCI runtime"),
     /** A program that sets up or takes down a pod's network. */
     CNI_PLUGIN("CNI plugin"),
-    /** What the runtime holds in memory about one pod or container. */
+    /** The runtime's state in memory for one pod or container. */
     CONTAINER("container");
 
     private final String text;

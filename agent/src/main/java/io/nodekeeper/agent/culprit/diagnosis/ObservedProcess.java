@@ -9,7 +9,7 @@ import java.util.Optional;
 /**
  * A process with its history over earlier scans. Immutable.
  *
- * @param stopped how long it has been seen in state T; empty if it is not, or was seen so but once
+ * @param stopped how long it has been seen in state T; empty if it is not in that state, or was seen in it only once
  * @param zombie the same for state Z
  * @param stuck its threads in state D that have not run since an earlier look
  * @param throttled the share of its cgroup's processor periods since the last look that were cut short, 0 to 1

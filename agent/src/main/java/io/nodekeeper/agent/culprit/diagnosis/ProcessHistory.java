@@ -13,11 +13,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Compares successive scans to tell lasting states from passing ones. A state that a scan does not show is forgotten.
+ * Compares successive scans to distinguish lasting states from short ones. A state that a scan does not show is forgotten.
  * Not thread-safe.
  */
 public final class ProcessHistory {
-    /** Something seen of a process, since when and how often in a row. */
+    /** An observation of a process: since when, and in how many successive scans. */
     private record First(long at, int looks) {}
 
     private Map<String, First> seen = new HashMap<>();

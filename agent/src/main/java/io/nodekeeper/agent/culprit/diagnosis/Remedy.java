@@ -6,10 +6,10 @@ import java.util.stream.Collectors;
 
 /** The least intrusive action that removes a culprit. Immutable. */
 public sealed interface Remedy {
-    /** What is left to do when the runtime itself hangs: a person has to restart it. */
+    /** The remedy when the runtime itself hangs: an operator has to restart it. */
     Remedy RESTART_RUNTIME = new Advice("restart the container runtime, e.g. systemctl restart containerd");
 
-    /** What a person would type or do. */
+    /** The action as an operator would type or perform it. */
     String text();
 
     /** Kill these processes with SIGKILL, in this order. */
@@ -28,7 +28,7 @@ public sealed interface Remedy {
         }
     }
 
-    /** Have the runtime remove a sandbox and its containers by force; the pod's owner starts it again. */
+    /** Let the runtime remove a sandbox and its containers by force; the pod's owner starts it again. */
     record RemoveSandbox(String id) implements Remedy {
         @Override
         public String text() {
@@ -36,7 +36,7 @@ public sealed interface Remedy {
         }
     }
 
-    /** An action that only a person should take. */
+    /** An action that only an operator should take. */
     record Advice(String text) implements Remedy {}
 
     private static String pids(List<ProcessRef> processes) {

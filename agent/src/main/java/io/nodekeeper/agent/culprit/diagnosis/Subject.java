@@ -7,11 +7,11 @@ import io.nodekeeper.cri.RuntimeCall;
 import java.util.List;
 import java.util.Optional;
 
-/** Which pod, sandbox and container something is about, as far as known. Immutable. */
+/** The pod, sandbox and container that a call or culprit concerns, as far as they are known. Immutable. */
 public record Subject(Optional<PodIdentity> pod, Optional<String> sandboxId, Optional<String> containerId) {
     static final Subject NODE = new Subject(Optional.empty(), Optional.empty(), Optional.empty());
 
-    /** What the first of {@code ids} that is known stands for; else the first of all is taken for a sandbox's. */
+    /** The subject of the first of {@code ids} that is known; if none is, the first is assumed to be a sandbox. */
     public static Subject of(List<String> ids, Optional<PodIdentity> pod, ContainerIndex workload) {
         for (String id : ids) {
             Optional<Container> container = workload.container(id);
@@ -26,7 +26,7 @@ public record Subject(Optional<PodIdentity> pod, Optional<String> sandboxId, Opt
         return new Subject(pod, ids.stream().findFirst(), Optional.empty());
     }
 
-    /** What a call is about. */
+    /** The subject of a call. */
     public static Subject of(RuntimeCall<?> call, ContainerIndex workload) {
         if (call instanceof RuntimeCall.RunSandbox run) {
             PodIdentity pod = new PodIdentity(
@@ -63,7 +63,7 @@ public record Subject(Optional<PodIdentity> pod, Optional<String> sandboxId, Opt
                 || uid().isPresent() && uid().equals(other.uid());
     }
 
-    /** For people: the pod's name, or else what is known. */
+    /** The name for messages: the pod's name, or else what is known. */
     String text() {
         return pod.map(known -> "pod " + known.text())
                 .or(() -> sandboxId.map(id -> "sandbox " + brief(id)))
@@ -71,12 +71,12 @@ public record Subject(Optional<PodIdentity> pod, Optional<String> sandboxId, Opt
                 .orElse("the node");
     }
 
-    /** What tells it from others. */
+    /** A text that is equal for equal subjects only. */
     String key() {
         return uid().or(() -> sandboxId).or(() -> containerId).orElse("");
     }
 
-    /** An id as docker and crictl shorten it. */
+    /** A shortened id, as docker and crictl show it. */
     static String brief(String id) {
         return id.length() > 13 ? id.substring(0, 13) : id;
     }

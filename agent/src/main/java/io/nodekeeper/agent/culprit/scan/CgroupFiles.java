@@ -16,7 +16,7 @@ record CgroupFiles(ProcFiles files) {
                 .toList();
     }
 
-    /** How its processor quota is used, under version 1 or 2; empty without one. */
+    /** The usage of its processor quota, under cgroup version 1 or 2; empty without a quota. */
     Optional<CpuPeriods> cpu(int pid) {
         return files.read(files.process(pid).resolve("cgroup")).stream()
                 .flatMap(String::lines)

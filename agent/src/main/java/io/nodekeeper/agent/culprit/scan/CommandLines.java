@@ -7,10 +7,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Reads from a command's arguments what it is for. Pure. */
+/** Parses the command lines of shims, OCI runtimes and CNI plugins: program, action, and the ids that they name. Pure. */
 public final class CommandLines {
     private static final Set<String> SHELLS = Set.of("sh", "bash", "dash", "ash", "env", "python", "python3", "perl");
-    /** What containerd-shim and CRI-O call a runtime for. */
+    /** The commands with which containerd-shim and CRI-O call an OCI runtime. */
     private static final Set<String> VERBS = Set.of(
             "create",
             "start",
@@ -42,7 +42,7 @@ public final class CommandLines {
         return line.length() > LONGEST ? line.substring(0, LONGEST) + "…" : line;
     }
 
-    /** The name of the program that a line runs: of the script, if it is one. */
+    /** The name of the program in a line; if the line runs a script, the name of the script. */
     public static String program(String line) {
         String[] words = line.split(" ");
         String first = file(words[0]);
@@ -69,18 +69,21 @@ public final class CommandLines {
         return isShim(arguments) ? option(arguments, "-address") : Optional.empty();
     }
 
-    /** The sandbox that a shim was started for; empty for what is no shim. */
+    /** The sandbox that a shim was started for; empty if the command is no shim. */
     static Optional<String> shimId(List<String> arguments) {
         return isShim(arguments) ? option(arguments, "-id") : Optional.empty();
     }
 
-    /** Whether it is a shim's short command and not the shim that stays. */
+    /** Whether this is a short command of a shim and not the long-running shim itself. */
     static boolean isShimCommand(List<String> arguments) {
         return !arguments.isEmpty()
                 && (arguments.getLast().equals("start") || arguments.getLast().equals("delete"));
     }
 
-    /** Whether it is called as containerd calls runc, by whatever name: about a container, with its whole id. */
+    /**
+     * Whether the arguments are those with which containerd calls runc, under any name: about a container, with its
+     * full id.
+     */
     static boolean isOciRuntime(List<String> arguments) {
         return option(arguments, "-log").isPresent()
                 && option(arguments, "-root").isPresent()
@@ -90,7 +93,7 @@ public final class CommandLines {
                         .anyMatch(argument -> ID.matcher(argument).matches());
     }
 
-    /** What an OCI runtime is asked to do. */
+    /** The command of an OCI runtime, such as {@code create}. */
     static String verb(List<String> arguments) {
         return arguments.stream().skip(1).filter(VERBS::contains).findFirst().orElse("");
     }

@@ -1,4 +1,7 @@
 package io.nodekeeper.agent.culprit.scan;
 
-/** How often a cgroup's processor quota was looked at, and how often it was used up; counts since the cgroup was made. */
+/**
+ * How many periods a cgroup's processor quota has had, and in how many it was used up; counted since the cgroup was
+ * created.
+ */
 public record CpuPeriods(long periods, long throttled) {}

@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The processes of the runtime on this Linux machine. A scan reads one line for each process of the machine, and more
+ * Scans the runtime's processes on this Linux machine. A scan reads one line for each process of the machine, and more
  * only for the runtime's. Reading the memory of a stuck process can hang: such a scan is abandoned, the process is
  * skipped from then on, and the next scan runs on another worker. Thread-safe.
  */
@@ -35,7 +35,7 @@ public final class LinuxProcesses implements ProcessTable {
      * The processes of the runtime at {@code socket}.
      *
      * @param root {@code /}, except in tests
-     * @param socket as the runtime itself and its shims name it
+     * @param socket the path that the runtime and its shims use
      */
     public LinuxProcesses(Path root, Path socket, Workers workers) {
         this.files = new ProcFiles(root);
@@ -73,9 +73,9 @@ public final class LinuxProcesses implements ProcessTable {
     }
 
     /**
-     * Whether this very process, and not a later one with its pid, still lives and still runs the same command: a
-     * {@code runc init} becomes the container's own program. False too for one in state D that had arguments: to read them
-     * could hang, and no signal reaches it. Blocks shortly.
+     * Whether this process, and not a later one with the same pid, still lives and still runs the same command: a
+     * {@code runc init} becomes the container's own program. Also false for a process in state D that had arguments: reading
+     * them could hang, and signals have no effect on it. Blocks briefly.
      */
     public boolean lives(ProcessRef process) {
         return files.stat(process.pid())
@@ -84,7 +84,7 @@ public final class LinuxProcesses implements ProcessTable {
     }
 
     private boolean runs(ProcFiles.Stat stat, String command) {
-        // The name in brackets stands for arguments that are none, or that a scan could not read.
+        // The name in brackets stands for arguments that do not exist or that a scan could not read.
         return command.equals("[" + stat.name() + "]")
                 || stat.state() != 'D' && command.equals(CommandLines.line(files.arguments(stat.pid())));
     }

@@ -1,9 +1,9 @@
 package io.nodekeeper.agent.culprit.scan;
 
-/** Which pod; the UID may be empty where only the name is known. Immutable. */
+/** Identifies a pod; the UID may be empty if only the name is known. Immutable. */
 public record PodIdentity(String uid, String name, String namespace) {
 
-    /** As people write it: namespace/name. */
+    /** The usual form: namespace/name. */
     public String text() {
         return namespace + "/" + name;
     }

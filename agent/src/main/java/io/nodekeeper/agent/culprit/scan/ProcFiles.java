@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads files of {@code /proc}, whatever of it is there: processes end while one looks. Reading the memory of a stuck
+ * Reads files of {@code /proc}. Files may disappear at any time because processes end. Reading the memory of a stuck
  * process (its arguments and environment) may block. Thread-safe.
  *
  * @param root {@code /}, or a copy of the files for tests
@@ -20,7 +20,7 @@ record ProcFiles(Path root) {
     /** The longest file that is read, in bytes: environments and lists of mounts are rarely longer. */
     private static final int LONGEST = 1 << 18;
 
-    /** A line of {@code stat}: what is known of every process and thread without asking further. */
+    /** A line of {@code stat}: the cheap facts about a process or thread. */
     record Stat(int pid, String name, char state, int parent, long startTicks) {}
 
     /** The pids of all processes. */
@@ -48,7 +48,7 @@ record ProcFiles(Path root) {
         return read(thread(pid, thread).resolve("stat")).flatMap(ProcFiles::parse);
     }
 
-    /** The arguments; none for threads of the kernel and processes that have ended. */
+    /** The arguments; empty for kernel threads and processes that have ended. */
     List<String> arguments(int pid) {
         return read(process(pid).resolve("cmdline"))
                 .filter(text -> !text.isEmpty())
@@ -56,14 +56,14 @@ record ProcFiles(Path root) {
                 .orElse(List.of());
     }
 
-    /** The environment; empty if it has ended or is not for us. */
+    /** The environment; empty if it has ended or this user may not read it. */
     List<String> environment(int pid) {
         return read(process(pid).resolve("environ"))
                 .map(text -> List.of(text.split("\0")))
                 .orElse(List.of());
     }
 
-    /** Since the boot, in ticks of 1/100 s as {@code stat} counts. */
+    /** The time since boot, in ticks of 1/100 s as {@code stat} counts. */
     long uptimeTicks() throws IOException {
         Path file = root.resolve("proc/uptime");
         String text = read(file).orElseThrow(() -> new IOException("cannot read " + file));
@@ -80,19 +80,19 @@ record ProcFiles(Path root) {
         return process(pid).resolve("task").resolve(Integer.toString(thread));
     }
 
-    /** Where a symbolic link leads, without going there. */
+    /** The target of a symbolic link, as text; does not follow it. */
     Optional<String> link(Path path) {
         try {
             return Optional.of(Files.readSymbolicLink(path).toString());
         } catch (IOException | UnsupportedOperationException e) {
-            // Ended, or not for us.
+            // Ended, or this user may not read it.
             return Optional.empty();
         }
     }
 
     /** The numbered entries of a directory. */
     static List<Integer> numbers(Path directory) throws IOException {
-        // Some hundred names each few seconds: a path and a stream for each would be waste.
+        // Hundreds of names every few seconds: creating a path and a stream for each would be wasteful.
         String[] names = directory.toFile().list();
         if (names == null) {
             throw new IOException("cannot read " + directory);
@@ -115,7 +115,7 @@ record ProcFiles(Path root) {
         return !name.isEmpty() && name.length() < 10;
     }
 
-    /** A file's text; empty if it is gone or not for us. */
+    /** A file's text; empty if it is gone or this user may not read it. */
     Optional<String> read(Path file) {
         try (FileInputStream in = new FileInputStream(file.toFile())) {
             byte[] buffer = new byte[1_024];
@@ -131,12 +131,12 @@ record ProcFiles(Path root) {
             }
             return Optional.of(new String(buffer, 0, length, StandardCharsets.UTF_8));
         } catch (IOException e) {
-            // Ended, or not for us.
+            // Ended, or this user may not read it.
             return Optional.empty();
         }
     }
 
-    /** The name is in parentheses and may itself hold blanks and parentheses. */
+    /** The name is in parentheses and may itself contain blanks and parentheses. */
     private static Optional<Stat> parse(String line) {
         int open = line.indexOf('(');
         int close = line.lastIndexOf(')');

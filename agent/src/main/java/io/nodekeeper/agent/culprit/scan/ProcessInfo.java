@@ -10,12 +10,12 @@ import java.util.Optional;
  * @param parent the parent's pid
  * @param state the kernel's letter: R, S, D, T, Z and so on
  * @param age since it was started
- * @param own whether it surely belongs to this runtime; a CNI plugin whose runtime died may be another one's
- * @param verb what a CNI plugin or OCI runtime was asked to do, such as {@code ADD} or {@code create}; else empty
- * @param ids the sandbox or container that it is about, candidates in order; empty if it does not say
+ * @param own whether it certainly belongs to this runtime; a CNI plugin whose runtime died may belong to another one
+ * @param verb the command of a CNI plugin or OCI runtime, such as {@code ADD} or {@code create}; else empty
+ * @param ids candidates for the sandbox or container that it works on, the likeliest first; empty if it names none
  * @param pod the pod as the process itself names it
- * @param stalls its threads in uninterruptible sleep, as far as they were looked at
- * @param cpu of the runtime's cgroup; empty for others and without a cgroup of its own
+ * @param stalls its threads in uninterruptible sleep, as far as they were examined
+ * @param cpu of the runtime's cgroup; empty for others and without a separate cgroup
  */
 public record ProcessInfo(
         ProcessRef ref,

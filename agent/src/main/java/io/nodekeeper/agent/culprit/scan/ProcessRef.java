@@ -8,7 +8,7 @@ package io.nodekeeper.agent.culprit.scan;
  */
 public record ProcessRef(int pid, long startTicks, String command) {
 
-    /** The same for as long as the process lives, and for no other process. */
+    /** A text that stays the same as long as the process lives, and that no other process has. */
     public String identity() {
         return pid + "@" + startTicks;
     }

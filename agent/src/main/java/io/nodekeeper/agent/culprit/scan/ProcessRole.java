@@ -1,17 +1,17 @@
 package io.nodekeeper.agent.culprit.scan;
 
-/** What a process is to the runtime. */
+/** The role of a process in the container runtime. */
 public enum ProcessRole {
     /** Listens on the runtime's socket. */
     RUNTIME,
     /** Holds the containers of one pod. */
     SHIM,
-    /** A command of runc or its like, or a shim's own short commands. */
+    /** A command of runc or another OCI runtime, or a shim's own short commands. */
     OCI_RUNTIME,
-    /** Sets up or takes down a pod's network. */
+    /** Sets up or tears down a pod's network. */
     CNI_PLUGIN,
     /** Runs in a container. */
     CONTAINER,
-    /** Started by one of the others for a purpose of its own. */
+    /** Started by one of the others for another purpose. */
     HELPER
 }

@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * thread.
  */
 final class ProcessScan {
-    /** What is read of a process once, as long as it runs the same program. */
+    /** The facts that are read once for each program that a process runs. */
     record Program(long startTicks, String name, List<String> arguments, Map<String, String> cni) {}
 
     private final ProcFiles files;
@@ -71,7 +71,7 @@ final class ProcessScan {
         Set<String> sockets = new HashSet<>(Set.of(socket));
         for (ProcFiles.Stat stat : all) {
             List<String> arguments = program(stat).arguments();
-            // Behind a relay the runtime itself has another socket, which its shims name.
+            // With a relay in front, the runtime's own socket is another one, which its shims name.
             CommandLines.shimId(arguments)
                     .filter(ids::contains)
                     .flatMap(id -> CommandLines.shimSocket(arguments))
@@ -121,7 +121,7 @@ final class ProcessScan {
                 role.get() == ProcessRole.RUNTIME ? new CgroupFiles(files).cpu(stat.pid()) : Optional.empty()));
     }
 
-    /** What the nearest process above is that has a role; empty for what is not below the runtime or a shim. */
+    /** The role of the nearest ancestor that has one; empty for processes that are not below the runtime or a shim. */
     private Optional<ProcessRole> above(ProcFiles.Stat stat) {
         ProcFiles.Stat at = stats.get(stat.parent());
         for (int depth = 0; at != null && depth < 64; depth++) {
@@ -175,7 +175,7 @@ final class ProcessScan {
                 CommandLines.shimId(program.arguments()).isPresent()
                         ? List.of(CommandLines.shimId(program.arguments()).get())
                         : CommandLines.ids(program.arguments());
-            // Worth a look only at one that may become a culprit.
+            // Examined only if the process may become a culprit.
             case CONTAINER, HELPER ->
                 stuck || stat.state() != 'S' && stat.state() != 'R'
                         ? new CgroupFiles(files).ids(stat.pid())
@@ -184,7 +184,7 @@ final class ProcessScan {
         };
     }
 
-    /** The pod as containerd tells CNI plugins, or as it notes it for a sandbox that no list shows yet. */
+    /** The pod that containerd passes to a CNI plugin, or that it has recorded for a sandbox which no list shows yet. */
     private Optional<PodIdentity> pod(ProcessRole role, Program program) {
         if (role == ProcessRole.CNI_PLUGIN) {
             Map<String, String> arguments =
@@ -217,7 +217,7 @@ final class ProcessScan {
                             name,
                             annotations.text("io.kubernetes.cri.sandbox-namespace")));
         } catch (JsonException e) {
-            // Being written.
+            // The file is being written.
             return Optional.empty();
         }
     }
@@ -228,7 +228,7 @@ final class ProcessScan {
             return known;
         }
         String identity = new ProcessRef(stat.pid(), stat.startTicks(), "").identity();
-        // Threads of the kernel have no arguments; a process that hung a look before is left alone.
+        // Kernel threads have no arguments; a process that made an earlier scan hang is skipped.
         boolean closed = stat.parent() == 2 || stat.pid() == 2 || unreadable.contains(identity);
         List<String> arguments = List.of();
         Map<String, String> cni = Map.of();
@@ -241,7 +241,7 @@ final class ProcessScan {
             reading = "";
         }
         Program program = new Program(stat.startTicks(), stat.name(), arguments, cni);
-        // An ended process has no arguments any more, one that is just starting none yet.
+        // An ended process has no arguments any more; a starting one has none yet.
         if (!arguments.isEmpty() || stat.parent() == 2) {
             programs.put(stat.pid(), program);
         }

@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 public interface ProcessTable {
 
     /**
-     * Looks at them all: the runtime, its shims, what they started, and what a runtime that is gone left behind. Answers or
-     * fails within seconds.
+     * Scans all of them: the runtime, its shims, the processes that they started, and those that an earlier runtime left.
+     * Answers or fails within seconds.
      *
      * @param ids the runtime's sandboxes and containers as far as known
      * @param deep whether to look at every thread, and not only at those of the runtime

@@ -11,8 +11,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Who listens on a unix socket: the kernel tells the socket's inode by its path, and the process by the inode. Finding the
- * process means looking at all open files of all processes, so it is done only when the process that was found is gone. Not thread-safe.
+ * Finds the process that listens on a unix socket: the kernel maps the socket's path to its inode, and open files map the
+ * inode to a process. The search reads the open files of all processes, so it runs only when the process found before is
+ * gone. Not thread-safe.
  */
 final class SocketOwners {
     /**
@@ -31,7 +32,7 @@ final class SocketOwners {
         this.files = files;
     }
 
-    /** The pid of the process that listens on {@code socket}; empty if there is none, or it is not for us to see. */
+    /** The pid of the process that listens on {@code socket}; empty if there is none, or if this user may not see it. */
     Optional<Integer> of(String socket, List<ProcFiles.Stat> processes) {
         Owner known = owners.get(socket);
         if (known != null
@@ -51,7 +52,7 @@ final class SocketOwners {
             return Optional.empty();
         }
         Optional<ProcFiles.Stat> found = processes.stream()
-                // With socket activation init holds it too, but does not answer.
+                // With socket activation, init also holds it but does not answer.
                 .filter(stat -> stat.pid() != 1 && holds(stat.pid(), "socket:[" + inode.get() + "]"))
                 .findFirst();
         owners.remove(socket);
@@ -63,7 +64,7 @@ final class SocketOwners {
         return found.map(ProcFiles.Stat::pid);
     }
 
-    /** Columns: Num RefCount Protocol Flags Type St Inode Path; the flag 00010000 is for one that listens. */
+    /** Columns: Num RefCount Protocol Flags Type St Inode Path; the flag 00010000 marks a listening socket. */
     private Optional<String> inode(String socket) {
         String name = "/" + Path.of(socket).getFileName();
         return files.read(files.root().resolve("proc/net/unix"))
@@ -95,7 +96,7 @@ final class SocketOwners {
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // It has ended, or is not for us.
+            // It has ended, or this user may not read it.
             return false;
         }
         return false;

@@ -6,16 +6,16 @@ import java.util.Optional;
 /**
  * A thread in uninterruptible sleep (state D). Immutable.
  *
- * @param switches how often it was taken off a processor: while this stands still, the thread does
- * @param waitsIn the kernel's function, empty if it does not tell
- * @param stack the kernel's functions, innermost first; empty where only the superuser may look
- * @param file the file that its system call is about, where it can be told
- * @param mounts the file systems on devices or servers that the process is seen to use; that of {@code file} first
+ * @param switches how often it was taken off a processor; while this number stays the same, the thread does not run
+ * @param waitsIn the kernel function; empty if the kernel does not report it
+ * @param stack the kernel's functions, innermost first; empty if only the superuser may read it
+ * @param file the file that its system call uses, if it can be determined
+ * @param mounts the file systems on devices or servers that the process uses, as far as visible; that of {@code file} first
  */
 public record Stall(
         int thread, long switches, String waitsIn, List<String> stack, Optional<String> file, List<Mount> mounts) {
 
-    /** A mounted file system: where, from what, of which type. */
+    /** A mounted file system: mount point, source and type. */
     public record Mount(String point, String source, String type) {}
 
     /** Whether the thread waits for a file system, and not for something else in the kernel. */
@@ -26,13 +26,13 @@ public record Stall(
                 || !mounts.isEmpty() && waitsIn.isEmpty();
     }
 
-    /** Whether it looks like a file system that was frozen (fsfreeze), for a snapshot say. */
+    /** Whether it looks like a file system that was frozen (fsfreeze), for example for a snapshot. */
     public boolean onFrozen() {
         String where = waitsIn + " " + String.join(" ", stack);
         return FROZEN_WORDS.stream().anyMatch(where::contains);
     }
 
-    /** Parts of names of kernel functions that wait for writers of a file system to be let in. */
+    /** Parts of the names of kernel functions that wait until a file system admits writers again. */
     private static final List<String> FROZEN_WORDS =
             List.of("percpu_rwsem_wait", "sb_start", "mnt_want_write", "freeze");
 

@@ -64,7 +64,7 @@ record StallFiles(ProcFiles files) {
                 .sum();
     }
 
-    /** The file that a system call was given as its first argument: its number, then its arguments in hexadecimal. */
+    /** The file that is the first argument of a system call. Format: its number, then its arguments in hexadecimal. */
     private Optional<String> file(int pid, Path thread) {
         return text(thread.resolve("syscall"))
                 .map(text -> text.split(" "))
@@ -75,7 +75,7 @@ record StallFiles(ProcFiles files) {
                 .filter(path -> path.startsWith("/"));
     }
 
-    /** The mounts below the process's open files, that of {@code first} first, or else its only volume. */
+    /** The mounts of the process's open files, that of {@code first} first, or else its only volume. */
     private List<Mount> mounts(int pid, Optional<String> first) {
         List<MountLine> own = lines(files.process(pid).resolve("mountinfo"));
         List<MountLine> host = lines(files.root().resolve("proc/self/mountinfo"));
@@ -98,7 +98,10 @@ record StallFiles(ProcFiles files) {
         return mounts.isEmpty() ? onlyVolume(own, host) : List.copyOf(mounts);
     }
 
-    /** A call that names a file by its path does not tell which; but a container may have only one volume. */
+    /**
+     * The only volume of a container: a system call with a path does not show which file it uses, so one volume is the
+     * answer.
+     */
     private static List<Mount> onlyVolume(List<MountLine> own, List<MountLine> host) {
         Set<String> devices = new LinkedHashSet<>();
         host.stream().filter(line -> line.mount.point().equals("/")).forEach(line -> devices.add(line.device));
@@ -123,12 +126,12 @@ record StallFiles(ProcFiles files) {
                     .limit(OPEN)
                     .toList();
         } catch (IOException e) {
-            // It has ended, or is not for us.
+            // It has ended, or this user may not read it.
             return List.of();
         }
     }
 
-    /** The same file system as the host mounts it whole: inside a container it has another place. */
+    /** The same file system where the host mounts all of it: inside a container it has another mount point. */
     private static Mount onHost(MountLine inside, List<MountLine> host) {
         return host.stream()
                 .filter(line -> line.device.equals(inside.device) && line.root.equals("/"))

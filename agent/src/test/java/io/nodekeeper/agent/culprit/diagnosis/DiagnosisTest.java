@@ -54,13 +54,13 @@ class DiagnosisTest {
         assertThat(culprit.layer()).isEqualTo(Layer.SHIM);
         assertThat(culprit.reason()).isEqualTo("ShimStopped");
         assertThat(culprit.summary())
-                .isEqualTo("the shim containerd-shim-runc-v2 (pid 200) of pod shop/web is stopped (state T)"
+                .isEqualTo("the shim containerd-shim-runc-v2 (pid 200) of pod shop/web has been stopped (state T)"
                         + " since 2026-11-21T18:00:05Z");
         assertThat(culprit.pod()).contains(WEB_POD);
         assertThat(culprit.sandboxId()).contains(WEB);
         assertThat(culprit.method()).contains("ContainerStats");
         assertThat(culprit.remedy().text()).isEqualTo("kill -CONT 200");
-        assertThat(culprit.evidence()).contains("StopPodSandbox of pod shop/web waits since 2026-11-21T17:59:40Z");
+        assertThat(culprit.evidence()).contains("StopPodSandbox of pod shop/web has been waiting since 2026-11-21T17:59:40Z");
     }
 
     @Test
@@ -105,7 +105,7 @@ class DiagnosisTest {
         Culprit culprit = only();
         assertThat(culprit.reason()).isEqualTo("RuntimeFrozen");
         assertThat(culprit.summary())
-                .isEqualTo("the container runtime containerd (pid 100) is stopped (state T)"
+                .isEqualTo("the container runtime containerd (pid 100) has been stopped (state T)"
                         + " since 2026-11-21T18:00:05Z; it answers no call");
         assertThat(culprit.remedy())
                 .isEqualTo(
@@ -128,7 +128,7 @@ class DiagnosisTest {
         Culprit culprit = only();
         assertThat(culprit.reason()).isEqualTo("RuntimeUnreachable");
         assertThat(culprit.summary())
-                .startsWith("no process listens at the container runtime's socket /run/c.sock since 2026-11-21T");
+                .startsWith("no process has listened on the container runtime's socket /run/c.sock since 2026-11-21T");
         assertThat(culprit.evidence()).containsExactly("connection refused");
         assertThat(culprit.remedy().text()).isEqualTo("start the container runtime, e.g. systemctl start containerd");
     }
@@ -242,12 +242,12 @@ class DiagnosisTest {
         assertThat(culprit.layer()).isEqualTo(Layer.DISK);
         assertThat(culprit.reason()).isEqualTo("DiskStalled");
         assertThat(culprit.summary())
-                .isEqualTo("the file system at /mnt/data (/dev/loop0) does not answer: writer (pid 201) of pod shop/web"
-                        + " waits for it, unkillable (state D), since 2026-11-21T18:00:05Z");
+                .isEqualTo("the file system at /mnt/data (/dev/loop0) does not respond: writer (pid 201) of pod shop/web"
+                        + " has waited for it, unkillable (state D), since 2026-11-21T18:00:05Z");
         assertThat(culprit.pod()).contains(WEB_POD);
         assertThat(culprit.evidence()).anyMatch(line -> line.contains("/bin/other"));
         assertThat(culprit.remedy().text())
-                .isEqualTo("if it was frozen for a snapshot: fsfreeze -u /mnt/data; else mend the disk below it"
+                .isEqualTo("if it was frozen for a snapshot: fsfreeze -u /mnt/data; else repair the disk below it"
                         + " (see dmesg)");
     }
 
@@ -276,7 +276,7 @@ class DiagnosisTest {
         assertThat(culprit.layer()).isEqualTo(Layer.PROCESS);
         assertThat(culprit.reason()).isEqualTo("ProcessUninterruptible");
         assertThat(culprit.summary())
-                .isEqualTo("driver (pid 201) of pod shop/web is unkillable (state D) in usb_kill_urb"
+                .isEqualTo("driver (pid 201) of pod shop/web has been unkillable (state D) in usb_kill_urb"
                         + " since 2026-11-21T18:00:05Z");
     }
 
@@ -326,9 +326,9 @@ class DiagnosisTest {
         assertThat(culprit.layer()).isEqualTo(Layer.CONTAINER);
         assertThat(culprit.reason()).isEqualTo("ContainerCallHung");
         assertThat(culprit.summary())
-                .isEqualTo("the container runtime does not answer ContainerStatus for container app of pod shop/web"
+                .isEqualTo("the container runtime has not answered ContainerStatus for container app of pod shop/web"
                         + " since 2026-11-21T18:00:00Z; it answers for 1 other");
-        assertThat(culprit.evidence()).contains("1 other answered meanwhile, the slowest in 4ms");
+        assertThat(culprit.evidence()).contains("1 other answered in the meantime, the slowest in 4ms");
         assertThat(culprit.remedy()).isEqualTo(new Remedy.RemoveSandbox(WEB));
     }
 
