@@ -270,17 +270,17 @@ class BlindnessIT {
 
             Written by `BlindnessIT`, which `./test --all` runs; do not edit.
 
-            Whatever keeps the controller from seeing is no node's fault. Each fault has a cluster of its own: API server
+            The controller must not blame nodes when it cannot see them. Each fault runs on a separate cluster: API server
             (RocksDB), controller and 60 hollow nodes in two processes, all real processes on one machine with 2 cores, all
-            clusters side by side. Grace 40 s, leases of 40 s, renewed each 10 s. The controller reaches the API server
-            through a relay, where the network's faults happen; the nodes and the observer reach it directly. Processes are
-            frozen with SIGSTOP, the store's disk is an ext4 of its own, frozen with `fsfreeze`; where etcd's members freeze, they
+            clusters at the same time. Grace 40 s, leases of 40 s, renewed every 10 s. The controller reaches the API server
+            through a relay, which simulates the network faults; the nodes and the observer reach it directly. Processes are
+            frozen with SIGSTOP. The store's disk is a separate ext4, frozen with `fsfreeze`. Where etcd members freeze, they
             are the store (`--store etcd`). Where nodes crash, the
             process of 10 of them gets SIGKILL in the middle of the fault.
 
-            A false verdict is a living node that became Unknown from the beginning of the fault until 60 s after its end. A
-            crash is found when the API shows it; the time counts from when sight returned, or from the node's last sign of life
-            where that was stored later, a request that had waited; it is negative for what was found before. It should be 45 s
+            A false verdict is a living node that became Unknown between the start of the fault and 60 s after its end. A
+            crash is found when the API shows it. The time counts from when sight returned, or from the node's last sign of life
+            if that was stored later because its request had waited; it is negative for crashes found before. It should be 45 s
             at most (the grace and 5 s; the test fails beyond 50 s), and at least the grace after the last sign of life.
             "All at once": disk for 45 s, API server, controller and network (refused) for 60 s, lease watch until 70 s.
 

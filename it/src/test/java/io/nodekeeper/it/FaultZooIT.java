@@ -114,22 +114,22 @@ class FaultZooIT {
 
             Written by `FaultZooIT`, which `./test --all` runs; do not edit.
 
-            Each row is a machine of its own: containerd with three real pods, and an agent with default periods; nine machines
-            side by side on one computer with 2 cores, all at one API server. Processes are frozen with SIGSTOP, disks are an
-            ext4 of their own, frozen with `fsfreeze`; runc and the CNI plugin hang or fail in a script in front of them. Where
-            nothing happens until somebody asks, the test makes or ends a pod, as a kubelet would. Calls to single containers
+            Each row is a separate environment: containerd with three real pods, and an agent with default periods; nine of them
+            run at the same time on one machine with 2 cores, with one API server. Processes are frozen with SIGSTOP, disks are
+            separate ext4 file systems, frozen with `fsfreeze`; runc and the CNI plugin hang or fail in a wrapper script. Where
+            a fault shows only on a request, the test starts or stops a pod, as a kubelet would. Calls about single containers
             or of single methods hang in a relay in front of containerd's socket.
 
             Times count from the fault, from the agent's start, or from the fault's end. After 50 s of a fault the agent is
-            killed and started again, and when it has said what it should, the fault ends.
+            killed and started again; when it has reported what it should, the fault ends.
 
-            * **Ready**: what the API said of the node; one word if that never changed.
-            * **Other pods**: how old the agent's knowledge of a pod that was not hit was at most, before the restart; at most
-              2 s, except (in brackets) where nobody can know better.
-            * **Named**: reason and message of the first `RuntimeDegraded` (or `PodNetworkUnavailable`) in the API that fits.
-            * **After a restart**: when the new agent had said the right Ready and knew the other pods; within 10 s where
-              that is True, within a minute where it is not.
-            * **After the end**: when Ready was True, nobody was named any more, and everything that hung had ended.
+            * **Ready**: the node's status in the API; one word if it never changed.
+            * **Other pods**: the maximum age of the agent's data about a pod without a fault, before the restart; at most
+              2 s, except (in brackets) where newer data is not available.
+            * **Named**: reason and message of the first correct `RuntimeDegraded` (or `PodNetworkUnavailable`) in the API.
+            * **After a restart**: when the new agent had reported the correct Ready and knew the other pods; within 10 s if
+              that is True, within a minute if not.
+            * **After the end**: when Ready was True, no culprit was named any more, and everything that hung had ended.
 
             | fault | Ready | other pods | named | after | after a restart | after the end |
             |---|---|---|---|---|---|---|

@@ -231,14 +231,14 @@ class HostileIT {
 
             Written by `scripts/hostile` (`HostileIT`); do not edit.
 
-            What the API server bears while 1,000 nodes depend on it. One cluster of real processes on one machine with 2
+            How the API server withstands attacks while 1,000 nodes depend on it. One cluster of real processes on one machine with 2
             cores: the server as `./nodekeeper apiserver` starts it (RocksDB, a heap of 800 MB), the controller with a grace
-            of 20 s, 1,000 hollow nodes that renew their leases, and the attacker, which takes its share of the processors, too.
-            Each attack takes 6 s; its user may do everything, but is not in `system:masters`, unless the table says otherwise.
+            of 20 s, 1,000 hollow nodes that renew their leases, and the attacker, which also uses these processors.
+            Each attack takes 6 s. Its user may do everything, but is not in `system:masters`, unless the table says otherwise.
 
-            Heartbeats are those of 40 nodes that renew once a second over connections of their own, timed from when each was
-            due until its answer was there, during the attack and 2 s afterwards. False verdicts are living nodes, of all, that
-            the controller made Unknown. Memory is the most that was resident. As it should be: 99 %% of the heartbeats take less
+            Heartbeats are those of 40 nodes that renew once a second over separate connections, timed from when each was
+            due until its response arrived, during the attack and 2 s afterwards. False verdicts are living nodes, of the whole fleet, that
+            the controller made Unknown. Memory is the maximum resident size. As it should be: 99 %% of the heartbeats take less
             than a second, no false verdict, less than 1.2 GB, and the server runs.
 
             | attack | heartbeats | half within | 99 %% within | all within | memory | false verdicts | answers | as it should be |
