@@ -1,6 +1,6 @@
-# Finds the tools that the scripts beside the root need; to be sourced. Sets JDK, and installs tools.
+# Finds or installs the tools that the scripts need; to be sourced. Sets JDK.
 
-# A JDK 25 has a file "release" that says so; JAVA_HOME goes first, then what the system has installed.
+# A JDK's file "release" contains its version. JAVA_HOME has precedence over the installed JDKs.
 find_jdk() {
   JDK=
   for candidate in "${JAVA_HOME:-}" /usr/lib/jvm/*; do
@@ -10,13 +10,13 @@ find_jdk() {
       return 0
     fi
   done
-  echo "nodekeeper: no JDK 25 found (looked at JAVA_HOME=${JAVA_HOME:-} and below /usr/lib/jvm)." >&2
-  echo "Install one, as Eclipse Temurin 25 (https://adoptium.net) or the package openjdk-25-jdk, or set JAVA_HOME." >&2
+  echo "nodekeeper: no JDK 25 found (searched JAVA_HOME=${JAVA_HOME:-} and /usr/lib/jvm)." >&2
+  echo "Install one, for example Eclipse Temurin 25 (https://adoptium.net) or the package openjdk-25-jdk, or set JAVA_HOME." >&2
   return 1
 }
 
-# install_tool COMMAND PACKAGE: makes sure of COMMAND (a name, or a path of its own), by apt-get where that can be done
-# without asking anybody.
+# install_tool COMMAND PACKAGE: makes COMMAND (a name or a path) available, by installing PACKAGE with apt-get if this
+# user may do that.
 install_tool() {
   command -v "$1" >/dev/null 2>&1 && return 0
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
@@ -34,8 +34,8 @@ apt_install() {
   DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "$1"
 }
 
-# without_services COMMAND...: what it installs is not started; who wants a tool did not ask for a daemon. Debian's way of
-# saying so is this file; one that is there already is somebody else's decision.
+# without_services COMMAND...: runs COMMAND without starting services that it installs. Debian controls this by the file
+# policy-rc.d; an existing one is left as it is.
 without_services() {
   policy=/usr/sbin/policy-rc.d
   if [ -e "$policy" ]; then
@@ -51,8 +51,8 @@ without_services() {
   return "$status"
 }
 
-# install_runtime: makes sure of a real container runtime, which process tests run and break. Some of it is not on an
-# ordinary user's path.
+# install_runtime: installs a real container runtime, which process tests run and break. Some of its programs are not on
+# the path of ordinary users.
 install_runtime() {
   PATH=$PATH:/usr/sbin:/sbin
   install_tool runc runc && install_tool containerd containerd && install_tool busybox busybox-static \
