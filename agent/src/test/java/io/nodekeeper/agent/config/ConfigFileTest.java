@@ -131,7 +131,7 @@ class ConfigFileTest {
         assertThatThrownBy(() -> ConfigFile.parse("kind: Pod", builder))
                 .hasMessageContaining("apiVersion must be kubelet.config.k8s.io/v1beta1, got null")
                 .hasMessageContaining("kind must be KubeletConfiguration, got Pod");
-        assertThatThrownBy(() -> ConfigFile.parse("[]", builder)).hasMessageContaining("must hold an object");
+        assertThatThrownBy(() -> ConfigFile.parse("[]", builder)).hasMessageContaining("must contain an object");
         assertThatThrownBy(() -> ConfigFile.parse("a: [", builder)).hasMessageContaining("config file is not YAML");
         assertThatThrownBy(() -> ConfigFile.load(Path.of("/no/such/file"), builder))
                 .hasMessageContaining("cannot read config file /no/such/file");
