@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * body of size n, 2n and 4n, where 4n is about what a body may have; the processor time of the thread that serves it is
  * counted. Quadratic work at 4n is 16 times that at n; the bound of 8 leaves room for caches and garbage collection.
  */
+@Tag("long")
 class HostileBodiesTest {
     /** A quarter of the largest body, bytes. */
     private static final int N = 700_000;

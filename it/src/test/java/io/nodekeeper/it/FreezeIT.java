@@ -11,12 +11,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** An agent that is frozen is noticed on time, and welcomed back. */
 @Isolated("It measures.")
+@Tag("long")
 class FreezeIT {
     private static final Duration WARM_UP = Duration.ofSeconds(10);
     private static final int TIMES = 20;

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Restarts of the control plane harm no node, and are no reason to miss a dead one. */
+@Tag("long")
 class RestartIT {
     private static final Duration GRACE = Duration.ofSeconds(6);
     private static final String[] HEARTBEAT = {"--node-lease-duration-seconds=4", "--node-status-update-frequency=2s"};

@@ -24,6 +24,7 @@ class CrashAtEveryStepTest {
     @Test
     @Tag("L38")
     @Tag("L77")
+    @Tag("long")
     void whereverOneOfTwoControllersIsKilledTheVerdictStands() {
         assertThat(complaintsOfKilling("controller", 2)).isEmpty();
     }
