@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -211,17 +212,22 @@ public final class Pem {
                 int inner = contents(sec1, at);
                 return Arrays.copyOfRange(sec1, inner, end(sec1, inner));
             }
-        } catch (ArrayIndexOutOfBoundsException e) {
+        } catch (IndexOutOfBoundsException e) {
             throw new IllegalArgumentException("the EC private key is cut short", e);
         }
         throw new IllegalArgumentException("the EC private key does not name its curve");
     }
 
+    /** Where the contents of the element at {@code at} start. */
     private static int contents(byte[] der, int at) {
         int length = der[at + 1] & 0xff;
         return at + 2 + (length < 0x80 ? 0 : length & 0x7f);
     }
 
+    /**
+     * Where the element at {@code at} ends, at most the end of {@code der}: its length is input, and copying a claimed 2 GiB
+     * would end the process.
+     */
     private static int end(byte[] der, int at) {
         int start = contents(der, at);
         int length = der[at + 1] & 0xff;
@@ -231,7 +237,7 @@ public final class Pem {
                 length = length << 8 | der[i] & 0xff;
             }
         }
-        return start + length;
+        return Objects.checkFromIndexSize(start, length, der.length) + length;
     }
 
     private static byte[] tagged(int tag, byte[]... parts) {

@@ -3,13 +3,20 @@ package io.nodekeeper.client.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.NoSuchAlgorithmException;
 import java.security.PrivateKey;
 import java.security.interfaces.ECPrivateKey;
 import java.security.interfaces.RSAPrivateKey;
+import java.security.spec.ECGenParameterSpec;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PemTest {
     // Made for this test alone, with openssl ecparam -genkey and openssl genrsa -traditional.
@@ -102,5 +109,78 @@ class PemTest {
         String pem = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----\n";
 
         assertThatThrownBy(() -> Pem.privateKey(pem)).hasMessage("the EC private key is cut short");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"secp256r1", "secp384r1", "secp521r1"})
+    void readsTheKeysOfEachCurveOfTls(String curve) throws GeneralSecurityException {
+        KeyPair pair = ec(curve);
+
+        PrivateKey read = Pem.privateKey(Pem.encode(pair.getPrivate(), pair.getPublic()));
+
+        assertThat(((ECPrivateKey) read).getS()).isEqualTo(((ECPrivateKey) pair.getPrivate()).getS());
+        assertThat(((ECPrivateKey) read).getParams()).isEqualTo(((ECPrivateKey) pair.getPrivate()).getParams());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"EC PRIVATE KEY", "RSA PRIVATE KEY", "PRIVATE KEY"})
+    void givesAnyTruncationOfAKeyAClearError(String label) throws GeneralSecurityException {
+        byte[] whole = der(label);
+
+        for (int length = 0; length < whole.length; length++) {
+            String pem = pem(label, Arrays.copyOf(whole, length));
+            assertThatThrownBy(() -> Pem.privateKey(pem))
+                    .as("%s, first %d bytes", label, length)
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"EC PRIVATE KEY", "RSA PRIVATE KEY", "PRIVATE KEY"})
+    void readsAKeyWithAnyByteChangedOrGivesAClearError(String label) throws GeneralSecurityException {
+        byte[] whole = der(label);
+
+        for (int place = 0; place < whole.length; place++) {
+            for (int value : new int[] {0x00, 0x7f, 0x80, 0x81, 0x84, 0xff}) {
+                byte[] changed = whole.clone();
+                changed[place] = (byte) value;
+                try {
+                    Pem.privateKey(pem(label, changed));
+                } catch (IllegalArgumentException expected) {
+                    assertThat(expected).hasMessageContaining("key");
+                }
+            }
+        }
+    }
+
+    @Test
+    void aLengthOfTwoGigabytesCostsNoMemory() {
+        // SEQUENCE { INTEGER 1, OCTET STRING of 1 byte, [0] { a curve of 2 GiB - 1 bytes, of which none is there } }
+        byte[] key = HexFormat.of().parseHex("300e020101040100a00606847fffffff");
+
+        assertThatThrownBy(() -> Pem.privateKey(pem("EC PRIVATE KEY", key)))
+                .hasMessage("the EC private key is cut short");
+    }
+
+    private static KeyPair ec(String curve) throws GeneralSecurityException {
+        KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+        generator.initialize(new ECGenParameterSpec(curve));
+        return generator.generateKeyPair();
+    }
+
+    private static byte[] der(String label) throws GeneralSecurityException {
+        KeyPair pair = ec("secp256r1");
+        String pem =
+                switch (label) {
+                    case "EC PRIVATE KEY" -> Pem.encode(pair.getPrivate(), pair.getPublic());
+                    case "RSA PRIVATE KEY" -> PKCS1;
+                    default -> Pem.encode(pair.getPrivate());
+                };
+        return Base64.getMimeDecoder().decode(pem.replaceAll("-----[A-Z0-9 ]+-----", ""));
+    }
+
+    private static String pem(String label, byte[] der) {
+        return "-----BEGIN " + label + "-----\n" + Base64.getEncoder().encodeToString(der) + "\n-----END " + label
+                + "-----\n";
     }
 }
