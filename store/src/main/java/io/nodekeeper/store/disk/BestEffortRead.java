@@ -68,10 +68,10 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
         List<String> unreadable = new ArrayList<>();
         long rows = 0;
         long last = 0;
-        try (RocksIterator at = db.newIterator()) {
-            at.seek(new byte[] {RowFormat.CHANGE});
-            while (true) {
-                while (at.isValid() && at.key()[0] == RowFormat.CHANGE) {
+        long from = 0;
+        while (from >= 0) {
+            try (RocksIterator at = db.newIterator()) {
+                for (at.seek(RowFormat.row(from, "")); at.isValid() && at.key()[0] == RowFormat.CHANGE; at.next()) {
                     Event event = RowFormat.event(
                             at.key(),
                             at.value(),
@@ -81,17 +81,13 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
                             .ifPresentOrElse(after -> live.put(event.key(), after), () -> live.remove(event.key()));
                     last = event.revision();
                     rows++;
-                    at.next();
                 }
                 if (isEnd(at)) {
                     break;
                 }
-                long next = skip(at, last + 1);
-                unreadable.add((last + 1) + " to " + (next < 0 ? "the end" : next - 1));
-                if (next < 0) {
-                    break;
-                }
             }
+            from = firstReadable(db, last + 1);
+            unreadable.add((last + 1) + " to " + (from < 0 ? "the end" : from - 1));
         }
         return new BestEffortRead(List.copyOf(live.values()), last, rows, unreadable);
     }
@@ -105,13 +101,13 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
         }
     }
 
-    /** Seeks the first readable row at revision {@code from} or later. Returns the revision of that seek, or -1 if none succeeds. */
-    private static long skip(RocksIterator at, long from) {
+    /** The first revision from {@code from} on at which a read succeeds; -1 if there is none. */
+    private static long firstReadable(RocksDB db, long from) {
         long failed = from - 1;
         long step = 1;
         for (long revision = from; revision > 0; revision += step) {
-            if (seek(at, revision)) {
-                return first(at, failed, revision);
+            if (isReadable(db, revision)) {
+                return firstReadable(db, failed, revision);
             }
             failed = revision;
             step = revision - from < ONE_BY_ONE ? 1 : step * 2;
@@ -119,26 +115,30 @@ record BestEffortRead(List<Entry> entries, long revision, long rows, List<String
         return -1;
     }
 
-    /** The first revision after {@code failed} at which a seek succeeds; a seek at {@code good} does. */
-    private static long first(RocksIterator at, long failed, long good) {
+    /** The first readable revision after {@code failed}, which is not readable, up to {@code good}, which is. */
+    private static long firstReadable(RocksDB db, long failed, long good) {
         long low = failed;
         long high = good;
         while (high - low > 1) {
             long middle = low + (high - low) / 2;
-            if (seek(at, middle)) {
+            if (isReadable(db, middle)) {
                 high = middle;
             } else {
                 low = middle;
             }
         }
-        seek(at, high);
         return high;
     }
 
-    /** Whether a seek at {@code revision} reaches a readable row or the end of the database. */
-    private static boolean seek(RocksIterator at, long revision) {
-        at.seek(RowFormat.row(revision, ""));
-        return at.isValid() || isEnd(at);
+    /**
+     * Whether a seek at {@code revision} reaches a readable row or the end of the database. Each seek has an iterator of its
+     * own: after 4,096 seeks into a damaged block RocksDB's iterator failed at readable rows, too.
+     */
+    private static boolean isReadable(RocksDB db, long revision) {
+        try (RocksIterator at = db.newIterator()) {
+            at.seek(RowFormat.row(revision, ""));
+            return at.isValid() || isEnd(at);
+        }
     }
 
     /** Links the files, because a read writes none of them, and writes a {@code CURRENT} that names the newest manifest. */

@@ -5,12 +5,12 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.zip.CRC32;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * the newest log, so the loss of that log is always noticed.
  *
  * <p>The file has three sectors. The first two are written alternately, so that a torn write leaves the other one intact. The
- * third one holds the ID of the process that has the store open. The file is also the lock against a second process. Not
- * thread-safe.
+ * third one holds the ID of the process that has the store open. The file is also the lock against a second process. Used by
+ * one thread, except for {@link #read()}.
  */
 final class HighWaterMark implements AutoCloseable {
     static final String FILE = "acknowledged";
@@ -39,6 +39,12 @@ final class HighWaterMark implements AutoCloseable {
     private static final long MAGIC = 0x4e4b4d41524b3031L;
     /** Magic, sequence, value and checksum. */
     private static final int SLOT = 4 * Long.BYTES;
+
+    /**
+     * The marks that this process has locked, by their real paths. POSIX releases a process's lock when the process closes any
+     * descriptor of the file, so a locked file is never opened again. Bound: the stores that this process has open.
+     */
+    private static final Map<Path, HighWaterMark> LOCKED = new ConcurrentHashMap<>();
 
     private final Path file;
     private final RandomAccessFile content;
@@ -59,25 +65,31 @@ final class HighWaterMark implements AutoCloseable {
             return OptionalLong.empty();
         }
         try {
-            return value(Files.readAllBytes(file));
+            HighWaterMark locked = LOCKED.get(file.toRealPath());
+            return locked != null ? locked.read() : value(Files.readAllBytes(file));
         } catch (IOException e) {
             throw new StoreException("cannot read " + file + ": " + e, e);
         }
     }
 
-    /**
-     * Reads this mark through the open file that holds the lock. Closing a second descriptor of the file would release the
-     * lock (POSIX record locks).
-     */
+    /** Reads this mark through the file that holds the lock. Any thread may call this. */
     OptionalLong read() {
         try {
-            byte[] bytes = new byte[SIZE];
-            content.seek(0);
-            int length = Math.max(0, content.read(bytes));
-            return value(Arrays.copyOf(bytes, length));
+            return value(bytes(content));
         } catch (IOException e) {
             throw new StoreException("cannot read " + file + ": " + e, e);
         }
+    }
+
+    /** The file's bytes, filled up with zeros to {@link #SIZE}. */
+    private static byte[] bytes(RandomAccessFile content) throws IOException {
+        byte[] bytes = new byte[SIZE];
+        // Not through the channel: an interrupt of the thread would close it, and the lock with it.
+        synchronized (content) {
+            content.seek(0);
+            content.read(bytes);
+        }
+        return bytes;
     }
 
     private static OptionalLong value(byte[] bytes) {
@@ -100,28 +112,35 @@ final class HighWaterMark implements AutoCloseable {
     }
 
     private static HighWaterMark open(Path file) {
-        RandomAccessFile content;
-        try {
-            content = new RandomAccessFile(file.toFile(), "rw");
-        } catch (IOException e) {
-            throw new StoreException("cannot open " + file + ": " + e.getMessage(), e);
-        }
-        try {
-            // The lock is held until the file is closed.
-            FileLock lock = content.getChannel().tryLock();
-            if (lock == null) {
-                throw inUse(file, holder(content));
-            }
-            return new HighWaterMark(file, content);
-        } catch (OverlappingFileLockException e) {
-            throw inUse(file, "this process");
-        } catch (IOException | StoreException e) {
+        synchronized (LOCKED) {
+            RandomAccessFile content;
             try {
-                content.close();
-            } catch (IOException suppressed) {
-                e.addSuppressed(suppressed);
+                if (Files.exists(file) && LOCKED.containsKey(file.toRealPath())) {
+                    throw inUse(file, "this process");
+                }
+                content = new RandomAccessFile(file.toFile(), "rw");
+            } catch (IOException e) {
+                throw new StoreException("cannot open " + file + ": " + e.getMessage(), e);
             }
-            throw e instanceof StoreException known ? known : new StoreException("cannot lock " + file + ": " + e, e);
+            try {
+                // The lock is held until the file is closed.
+                FileLock lock = content.getChannel().tryLock();
+                if (lock == null) {
+                    throw inUse(file, holder(content));
+                }
+                HighWaterMark mark = new HighWaterMark(file.toRealPath(), content);
+                LOCKED.put(mark.file, mark);
+                return mark;
+            } catch (IOException | StoreException e) {
+                try {
+                    content.close();
+                } catch (IOException suppressed) {
+                    e.addSuppressed(suppressed);
+                }
+                throw e instanceof StoreException known
+                        ? known
+                        : new StoreException("cannot lock " + file + ": " + e, e);
+            }
         }
     }
 
@@ -133,14 +152,9 @@ final class HighWaterMark implements AutoCloseable {
     }
 
     private static String holder(RandomAccessFile content) throws IOException {
-        byte[] bytes = new byte[SIZE];
-        content.seek(0);
-        int read = Math.max(0, content.read(bytes));
-        return read < HOLDER + SLOT
-                ? "another process"
-                : slot(bytes, HOLDER)
-                        .map(slot -> "process " + slot.value + command(slot.value))
-                        .orElse("another process");
+        return slot(bytes(content), HOLDER)
+                .map(slot -> "process " + slot.value + command(slot.value))
+                .orElse("another process");
     }
 
     private static String command(long process) {
@@ -153,11 +167,7 @@ final class HighWaterMark implements AutoCloseable {
     /** Writes and syncs the mark, and writes the ID of this process. {@code revision} must be durable already. */
     void begin(long revision) {
         try {
-            byte[] before = new byte[SIZE];
-            content.seek(0);
-            if (content.read(before) == SIZE) {
-                sequence = newest(before).map(Slot::sequence).orElse(0L);
-            }
+            sequence = newest(bytes(content)).map(Slot::sequence).orElse(0L);
             content.setLength(SIZE);
             write(HOLDER, 1, ProcessHandle.current().pid());
             advance(revision);
@@ -205,8 +215,10 @@ final class HighWaterMark implements AutoCloseable {
         ByteBuffer slot =
                 ByteBuffer.allocate(SLOT).putLong(MAGIC).putLong(sequence).putLong(value);
         slot.putLong(checksum(slot.array()));
-        content.seek(at);
-        content.write(slot.array());
+        synchronized (content) {
+            content.seek(at);
+            content.write(slot.array());
+        }
     }
 
     private record Slot(long sequence, long value) {}
@@ -239,6 +251,7 @@ final class HighWaterMark implements AutoCloseable {
 
     @Override
     public void close() {
+        LOCKED.remove(file, this);
         try {
             content.close();
         } catch (IOException e) {
