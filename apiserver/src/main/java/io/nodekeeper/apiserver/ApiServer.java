@@ -48,7 +48,6 @@ import io.nodekeeper.apiserver.routing.Health;
 import io.nodekeeper.apiserver.routing.Router;
 import io.nodekeeper.apiserver.watches.WatchHandler;
 import io.nodekeeper.apiserver.wire.Protobuf;
-import io.nodekeeper.apiserver.writes.RequestBodies;
 import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
@@ -87,7 +86,7 @@ public final class ApiServer {
     private final Authorizer authorizer;
     private final Impersonation impersonation;
     private final Executor workers;
-    private final WriteHandler mutations;
+    private final WriteHandler writes;
     private final Health health;
     private final ServerMetrics metrics;
 
@@ -144,7 +143,7 @@ public final class ApiServer {
         access = new AccessState(store, loop);
         authorizer = new Authorizer(access);
         impersonation = new Impersonation(authorizer);
-        mutations = new WriteHandler(
+        writes = new WriteHandler(
                 store,
                 clock,
                 random,
@@ -163,12 +162,12 @@ public final class ApiServer {
         actions.put(
                 ClusterResources.SERVICE_ACCOUNTS.type().path() + "/token",
                 new TokenRequests(store, clock, random, authenticator.serviceAccountTokens()));
-        PodBinding bindings = new PodBinding(store, clock, mutations);
-        actions.put(Resources.PODS.type().path() + "/eviction", new PodEviction(store, clock, mutations));
+        PodBinding bindings = new PodBinding(store, clock, writes);
+        actions.put(Resources.PODS.type().path() + "/eviction", new PodEviction(store, clock, writes));
         actions.put(Resources.PODS.type().path() + "/binding", bindings);
         actions.put(ClusterResources.BINDINGS.type().path() + "/", bindings);
         admission = new FlowController(limits, workers, loop, metrics, this::storedBytes);
-        router = new Router(reads, watches, mutations, metrics, actions);
+        router = new Router(reads, watches, writes, metrics, actions);
         documents = new DocumentHandler(health, metrics, authenticator.serviceAccountTokens(), serverAddress);
     }
 
@@ -186,8 +185,8 @@ public final class ApiServer {
      */
     public CompletableFuture<Void> start(Duration eventTtl, String rootCertificates) {
         return startWithoutRoles(eventTtl)
-                .thenCompose(done -> new BuiltInRolesBootstrap(store, mutations).ensure())
-                .thenRun(() -> new NamespaceDefaults(store, loop, mutations, rootCertificates).start());
+                .thenCompose(done -> new BuiltInRolesBootstrap(store, writes).ensure())
+                .thenRun(() -> new NamespaceDefaults(store, loop, writes, rootCertificates).start());
     }
 
     /** As {@link #start}, but the built-in roles are not written: they hold as long as no role is stored. */
@@ -195,14 +194,14 @@ public final class ApiServer {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {
-                created.add(BuiltInRolesBootstrap.unlessFaster(mutations.createOwn(
+                created.add(BuiltInRolesBootstrap.unlessFaster(writes.createOwn(
                         Resources.NAMESPACES,
                         "",
                         JsonObject.EMPTY.update("metadata", metadata -> metadata.with("name", name)))));
             }
         }
         new EventExpiry(store, loop, eventTtl).start();
-        new NamespaceController(store, loop, mutations).start();
+        new NamespaceController(store, loop, writes).start();
         access.start();
         new RoleAggregator(store, loop).start();
         return CompletableFuture.allOf(created.toArray(CompletableFuture[]::new));
@@ -381,7 +380,7 @@ public final class ApiServer {
         }
         return switch (response) {
             case ApiResponse.Full full -> new ApiResponse.Full(full.status(), headers, full.body());
-            case ApiResponse.InPieces large -> new ApiResponse.InPieces(large.status(), headers, large.pieces());
+            case ApiResponse.Chunked large -> new ApiResponse.Chunked(large.status(), headers, large.chunks());
             case ApiResponse.Streamed streamed ->
                 new ApiResponse.Streamed(streamed.status(), headers, streamed.start());
         };

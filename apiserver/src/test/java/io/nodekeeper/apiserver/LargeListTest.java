@@ -39,11 +39,11 @@ class LargeListTest {
         assertThat(answer.status()).as(answer.text()).isEqualTo(201);
     }
 
-    private ApiResponse.InPieces list(String query, Map<String, String> headers) {
+    private ApiResponse.Chunked list(String query, Map<String, String> headers) {
         CompletableFuture<ApiResponse> response = server.send(TestServer.ADMIN, "GET", MAPS + query, headers, "");
         server.settle();
-        assertThat(response.join()).isInstanceOf(ApiResponse.InPieces.class);
-        return (ApiResponse.InPieces) response.join();
+        assertThat(response.join()).isInstanceOf(ApiResponse.Chunked.class);
+        return (ApiResponse.Chunked) response.join();
     }
 
     private static List<String> names(byte[] list) {
@@ -61,18 +61,18 @@ class LargeListTest {
         for (int i = 0; i < 40; i++) {
             create("c" + (100 + i), "a", 20_000);
         }
-        ApiResponse.InPieces list = list("", Map.of());
+        ApiResponse.Chunked list = list("", Map.of());
         ByteArrayOutputStream read = new ByteArrayOutputStream();
-        int pieces = 0;
-        for (List<byte[]> piece = list.pieces().next();
-                !piece.isEmpty();
-                piece = list.pieces().next()) {
-            int size = piece.stream().mapToInt(part -> part.length).sum();
+        int chunks = 0;
+        for (List<byte[]> chunk = list.chunks().next();
+                !chunk.isEmpty();
+                chunk = list.chunks().next()) {
+            int size = chunk.stream().mapToInt(part -> part.length).sum();
             // no piece has more than it may and one object
             assertThat(size).isLessThan(ResponseChunks.SIZE + 21_000);
-            piece.forEach(read::writeBytes);
-            pieces++;
-            if (pieces == 1) {
+            chunk.forEach(read::writeBytes);
+            chunks++;
+            if (chunks == 1) {
                 // when one object is deleted, one changed, and one created before the next piece
                 server.delete(MAPS + "/c139", "");
                 server.put(MAPS + "/c138", body("c138", "changed", 10));
@@ -81,7 +81,7 @@ class LargeListTest {
         }
         // then the list is what was there at its revision
         JsonObject whole = Json.parseObject(read.toByteArray());
-        assertThat(pieces).isEqualTo(10);
+        assertThat(chunks).isEqualTo(10);
         assertThat(whole.text("kind")).isEqualTo("ConfigMapList");
         assertThat(names(read.toByteArray())).hasSize(40).contains("c139").doesNotContain("c140");
         assertThat(whole.array("items")
@@ -123,16 +123,16 @@ class LargeListTest {
         for (int i = 0; i < 40; i++) {
             create("c" + (100 + i), i % 4 == 0 ? "a" : "b", 20_000);
         }
-        ApiResponse.InPieces list =
+        ApiResponse.Chunked list =
                 list("?labelSelector=l%3Da", Map.of("accept", "application/vnd.kubernetes.protobuf"));
         // when it is read
         ByteArrayOutputStream read = new ByteArrayOutputStream();
-        for (List<byte[]> piece = list.pieces().next();
-                !piece.isEmpty();
-                piece = list.pieces().next()) {
-            int size = piece.stream().mapToInt(part -> part.length).sum();
+        for (List<byte[]> chunk = list.chunks().next();
+                !chunk.isEmpty();
+                chunk = list.chunks().next()) {
+            int size = chunk.stream().mapToInt(part -> part.length).sum();
             assertThat(size).isLessThan(ResponseChunks.SIZE + 21_000);
-            piece.forEach(read::writeBytes);
+            chunk.forEach(read::writeBytes);
         }
         // then it is the envelope and the list that Kubernetes' own classes read
         assertThat(list.headers()).containsEntry("content-type", "application/vnd.kubernetes.protobuf");
@@ -156,13 +156,13 @@ class LargeListTest {
             create("c" + (100 + i), "a", 200_000);
         }
         for (String accept : List.of("application/json", "application/vnd.kubernetes.protobuf")) {
-            ApiResponse.InPieces list = list("?labelSelector=l%3Dnone", Map.of("accept", accept));
+            ApiResponse.Chunked list = list("?labelSelector=l%3Dnone", Map.of("accept", accept));
             // when the list is read
             int empty = 0;
-            for (List<byte[]> piece = list.pieces().next();
-                    !piece.isEmpty();
-                    piece = list.pieces().next()) {
-                empty += piece == ResponseChunks.NOTHING_YET ? 1 : 0;
+            for (List<byte[]> chunk = list.chunks().next();
+                    !chunk.isEmpty();
+                    chunk = list.chunks().next()) {
+                empty += chunk == ResponseChunks.NOTHING_YET ? 1 : 0;
             }
             // then others have their turn after each MiB, 6 objects (the first and the last piece have the list's
             // frame)
@@ -199,14 +199,14 @@ class LargeListTest {
         for (int i = 0; i < sizes.size(); i++) {
             create("c" + (100 + i), "a", sizes.get(i));
         }
-        ApiResponse.InPieces list = list("", Map.of());
+        ApiResponse.Chunked list = list("", Map.of());
         byte[] expected = list("", Map.of()).whole().body();
         ByteArrayOutputStream read = new ByteArrayOutputStream();
         int next = 0;
-        for (List<byte[]> piece = list.pieces().next();
-                !piece.isEmpty();
-                piece = list.pieces().next()) {
-            piece.forEach(read::writeBytes);
+        for (List<byte[]> chunk = list.chunks().next();
+                !chunk.isEmpty();
+                chunk = list.chunks().next()) {
+            chunk.forEach(read::writeBytes);
             if (next < writes.size()) {
                 String name = "c" + (100 + writes.get(next++));
                 if (next % 3 == 0) {
@@ -253,13 +253,13 @@ class LargeListTest {
         Taken reader = new Taken();
         ((ApiResponse.Streamed) response.join()).start().accept(reader);
         // when it takes pieces, while more happens
-        List<byte[]> piece = reader.pieces().next();
-        assertThat(piece.stream().mapToInt(line -> line.length).sum()).isLessThan(ResponseChunks.SIZE + 21_000);
+        List<byte[]> chunk = reader.chunks().next();
+        assertThat(chunk.stream().mapToInt(line -> line.length).sum()).isLessThan(ResponseChunks.SIZE + 21_000);
         server.put(MAPS + "/c101", body("c101", "new", 10));
         int lines = 0;
-        while (!piece.isEmpty()) {
-            lines += piece.size();
-            piece = reader.pieces().next();
+        while (!chunk.isEmpty()) {
+            lines += chunk.size();
+            chunk = reader.chunks().next();
         }
         server.settle();
         // then it has heard of all that, and hears what comes
@@ -274,13 +274,13 @@ class LargeListTest {
         private List<ResponseChunks> given = List.of();
         private int news;
 
-        private ResponseChunks pieces() {
+        private ResponseChunks chunks() {
             return given.getFirst();
         }
 
         @Override
-        public void writeFirst(ResponseChunks pieces) {
-            given = List.of(pieces);
+        public void writeFirst(ResponseChunks chunks) {
+            given = List.of(chunks);
         }
 
         @Override

@@ -7,7 +7,6 @@ import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
-import io.nodekeeper.apiserver.watches.WatchHandler;
 import io.nodekeeper.time.Randoms;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -7,7 +7,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
-import io.nodekeeper.apiserver.writes.RequestBodies;
+import io.nodekeeper.apiserver.yaml.Yaml;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
@@ -250,8 +250,8 @@ class PodDefaultsTest {
         String body = "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":"
                 + "[{\"name\":\"c\",\"image\":\"i\"}]}}";
 
-        Answer made = server.patch(RequestBodies.APPLY, PODS + "/p?fieldManager=m", body);
-        Answer again = server.patch(RequestBodies.APPLY, PODS + "/p?fieldManager=m", body);
+        Answer made = server.patch(Yaml.APPLY_MEDIA_TYPE, PODS + "/p?fieldManager=m", body);
+        Answer again = server.patch(Yaml.APPLY_MEDIA_TYPE, PODS + "/p?fieldManager=m", body);
 
         assertThat(made.status()).as(made.text()).isEqualTo(201);
         assertThat(made.json().object("spec").array("volumes").items()).hasSize(1);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.catalogue.Resources;
-import io.nodekeeper.apiserver.writes.RequestBodies;
+import io.nodekeeper.apiserver.yaml.Yaml;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -82,7 +82,7 @@ class QuantitiesTest {
         assertThat(patched.json().object("status").object("capacity"))
                 .hasToString("{\"memory\":\"2Mi\",\"cpu\":\"2\"}");
         Answer applied = server.patch(
-                RequestBodies.APPLY,
+                Yaml.APPLY_MEDIA_TYPE,
                 "/api/v1/nodes/n1/status?fieldManager=m&force=true",
                 "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"},\"status\":{\"capacity\":{\"cpu\":\"3000m\"}}}");
         assertThat(applied.json().object("status").object("capacity").text("cpu"))

@@ -11,7 +11,7 @@ import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.apiserver.wire.ProtobufWriter;
-import io.nodekeeper.apiserver.writes.RequestBodies;
+import io.nodekeeper.apiserver.yaml.Yaml;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -44,7 +44,7 @@ class RecordedRequestsTest {
             "protobuf", Protobuf.MEDIA_TYPE,
             "strategic", TestServer.STRATEGIC,
             "merge", TestServer.MERGE,
-            "apply", RequestBodies.APPLY);
+            "apply", Yaml.APPLY_MEDIA_TYPE);
 
     /** How the objects of typed clients travel. */
     enum Form {

@@ -8,7 +8,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.request.User;
-import io.nodekeeper.apiserver.writes.RequestBodies;
+import io.nodekeeper.apiserver.yaml.Yaml;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -83,7 +83,7 @@ class RoleTest {
 
         Answer updated = as(TestServer.ALICE, "PUT", lease, "{}");
         Answer applied = server.ask(
-                TestServer.ALICE, "PATCH", map + "?fieldManager=m", Map.of("content-type", RequestBodies.APPLY), body);
+                TestServer.ALICE, "PATCH", map + "?fieldManager=m", Map.of("content-type", Yaml.APPLY_MEDIA_TYPE), body);
 
         assertThat(updated.message())
                 .isEqualTo("leases.coordination.k8s.io \"l1\" is forbidden: User \"alice\" cannot create resource"
@@ -95,7 +95,7 @@ class RoleTest {
                                 TestServer.ALICE,
                                 "PATCH",
                                 map + "?fieldManager=m",
-                                Map.of("content-type", RequestBodies.APPLY),
+                                Map.of("content-type", Yaml.APPLY_MEDIA_TYPE),
                                 body)
                         .status())
                 .isEqualTo(200);

@@ -2,7 +2,6 @@ package io.nodekeeper.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 import java.util.List;

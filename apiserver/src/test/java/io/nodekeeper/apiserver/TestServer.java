@@ -181,7 +181,7 @@ final class TestServer {
 
     static Answer answer(CompletableFuture<ApiResponse> response) {
         assertThat(response).isDone();
-        ApiResponse answered = response.join() instanceof ApiResponse.InPieces large ? large.whole() : response.join();
+        ApiResponse answered = response.join() instanceof ApiResponse.Chunked large ? large.whole() : response.join();
         assertThat(answered).isInstanceOf(ApiResponse.Full.class);
         ApiResponse.Full full = (ApiResponse.Full) answered;
         return new Answer(full.status(), full.headers(), full.body());

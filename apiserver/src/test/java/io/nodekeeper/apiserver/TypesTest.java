@@ -10,7 +10,7 @@ import io.nodekeeper.apiserver.OfficialModels.Place;
 import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
-import io.nodekeeper.apiserver.writes.RequestBodies;
+import io.nodekeeper.apiserver.yaml.Yaml;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -179,8 +179,8 @@ class TypesTest {
                 server.patch(TestServer.JSON_PATCH, uri, json),
                 server.patch(TestServer.MERGE, uri + "/status", status),
                 server.patch(TestServer.STRATEGIC, uri + "/status", status),
-                server.patch(RequestBodies.APPLY, uri + "?fieldManager=m", whole),
-                server.patch(RequestBodies.APPLY, uri + "x?fieldManager=m", whole.replace("\"p\"", "\"px\"")),
+                server.patch(Yaml.APPLY_MEDIA_TYPE, uri + "?fieldManager=m", whole),
+                server.patch(Yaml.APPLY_MEDIA_TYPE, uri + "x?fieldManager=m", whole.replace("\"p\"", "\"px\"")),
                 server.ask(
                         TestServer.ADMIN,
                         "POST",

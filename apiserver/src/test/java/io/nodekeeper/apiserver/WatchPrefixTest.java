@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.TestServer.Lines;
-import io.nodekeeper.apiserver.watches.WatchHandler;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -44,7 +44,7 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
                 closed = true;
                 arrive(() -> finish(Optional.of(refusal), Optional.empty()));
             }
-            case ApiResponse.InPieces large -> answered(large.whole());
+            case ApiResponse.Chunked large -> answered(large.whole());
             case ApiResponse.Streamed streamed -> {
                 arrive(handler::onOpen);
                 streamed.start().accept(this);

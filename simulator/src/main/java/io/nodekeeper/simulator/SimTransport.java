@@ -113,7 +113,7 @@ final class SimTransport implements Transport {
         }
 
         private void answered(ApiResponse response) {
-            if (response instanceof ApiResponse.InPieces large) {
+            if (response instanceof ApiResponse.Chunked large) {
                 answered(large.whole());
                 return;
             }

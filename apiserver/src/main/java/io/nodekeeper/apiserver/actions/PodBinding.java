@@ -29,14 +29,14 @@ import java.util.concurrent.CompletableFuture;
 public final class PodBinding implements Action {
     private static final ResourceType BINDING = new ResourceType("", "v1", "pods/binding", "Binding", true);
 
-    private final OptimisticRetry attempts;
+    private final OptimisticRetry retry;
     private final Clock clock;
-    private final WriteHandler mutations;
+    private final WriteHandler writes;
 
-    public PodBinding(Store store, Clock clock, WriteHandler mutations) {
-        this.attempts = new OptimisticRetry(store);
+    public PodBinding(Store store, Clock clock, WriteHandler writes) {
+        this.retry = new OptimisticRetry(store);
         this.clock = clock;
-        this.mutations = mutations;
+        this.writes = writes;
     }
 
     @Override
@@ -49,13 +49,13 @@ public final class PodBinding implements Action {
         String name = target.name().isEmpty() ? binding.object("metadata").text("name") : target.name();
         check(name, binding);
         RequestTarget pod = RequestTarget.of(Resources.PODS.type(), target.namespace(), name, "binding");
-        WriteRequest order = mutations.order(user, Resources.PODS, pod, WriteHandler.dryRun(request));
-        return attempts.run(order, (entry, old) -> {
+        WriteRequest write = writes.writeRequest(user, Resources.PODS, pod, WriteHandler.dryRun(request));
+        return retry.run(write, (entry, old) -> {
                     JsonObject bound = bound(old, binding);
-                    order.admission().accept(old, bound);
-                    return order.dryRun()
+                    write.admission().accept(old, bound);
+                    return write.dryRun()
                             ? CompletableFuture.completedFuture(new OptimisticRetry.Result(201, bound, false))
-                            : attempts.replace(order, entry, bound);
+                            : retry.replace(write, entry, bound);
                 })
                 .thenApply(result -> Action.done());
     }

@@ -45,15 +45,15 @@ public final class PodEviction implements Action {
     private static final long RETRY_SECONDS = 10;
 
     private final Store store;
-    private final OptimisticRetry attempts;
+    private final OptimisticRetry retry;
     private final Clock clock;
-    private final WriteHandler mutations;
+    private final WriteHandler writes;
 
-    public PodEviction(Store store, Clock clock, WriteHandler mutations) {
+    public PodEviction(Store store, Clock clock, WriteHandler writes) {
         this.store = store;
-        this.attempts = new OptimisticRetry(store);
+        this.retry = new OptimisticRetry(store);
         this.clock = clock;
-        this.mutations = mutations;
+        this.writes = writes;
     }
 
     @Override
@@ -63,16 +63,16 @@ public final class PodEviction implements Action {
         check(body);
         ObjectMetaRules.checkPlace(body, target.namespace(), target.name());
         DeleteOptions options = DeleteOptions.of(body.object("deleteOptions"), request);
-        WriteRequest order = mutations.order(user, resource, target, options.dryRun());
-        return store.read(order.key())
+        WriteRequest write = writes.writeRequest(user, resource, target, options.dryRun());
+        return store.read(write.key())
                 .thenCompose(found -> {
                     JsonObject pod = resource.codec()
                             .decode(found.orElseThrow(() -> ApiException.notFound(resource.type(), target.name())));
                     // Before the budget gives anything: what is refused must not cost it.
-                    order.admission().accept(pod, pod);
-                    return allowed(pod, order);
+                    write.admission().accept(pod, pod);
+                    return allowed(pod, write);
                 })
-                .thenCompose(allowed -> mutations.delete(order, options))
+                .thenCompose(allowed -> writes.delete(write, options))
                 .thenApply(result -> Action.done());
     }
 
@@ -91,7 +91,7 @@ public final class PodEviction implements Action {
     }
 
     /** Completes once the pod's budget, if it has one, has given the eviction. */
-    private CompletableFuture<?> allowed(JsonObject pod, WriteRequest order) {
+    private CompletableFuture<?> allowed(JsonObject pod, WriteRequest write) {
         String phase = pod.object("status").text("phase");
         boolean over = phase.equals("Succeeded") || phase.equals("Failed") || phase.equals("Pending");
         if (over || pod.object("metadata").has("deletionTimestamp")) {
@@ -99,7 +99,7 @@ public final class PodEviction implements Action {
         }
         Map<String, String> labels = pod.object("metadata").object("labels").texts();
         Resource kind = ClusterResources.POD_DISRUPTION_BUDGETS;
-        List<JsonObject> budgets = budgets(kind, order.target().namespace(), labels);
+        List<JsonObject> budgets = budgets(kind, write.target().namespace(), labels);
         if (budgets.isEmpty()) {
             return CompletableFuture.completedFuture(pod);
         }
@@ -111,13 +111,13 @@ public final class PodEviction implements Action {
         }
         String name = budgets.getFirst().object("metadata").text("name");
         RequestTarget target =
-                RequestTarget.of(kind.type(), order.target().namespace(), name, "status");
-        WriteRequest taking = new WriteRequest(kind, target, order.dryRun(), (old, next) -> {});
-        return attempts.run(taking, (entry, budget) -> {
+                RequestTarget.of(kind.type(), write.target().namespace(), name, "status");
+        WriteRequest taking = new WriteRequest(kind, target, write.dryRun(), (old, next) -> {});
+        return retry.run(taking, (entry, budget) -> {
             JsonObject taken = taken(budget, pod);
-            return order.dryRun() || taken.equals(budget)
+            return write.dryRun() || taken.equals(budget)
                     ? CompletableFuture.completedFuture(new OptimisticRetry.Result(200, taken, false))
-                    : attempts.replace(taking, entry, taken);
+                    : retry.replace(taking, entry, taken);
         });
     }
 

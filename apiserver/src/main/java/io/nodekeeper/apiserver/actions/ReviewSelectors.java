@@ -5,7 +5,6 @@ import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.selector.FieldSelector;
 import io.nodekeeper.api.selector.LabelSelector;
-import io.nodekeeper.apiserver.reads.ReadHandler;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,7 +1,6 @@
 package io.nodekeeper.apiserver.audit;
 
 import io.nodekeeper.api.json.Json;
-import io.nodekeeper.apiserver.writes.ObjectWriter;
 import io.nodekeeper.time.Loop;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

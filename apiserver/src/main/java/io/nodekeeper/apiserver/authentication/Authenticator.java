@@ -1,7 +1,6 @@
 package io.nodekeeper.apiserver.authentication;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.apiserver.reads.ReadHandler;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.User;
 import java.util.ArrayList;

@@ -3,7 +3,6 @@ package io.nodekeeper.apiserver.authorization;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.selector.FieldSelector;
-import io.nodekeeper.apiserver.FeatureGate;
 import io.nodekeeper.apiserver.authorization.node.NodeAuthorizer;
 import io.nodekeeper.apiserver.authorization.rbac.Attributes;
 import io.nodekeeper.apiserver.authorization.rbac.Decision;
@@ -30,7 +29,7 @@ public final class Authorizer {
         this.nodes = new NodeAuthorizer(state.graph());
     }
 
-    /** Whether nodes read only their own Node and pods; see {@link FeatureGate#AUTHORIZE_NODE_WITH_SELECTORS}. */
+    /** Whether nodes read only their own Node and pods; the feature gate {@code AuthorizeNodeWithSelectors}. */
     public void nodesReadTheirOwn(boolean own) {
         nodes.readsOwn(own);
     }

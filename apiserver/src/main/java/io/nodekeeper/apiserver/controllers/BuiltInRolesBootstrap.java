@@ -32,11 +32,11 @@ public final class BuiltInRolesBootstrap {
     private static final String SELECTORS = "clusterRoleSelectors";
 
     private final Store store;
-    private final WriteHandler mutations;
+    private final WriteHandler writes;
 
-    public BuiltInRolesBootstrap(Store store, WriteHandler mutations) {
+    public BuiltInRolesBootstrap(Store store, WriteHandler writes) {
         this.store = store;
-        this.mutations = mutations;
+        this.writes = writes;
     }
 
     /** Begins; the namespaces must be there already. */
@@ -51,7 +51,7 @@ public final class BuiltInRolesBootstrap {
             Resource resource = ClusterResources.PRIORITY_CLASSES;
             String name = priority.object("metadata").text("name");
             if (store.get(resource.key("", name)).isEmpty()) {
-                written.add(unlessFaster(mutations.createOwn(resource, "", priority)));
+                written.add(unlessFaster(writes.createOwn(resource, "", priority)));
             }
         });
         return CompletableFuture.allOf(written.toArray(CompletableFuture[]::new));
@@ -81,7 +81,7 @@ public final class BuiltInRolesBootstrap {
         JsonObject metadata = wanted.object("metadata");
         Optional<Entry> stored = store.get(resource.key(metadata.text("namespace"), metadata.text("name")));
         if (stored.isEmpty()) {
-            written.add(unlessFaster(mutations.createOwn(resource, metadata.text("namespace"), wanted)));
+            written.add(unlessFaster(writes.createOwn(resource, metadata.text("namespace"), wanted)));
             return;
         }
         JsonObject now = resource.codec().decode(stored.get());

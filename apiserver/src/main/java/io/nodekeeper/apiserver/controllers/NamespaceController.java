@@ -33,12 +33,12 @@ public final class NamespaceController implements Store.Watcher {
 
     private final Store store;
     private final Loop loop;
-    private final WriteHandler mutations;
+    private final WriteHandler writes;
 
-    public NamespaceController(Store store, Loop loop, WriteHandler mutations) {
+    public NamespaceController(Store store, Loop loop, WriteHandler writes) {
         this.store = store;
         this.loop = loop;
-        this.mutations = mutations;
+        this.writes = writes;
     }
 
     public void start() {
@@ -129,7 +129,7 @@ public final class NamespaceController implements Store.Watcher {
         }
 
         private CompletableFuture<?> delete(String object) {
-            return mutations.deleteOwn(kind, name, object).handle((done, error) -> {
+            return writes.deleteOwn(kind, name, object).handle((done, error) -> {
                 if (error != null) {
                     log.debug("{} of namespace {} was not removed yet: {}", object, name, error.getMessage());
                 }

@@ -43,16 +43,16 @@ public final class NamespaceDefaults {
 
     private final Store store;
     private final Loop loop;
-    private final WriteHandler mutations;
+    private final WriteHandler writes;
     private final String rootCertificates;
     /** Namespaces with a try under way or due, at most one each; as many as the store has namespaces. */
     private final Set<String> trying = new HashSet<>();
 
     /** {@code rootCertificates} is PEM; if it is empty, no ConfigMap is made. */
-    public NamespaceDefaults(Store store, Loop loop, WriteHandler mutations, String rootCertificates) {
+    public NamespaceDefaults(Store store, Loop loop, WriteHandler writes, String rootCertificates) {
         this.store = store;
         this.loop = loop;
-        this.mutations = mutations;
+        this.writes = writes;
         this.rootCertificates = rootCertificates;
     }
 
@@ -125,7 +125,7 @@ public final class NamespaceDefaults {
         if (store.get(resource.key(namespace, name)).isPresent()) {
             return CompletableFuture.completedFuture(true);
         }
-        return mutations.createOwn(resource, namespace, object).handle((made, error) -> {
+        return writes.createOwn(resource, namespace, object).handle((made, error) -> {
             if (error == null || Failures.cause(error) instanceof ApiException refused && refused.code() < 429) {
                 return true;
             }

@@ -5,7 +5,6 @@ import io.nodekeeper.apiserver.authorization.rbac.Aggregation;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.request.Failures;
 import io.nodekeeper.apiserver.storage.PrefixFollower;
-import io.nodekeeper.apiserver.writes.ObjectWriter;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreException;

@@ -1,7 +1,6 @@
 package io.nodekeeper.apiserver.eventratelimit;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.apiserver.reads.ReadHandler;
 import io.nodekeeper.apiserver.yaml.Yaml;
 
 /** Reads limits for Events from a file, in YAML or JSON. */

@@ -7,7 +7,6 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
-import io.nodekeeper.apiserver.pods.validation.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -80,7 +80,7 @@ final class ConcurrencyLimits {
     }
 
     /** The seats for one kind. */
-    private static final class Lane {
+    private static final class PriorityLevel {
         private final boolean fair;
         private final int limit;
         private final int line;
@@ -89,7 +89,7 @@ final class ConcurrencyLimits {
         /** By user, those first who came first; heartbeats all count as one user. */
         private final Map<String, Share> shares = new LinkedHashMap<>();
 
-        private Lane(Kind kind, int limit) {
+        private PriorityLevel(Kind kind, int limit) {
             this.fair = kind != Kind.HEARTBEAT;
             this.limit = limit;
             this.line = fair ? limit : limit * LINE;
@@ -159,7 +159,7 @@ final class ConcurrencyLimits {
         }
     }
 
-    private final Map<Kind, Lane> lanes = new EnumMap<>(Kind.class);
+    private final Map<Kind, PriorityLevel> levels = new EnumMap<>(Kind.class);
     // All that are seated or wait, in a chain, so that one comes and goes at no cost.
     private @Nullable Seat newest;
 
@@ -170,17 +170,17 @@ final class ConcurrencyLimits {
                 case READ -> options.reads();
                 case WRITE -> options.writes();
             };
-            lanes.put(kind, new Lane(kind, limit));
+            levels.put(kind, new PriorityLevel(kind, limit));
         }
     }
 
-    private Lane lane(Seat seat) {
-        return Objects.requireNonNull(lanes.get(seat.kind));
+    private PriorityLevel level(Seat seat) {
+        return Objects.requireNonNull(levels.get(seat.kind));
     }
 
     /** Lets a request in, has it wait, or turns it away ({@link State#GONE}). */
     synchronized State enter(Seat seat) {
-        State state = lane(seat).enter(seat);
+        State state = level(seat).enter(seat);
         seat.state = state;
         if (state != State.GONE) {
             seat.earlier = newest;
@@ -197,7 +197,7 @@ final class ConcurrencyLimits {
         if (seat.state == State.GONE) {
             return Optional.empty();
         }
-        lane(seat).stand(seat);
+        level(seat).stand(seat);
         seat.state = State.GONE;
         Seat earlier = seat.earlier;
         Seat later = seat.later;
@@ -211,7 +211,7 @@ final class ConcurrencyLimits {
         }
         seat.earlier = null;
         seat.later = null;
-        return lane(seat).next();
+        return level(seat).next();
     }
 
     /** The requests that should have been answered by {@code now}; they stay until they leave. */

@@ -1,6 +1,5 @@
 package io.nodekeeper.apiserver.flowcontrol;
 
-import io.nodekeeper.apiserver.request.ResponseChunks;
 import io.nodekeeper.time.Clock;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -104,14 +103,14 @@ public final class FairWorkQueue {
 
     private void work() {
         // One piece after another on the same thread: a chain of calls would grow with what waits.
-        for (Turn turn = begin(); turn != null; turn = begin()) {
+        for (Started started = begin(); started != null; started = begin()) {
             long began = clock.nanoTime();
             boolean returned = false;
             try {
-                turn.work.task.run();
+                started.work.task.run();
                 returned = true;
             } finally {
-                end(turn, Math.max(LEAST, clock.nanoTime() - began));
+                end(started, Math.max(LEAST, clock.nanoTime() - began));
                 if (!returned) {
                     // The thread is lost to an error of the machine, its place is not.
                     replace();
@@ -127,9 +126,9 @@ public final class FairWorkQueue {
         release(0);
     }
 
-    private record Turn(String user, Work work) {}
+    private record Started(String user, Work work) {}
 
-    private synchronized @Nullable Turn begin() {
+    private synchronized @Nullable Started begin() {
         String user = next();
         if (user == null) {
             running--;
@@ -145,11 +144,11 @@ public final class FairWorkQueue {
         // Until the cost is known, so that another thread takes the next user.
         account.cost += LEAST;
         weight += work.weight;
-        return new Turn(user, work);
+        return new Started(user, work);
     }
 
-    private synchronized void end(Turn turn, long cost) {
-        Account account = accounts.get(turn.user);
+    private synchronized void end(Started ended, long cost) {
+        Account account = accounts.get(ended.user);
         if (account != null) {
             account.running--;
             account.cost += cost - LEAST;

@@ -1,11 +1,10 @@
 package io.nodekeeper.apiserver.flowcontrol;
 
-import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.eventratelimit.EventLimits;
 import java.time.Duration;
 
 /**
- * How much an {@link ApiServer} does at a time.
+ * How many requests the server handles at the same time, and for how long. Immutable.
  *
  * @param reads gets and lists at a time (kube-apiserver's {@code --max-requests-inflight})
  * @param writes writes at a time (kube-apiserver's {@code --max-mutating-requests-inflight})

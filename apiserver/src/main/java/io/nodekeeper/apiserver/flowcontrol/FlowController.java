@@ -12,8 +12,6 @@ import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
-import io.nodekeeper.apiserver.watches.WatchHandler;
-import io.nodekeeper.apiserver.writes.RequestBodies;
 import io.nodekeeper.apiserver.yaml.Yaml;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
@@ -53,7 +51,7 @@ public final class FlowController {
     /** API groups whose writes are compared with all that their writer may do. */
     private static final Set<String> COMPARED = Set.of(AccessResources.RBAC);
 
-    private static final Set<String> YAML_TYPES = Set.of(Yaml.MEDIA_TYPE, RequestBodies.APPLY);
+    private static final Set<String> YAML_TYPES = Set.of(Yaml.MEDIA_TYPE, Yaml.APPLY_MEDIA_TYPE);
 
     private final ConcurrencyLimits limits;
     private final FairWorkQueue lists;
@@ -169,8 +167,8 @@ public final class FlowController {
         }
     }
 
-    private void queue(FairWorkQueue turns, Call call) {
-        if (!turns.run(call.user(), call.weight, () -> begin(call))) {
+    private void queue(FairWorkQueue queue, Call call) {
+        if (!queue.run(call.user(), call.weight, () -> begin(call))) {
             turnAway(call);
             leave(call);
         }

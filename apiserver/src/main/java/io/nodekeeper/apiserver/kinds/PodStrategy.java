@@ -2,9 +2,7 @@ package io.nodekeeper.apiserver.kinds;
 
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.authorization.node.NodeGraph;
 import io.nodekeeper.apiserver.fields.ObjectFields;

@@ -1,6 +1,5 @@
 package io.nodekeeper.apiserver.negotiation;
 
-import io.nodekeeper.apiserver.printers.Table;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,7 +2,6 @@ package io.nodekeeper.apiserver.negotiation;
 
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
-import io.nodekeeper.apiserver.routing.DocumentHandler;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;

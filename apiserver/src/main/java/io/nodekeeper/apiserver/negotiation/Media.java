@@ -185,11 +185,11 @@ public record Media(Form form, String version, String include, boolean yaml) {
 
     /** The answer in JSON, as the client wants it written. */
     public ApiResponse encoded(ApiResponse response) {
-        if (yaml && response instanceof ApiResponse.InPieces large) {
+        if (yaml && response instanceof ApiResponse.Chunked large) {
             // JSON is YAML, too, and can be made in pieces.
             Map<String, String> headers = new HashMap<>(large.headers());
             headers.put("content-type", Yaml.MEDIA_TYPE);
-            return new ApiResponse.InPieces(large.status(), headers, large.pieces());
+            return new ApiResponse.Chunked(large.status(), headers, large.chunks());
         }
         if (!yaml || !(response instanceof ApiResponse.Full full)) {
             return response;

@@ -2,7 +2,6 @@ package io.nodekeeper.apiserver.negotiation;
 
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.flowcontrol.FairWorkQueue;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.ResponseChunks;
@@ -48,7 +47,7 @@ public final class ProtobufResponses {
             case ApiResponse.Full full
             when full.body().length > SMALL -> CompletableFuture.supplyAsync(() -> whole(full), workers);
             case ApiResponse.Full full -> CompletableFuture.completedFuture(whole(full));
-            case ApiResponse.InPieces large -> CompletableFuture.completedFuture(inPieces(large));
+            case ApiResponse.Chunked large -> CompletableFuture.completedFuture(chunked(large));
             case ApiResponse.Streamed streamed -> CompletableFuture.completedFuture(stream(streamed));
         };
     }
@@ -61,11 +60,11 @@ public final class ProtobufResponses {
                 .orElse(full);
     }
 
-    private static ApiResponse inPieces(ApiResponse.InPieces large) {
-        return large.pieces()
+    private static ApiResponse chunked(ApiResponse.Chunked large) {
+        return large.chunks()
                 .inProtobuf()
-                .<ApiResponse>map(pieces ->
-                        new ApiResponse.InPieces(large.status(), typed(large.headers(), Protobuf.MEDIA_TYPE), pieces))
+                .<ApiResponse>map(chunks ->
+                        new ApiResponse.Chunked(large.status(), typed(large.headers(), Protobuf.MEDIA_TYPE), chunks))
                 .orElse(large);
     }
 
@@ -90,21 +89,21 @@ public final class ProtobufResponses {
             }
 
             @Override
-            public void writeFirst(ResponseChunks pieces) {
+            public void writeFirst(ResponseChunks chunks) {
                 sink.writeFirst(new ResponseChunks() {
                     @Override
                     public List<byte[]> next() {
-                        List<byte[]> piece = pieces.next();
-                        return piece == NOTHING_YET
-                                ? piece
-                                : piece.stream()
+                        List<byte[]> chunk = chunks.next();
+                        return chunk == NOTHING_YET
+                                ? chunk
+                                : chunk.stream()
                                         .map(ProtobufResponses.this::frame)
                                         .toList();
                     }
 
                     @Override
                     public long held() {
-                        return pieces.held();
+                        return chunks.held();
                     }
                 });
             }

@@ -36,17 +36,17 @@ final class Gzip {
     }
 
     /** An answer in pieces as a stream, compressed if the client takes that. */
-    static ApiResponse.Streamed streamed(ApiRequest request, ApiResponse.InPieces large) {
+    static ApiResponse.Streamed streamed(ApiRequest request, ApiResponse.Chunked large) {
         if (!accepted(request.headers().getOrDefault("accept-encoding", ""))) {
             return new ApiResponse.Streamed(large.status(), large.headers(), sink -> {
-                sink.writeFirst(large.pieces());
+                sink.writeFirst(large.chunks());
                 sink.end();
             });
         }
         return new ApiResponse.Streamed(large.status(), packed(large.headers()), sink -> {
-            GzipPieces pieces = new GzipPieces(large.pieces());
-            sink.onClose(pieces::close);
-            sink.writeFirst(pieces);
+            GzipChunks chunks = new GzipChunks(large.chunks());
+            sink.onClose(chunks::close);
+            sink.writeFirst(chunks);
             sink.end();
         });
     }

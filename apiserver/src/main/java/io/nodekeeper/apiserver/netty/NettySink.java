@@ -37,15 +37,15 @@ final class NettySink implements StreamSink, Outbox.Target {
     /** Stands for the end of the answer. */
     private static final Object END = new Object();
 
-    /** A large part that is made while it is read. Touched on the event loop only, but for {@link #pieces}. */
+    /** A large part that is made while it is read. Touched on the event loop only, but for {@link #chunks}. */
     private static final class Source {
-        private final ResponseChunks pieces;
+        private final ResponseChunks chunks;
         private List<byte[]> ready = List.of();
         private boolean fetching;
         private boolean ended;
 
-        private Source(ResponseChunks pieces) {
-            this.pieces = pieces;
+        private Source(ResponseChunks chunks) {
+            this.chunks = chunks;
         }
     }
 
@@ -87,15 +87,15 @@ final class NettySink implements StreamSink, Outbox.Target {
     }
 
     @Override
-    public void writeFirst(ResponseChunks pieces) {
-        long held = pieces.held() + 2L * ResponseChunks.SIZE;
+    public void writeFirst(ResponseChunks chunks) {
+        long held = chunks.held() + 2L * ResponseChunks.SIZE;
         if (!shared.answers.take(held)) {
             log.warn("a reader at {} is cut off: too much is being read already", Peer.address(context.channel()));
             outbox.add(this, Outbox.CUT, 0);
             return;
         }
         onClose(() -> shared.answers.giveBack(held));
-        outbox.add(this, new Source(pieces), 0);
+        outbox.add(this, new Source(chunks), 0);
     }
 
     @Override
@@ -211,9 +211,9 @@ final class NettySink implements StreamSink, Outbox.Target {
 
     /** Makes a piece, on a worker. */
     private void make(Source source) {
-        List<byte[]> piece;
+        List<byte[]> chunk;
         try {
-            piece = isClosed() ? List.of() : source.pieces.next();
+            chunk = isClosed() ? List.of() : source.chunks.next();
         } catch (RuntimeException e) {
             log.warn("an answer to {} cannot go on: {}", Peer.address(context.channel()), e.toString());
             context.executor().execute(this::cutOff);
@@ -221,8 +221,8 @@ final class NettySink implements StreamSink, Outbox.Target {
         }
         context.executor().execute(() -> {
             source.fetching = false;
-            source.ready = piece;
-            source.ended = piece.isEmpty();
+            source.ready = chunk;
+            source.ended = chunk.isEmpty();
             drain();
         });
     }

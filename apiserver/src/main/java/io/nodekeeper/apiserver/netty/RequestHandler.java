@@ -58,7 +58,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     private @Nullable HttpRequest head;
     /** The pieces of a body that came in more than one. */
-    private @Nullable ByteBuf pieces;
+    private @Nullable ByteBuf chunks;
 
     private @Nullable ScheduledFuture<?> bodyTimer;
     private byte[] whole = {};
@@ -170,11 +170,11 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         if (size == 0 || received > BODY_BYTES || crowded || turnedAway) {
             return;
         }
-        if (last && pieces == null) {
+        if (last && chunks == null) {
             whole = ByteBufUtil.getBytes(part);
             return;
         }
-        if (pieces == null && head != null) {
+        if (chunks == null && head != null) {
             checkSender(context, head);
             if (turnedAway) {
                 return;
@@ -182,15 +182,15 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         }
         if (!shared.bodies.take(sender, size)) {
             crowded = true;
-            dropPieces();
+            dropChunks();
             giveBack();
             return;
         }
         held += size;
-        if (pieces == null) {
-            pieces = context.alloc().buffer(size);
+        if (chunks == null) {
+            chunks = context.alloc().buffer(size);
         }
-        pieces.writeBytes(part);
+        chunks.writeBytes(part);
     }
 
     private void dispatch(ChannelHandlerContext context, HttpRequest request) {
@@ -199,7 +199,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             bodyTimer.cancel(false);
             bodyTimer = null;
         }
-        byte[] body = pieces == null ? whole : ByteBufUtil.getBytes(pieces);
+        byte[] body = chunks == null ? whole : ByteBufUtil.getBytes(chunks);
         whole = new byte[0];
         if (received > BODY_BYTES) {
             refuse(context, 413, "RequestEntityTooLarge", "Request entity too large: limit is " + BODY_BYTES);
@@ -214,7 +214,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             refuse(context, Answers.CLOSING);
             return;
         }
-        dropPieces();
+        dropChunks();
         ApiRequest asked;
         try {
             asked = turnedAway ? asked(context, request, new byte[0]) : asked(context, request, body);
@@ -307,13 +307,13 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             }
             case ApiResponse.Streamed streamed
             when WebSocketWatch.wanted(request) -> WebSocketWatch.open(context, request, streamed, shared);
-            case ApiResponse.InPieces large
+            case ApiResponse.Chunked large
             when asked.method().equals("HEAD") -> {
                 answers.write(context, new ApiResponse.Full(large.status(), large.headers(), new byte[0]), true);
                 proceed(context);
             }
-            case ApiResponse.InPieces large -> {
-                if (!shared.answers.has(large.pieces().held())) {
+            case ApiResponse.Chunked large -> {
+                if (!shared.answers.has(large.chunks().held())) {
                     answers.write(context, Answers.TOO_MANY, false);
                     proceed(context);
                     return;
@@ -374,7 +374,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private void refuse(ChannelHandlerContext context, ApiResponse.Full refusal) {
         head = null;
         busy = true;
-        dropPieces();
+        dropChunks();
         giveBack();
         answers.last(context, refusal);
     }
@@ -399,10 +399,10 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private void dropPieces() {
-        if (pieces != null) {
-            pieces.release();
-            pieces = null;
+    private void dropChunks() {
+        if (chunks != null) {
+            chunks.release();
+            chunks = null;
         }
     }
 
@@ -418,7 +418,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         ahead.forEach(ReferenceCountUtil::release);
         ahead.clear();
         head = null;
-        dropPieces();
+        dropChunks();
         giveBack();
         if (bodyTimer != null) {
             bodyTimer.cancel(false);

@@ -2,13 +2,12 @@ package io.nodekeeper.apiserver.printers;
 
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.storage.EventCodec;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The columns of {@link ClusterResources}, as Kubernetes prints them. */
+/** The columns of the kinds that clients of node health list beside nodes, pods and leases, as Kubernetes prints them. */
 public final class ClusterTables {
     public static final Table SERVICE_ACCOUNTS = new Table(List.of(
             Tables.name(),

@@ -150,7 +150,7 @@ public final class ReadHandler {
                 metadata.put("remainingItemCount", remaining);
             }
         }
-        ApiResponse.InPieces list = new ApiResponse.InPieces(
+        ApiResponse.Chunked list = new ApiResponse.Chunked(
                 200,
                 Map.of("content-type", ApiResponse.JSON),
                 new ListChunks(

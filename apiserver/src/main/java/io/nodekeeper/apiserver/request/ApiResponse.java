@@ -27,12 +27,12 @@ public sealed interface ApiResponse {
             implements ApiResponse {}
 
     /** A large answer that is made while it is read. */
-    record InPieces(int status, Map<String, String> headers, ResponseChunks pieces) implements ApiResponse {
+    record Chunked(int status, Map<String, String> headers, ResponseChunks chunks) implements ApiResponse {
         /** The same as a whole, for those who have room for it; reads all pieces. */
         public Full whole() {
             ByteArrayOutputStream body = new ByteArrayOutputStream();
-            for (List<byte[]> piece = pieces.next(); !piece.isEmpty(); piece = pieces.next()) {
-                piece.forEach(body::writeBytes);
+            for (List<byte[]> chunk = chunks.next(); !chunk.isEmpty(); chunk = chunks.next()) {
+                chunk.forEach(body::writeBytes);
             }
             return new Full(status, headers, body.toByteArray());
         }

@@ -1,6 +1,5 @@
 package io.nodekeeper.apiserver.request;
 
-import io.nodekeeper.apiserver.writes.ObjectWriter;
 import java.util.List;
 
 /** Where a long answer is written to. Thread-safe; what one thread writes goes out in its order. */
@@ -16,10 +15,10 @@ public interface StreamSink {
      * Writes a large part of what the reader asked for, piece by piece as it is taken. What is written after it follows it.
      * This default writes all pieces at once.
      */
-    default void writeFirst(ResponseChunks pieces) {
-        for (List<byte[]> piece = pieces.next(); !piece.isEmpty(); piece = pieces.next()) {
-            if (piece != ResponseChunks.NOTHING_YET) {
-                piece.forEach(this::writeFirst);
+    default void writeFirst(ResponseChunks chunks) {
+        for (List<byte[]> chunk = chunks.next(); !chunk.isEmpty(); chunk = chunks.next()) {
+            if (chunk != ResponseChunks.NOTHING_YET) {
+                chunk.forEach(this::writeFirst);
             }
         }
     }

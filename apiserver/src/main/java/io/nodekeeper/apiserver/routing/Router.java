@@ -28,15 +28,15 @@ public final class Router {
 
     private final ReadHandler reads;
     private final WatchHandler watches;
-    private final WriteHandler mutations;
+    private final WriteHandler writes;
     private final ServerMetrics metrics;
     private final Map<String, Action> actions;
 
     /** {@code actions} are what is done rather than stored, by the path of the resource and the subresource after a slash. */
-    public Router(ReadHandler reads, WatchHandler watches, WriteHandler mutations, ServerMetrics metrics, Map<String, Action> actions) {
+    public Router(ReadHandler reads, WatchHandler watches, WriteHandler writes, ServerMetrics metrics, Map<String, Action> actions) {
         this.reads = reads;
         this.watches = watches;
-        this.mutations = mutations;
+        this.writes = writes;
         this.metrics = metrics;
         this.actions = Map.copyOf(actions);
     }
@@ -95,11 +95,11 @@ public final class Router {
             case "list" -> reads.list(resource, target, request, media);
             case "watch" ->
                 watches.open(resource, target, request, media).thenApply(response -> counted(resource, response));
-            case "create" -> mutations.create(user, resource, target, request);
-            case "update" -> mutations.update(user, resource, target, request);
-            case "patch" -> mutations.patch(user, resource, target, request);
-            case "delete" -> mutations.delete(user, resource, target, request);
-            case "deletecollection" -> mutations.deleteCollection(user, resource, target, request);
+            case "create" -> writes.create(user, resource, target, request);
+            case "update" -> writes.update(user, resource, target, request);
+            case "patch" -> writes.patch(user, resource, target, request);
+            case "delete" -> writes.delete(user, resource, target, request);
+            case "deletecollection" -> writes.deleteCollection(user, resource, target, request);
             default -> throw Refusals.notAllowed();
         };
         return media.metadata() && !verb.equals("list") ? answer.thenApply(media::written) : answer;

@@ -13,7 +13,6 @@ import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.wire.Protobuf;
-import io.nodekeeper.apiserver.writes.ObjectWriter;
 import io.nodekeeper.store.Entry;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;

@@ -23,13 +23,13 @@ public final class CollectionDeleter {
     private static final long BYTES = 1 << 20;
 
     private final Store store;
-    private final ObjectDeleter deletions;
+    private final ObjectDeleter deleter;
     private final Executor workers;
 
     /** {@code workers} may wait for the disk. */
-    CollectionDeleter(Store store, ObjectDeleter deletions, Executor workers) {
+    CollectionDeleter(Store store, ObjectDeleter deleter, Executor workers) {
         this.store = store;
-        this.deletions = deletions;
+        this.deleter = deleter;
         this.workers = workers;
     }
 
@@ -86,7 +86,7 @@ public final class CollectionDeleter {
         WriteRequest one = resource.type().namespaced()
                 ? job.all.about(place.substring(0, slash), place.substring(slash + 1))
                 : job.all.about("", place);
-        return deletions.delete(one, job.options).handle((deleted, error) -> {
+        return deleter.delete(one, job.options).handle((deleted, error) -> {
             if (error != null && !(Failures.cause(error) instanceof ApiException refused && refused.code() == 404)) {
                 throw new CompletionException(Failures.cause(error));
             }

@@ -4,7 +4,6 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.reads.ListOptions;
-import io.nodekeeper.apiserver.reads.ReadHandler;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.util.List;

@@ -54,42 +54,42 @@ final class FieldOwnership {
      *
      * @param asked what was asked for; a patch may say itself who owns what, as kubectl does when it begins to apply
      */
-    static JsonObject tracked(WriteRequest order, JsonObject old, JsonObject asked, JsonObject next, String now) {
+    static JsonObject tracked(WriteRequest write, JsonObject old, JsonObject asked, JsonObject next, String now) {
         JsonArray before = old.object("metadata").array(MANAGED);
         JsonArray given = asked.object("metadata").array(MANAGED);
-        ManagedFields owners = ManagedFields.parse(order.patches() && !given.isEmpty() ? given : before);
-        Resource resource = order.resource();
+        ManagedFields owners = ManagedFields.parse(write.patches() && !given.isEmpty() ? given : before);
+        Resource resource = write.resource();
         Comparison change = Comparison.of(bare(old), bare(next), resource.schema());
         change =
                 new Comparison(change.written().minus(UNOWNED), change.removed().minus(UNOWNED));
-        return with(next, owners.written(manager(order, false), change, now));
+        return with(next, owners.written(manager(write, false), change, now));
     }
 
     /** The owners of an object that is made by being applied. */
-    static ManagedFields created(WriteRequest order, JsonObject wanted, String now) {
-        return ManagedFields.NONE.with(manager(order, true), fields(order, wanted), now);
+    static ManagedFields created(WriteRequest write, JsonObject wanted, String now) {
+        return ManagedFields.NONE.with(manager(write, true), fields(write, wanted), now);
     }
 
     /** Applies {@code wanted} to {@code old}. */
-    static Applied apply(WriteRequest order, JsonObject old, JsonObject wanted, boolean force, String now) {
-        Manager manager = manager(order, true);
+    static Applied apply(WriteRequest write, JsonObject old, JsonObject wanted, boolean force, String now) {
+        Manager manager = manager(write, true);
         ManagedFields owners = ManagedFields.parse(old.object("metadata").array(MANAGED));
         if (!isTracked(old)) {
             Manager before = new Manager(
                     BEFORE,
                     false,
-                    order.resource().type().apiVersion(),
-                    order.target().subresource());
-            owners = owners.with(before, fields(order, old), now);
+                    write.resource().type().apiVersion(),
+                    write.target().subresource());
+            owners = owners.with(before, fields(write, old), now);
         }
-        JsonObject own = reset(order, wanted);
+        JsonObject own = reset(write, wanted);
         JsonObject live = bare(old);
-        FieldSet fields = fields(order, wanted);
+        FieldSet fields = fields(write, wanted);
         Applied applied = ServerSideApply.apply(
-                live, own, fields, owners, manager, force, order.resource().schema(), now);
-        if (!applied.conflicts().isEmpty() && isOwnEarlierWork(order, live, applied)) {
+                live, own, fields, owners, manager, force, write.resource().schema(), now);
+        if (!applied.conflicts().isEmpty() && isOwnEarlierWork(write, live, applied)) {
             applied = ServerSideApply.apply(
-                    live, own, fields, owners, manager, true, order.resource().schema(), now);
+                    live, own, fields, owners, manager, true, write.resource().schema(), now);
         }
         return applied;
     }
@@ -98,17 +98,17 @@ final class FieldOwnership {
      * Whether all that is contested is as kubectl left it when it applied on the client's side, which it noted in an
      * annotation: then it is kubectl's to change (Kubernetes' rule).
      */
-    private static boolean isOwnEarlierWork(WriteRequest order, JsonObject live, Applied applied) {
+    private static boolean isOwnEarlierWork(WriteRequest write, JsonObject live, Applied applied) {
         String noted = live.object("metadata").object("annotations").text(LAST_APPLIED);
-        if (!order.manager().equals("kubectl") || noted.isEmpty()) {
+        if (!write.manager().equals("kubectl") || noted.isEmpty()) {
             return false;
         }
         Optional<JsonObject> last = parse(noted);
         if (last.isEmpty()) {
             return false;
         }
-        FieldSet unchanged = FieldSet.of(last.get(), order.resource().schema())
-                .minus(Comparison.of(last.get(), live, order.resource().schema())
+        FieldSet unchanged = FieldSet.of(last.get(), write.resource().schema())
+                .minus(Comparison.of(last.get(), live, write.resource().schema())
                         .written());
         return applied.conflicts().values().stream()
                 .allMatch(contested -> contested.minus(unchanged).isEmpty());
@@ -123,28 +123,28 @@ final class FieldOwnership {
         }
     }
 
-    private static Manager manager(WriteRequest order, boolean applies) {
+    private static Manager manager(WriteRequest write, boolean applies) {
         // Of a user agent, the program.
-        String program = order.manager().split("/", 2)[0];
+        String program = write.manager().split("/", 2)[0];
         String name = program.isBlank() ? "unknown" : program.substring(0, Math.min(program.length(), NAME));
         return new Manager(
                 name,
                 applies,
-                order.resource().type().apiVersion(),
-                order.target().subresource());
+                write.resource().type().apiVersion(),
+                write.target().subresource());
     }
 
-    private static FieldSet fields(WriteRequest order, JsonObject object) {
-        return FieldSet.of(bare(reset(order, object)), order.resource().schema())
+    private static FieldSet fields(WriteRequest write, JsonObject object) {
+        return FieldSet.of(bare(reset(write, object)), write.resource().schema())
                 .minus(UNOWNED);
     }
 
     /** Without what cannot be written by way of the order's subresource. */
-    private static JsonObject reset(WriteRequest order, JsonObject object) {
-        if (order.target().subresource().equals("status")) {
+    private static JsonObject reset(WriteRequest write, JsonObject object) {
+        if (write.target().subresource().equals("status")) {
             return object.without("spec");
         }
-        return order.resource().hasStatus() ? object.without("status") : object;
+        return write.resource().hasStatus() ? object.without("status") : object;
     }
 
     private static JsonObject bare(JsonObject object) {

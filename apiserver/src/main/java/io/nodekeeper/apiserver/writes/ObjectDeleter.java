@@ -18,29 +18,29 @@ final class ObjectDeleter {
     /** The longest grace that is kept to, in seconds: 68 years, so that its end is a time that can be written. Chosen. */
     private static final long LONGEST_GRACE = Integer.MAX_VALUE;
 
-    private final OptimisticRetry attempts;
+    private final OptimisticRetry retry;
     private final Clock clock;
 
     ObjectDeleter(Store store, Clock clock) {
-        this.attempts = new OptimisticRetry(store);
+        this.retry = new OptimisticRetry(store);
         this.clock = clock;
     }
 
-    CompletableFuture<Result> delete(WriteRequest order, DeleteOptions options) {
-        return attempts.run(order, (entry, object) -> {
-            order.admission().accept(object, object);
+    CompletableFuture<Result> delete(WriteRequest write, DeleteOptions options) {
+        return retry.run(write, (entry, object) -> {
+            write.admission().accept(object, object);
             checkPrecondition(
-                    order, "UID", options.uid(), object.object("metadata").text("uid"));
-            checkPrecondition(order, "ResourceVersion", options.resourceVersion(), Long.toString(entry.modRevision()));
-            return delete(order, entry, object, kept(order.resource(), object, options));
+                    write, "UID", options.uid(), object.object("metadata").text("uid"));
+            checkPrecondition(write, "ResourceVersion", options.resourceVersion(), Long.toString(entry.modRevision()));
+            return delete(write, entry, object, kept(write.resource(), object, options));
         });
     }
 
-    private CompletableFuture<Result> delete(WriteRequest order, Entry entry, JsonObject object, Optional<JsonObject> kept) {
-        if (order.dryRun() || kept.equals(Optional.of(object))) {
+    private CompletableFuture<Result> delete(WriteRequest write, Entry entry, JsonObject object, Optional<JsonObject> kept) {
+        if (write.dryRun() || kept.equals(Optional.of(object))) {
             return CompletableFuture.completedFuture(new Result(200, kept.orElse(object), kept.isEmpty()));
         }
-        return kept.isPresent() ? attempts.replace(order, entry, kept.get()) : attempts.remove(entry, object);
+        return kept.isPresent() ? retry.replace(write, entry, kept.get()) : retry.remove(entry, object);
     }
 
     /** The object as it stays for now although it is deleted: for its finalizers, its grace or its content. */
@@ -66,15 +66,15 @@ final class ObjectDeleter {
         return Optional.of(namespace ? kept.update("status", status -> status.with("phase", "Terminating")) : kept);
     }
 
-    private static void checkPrecondition(WriteRequest order, String what, String expected, String actual) {
+    private static void checkPrecondition(WriteRequest write, String what, String expected, String actual) {
         if (!expected.isEmpty() && !expected.equals(actual)) {
-            ResourceType type = order.resource().type();
+            ResourceType type = write.resource().type();
             // Kubernetes names the kind instead of the resource in this one.
             ResourceType named =
                     new ResourceType(type.group(), type.version(), type.kind(), type.kind(), type.namespaced());
             throw ApiException.conflict(
                     named,
-                    order.target().name(),
+                    write.target().name(),
                     "the " + what + " in the precondition (" + expected + ") does not match the " + what
                             + " in record (" + actual + "). The object might have been deleted and then recreated");
         }

@@ -31,45 +31,45 @@ import java.util.random.RandomGenerator;
  */
 public final class ObjectWriter {
     private final Store store;
-    private final OptimisticRetry attempts;
+    private final OptimisticRetry retry;
     private final Clock clock;
     private final RandomGenerator random;
 
     ObjectWriter(Store store, Clock clock, RandomGenerator random) {
         this.store = store;
-        this.attempts = new OptimisticRetry(store);
+        this.retry = new OptimisticRetry(store);
         this.clock = clock;
         this.random = random;
     }
 
-    CompletableFuture<Result> create(WriteRequest order, JsonObject body) {
-        return create(order, body, UnaryOperator.identity());
+    CompletableFuture<Result> create(WriteRequest write, JsonObject body) {
+        return create(write, body, UnaryOperator.identity());
     }
 
-    private CompletableFuture<Result> create(WriteRequest order, JsonObject body, UnaryOperator<JsonObject> last) {
+    private CompletableFuture<Result> create(WriteRequest write, JsonObject body, UnaryOperator<JsonObject> last) {
         if (!body.object("metadata").text("resourceVersion").isEmpty()) {
             throw ApiException.badRequest("resourceVersion should not be set on objects to be created");
         }
-        return order.resource().type().namespaced()
-                ? checkNamespace(order.target().namespace()).thenCompose(open -> createThere(order, body, last))
-                : createThere(order, body, last);
+        return write.resource().type().namespaced()
+                ? checkNamespace(write.target().namespace()).thenCompose(open -> createThere(write, body, last))
+                : createThere(write, body, last);
     }
 
-    private CompletableFuture<Result> createThere(WriteRequest order, JsonObject body, UnaryOperator<JsonObject> last) {
-        Resource resource = order.resource();
+    private CompletableFuture<Result> createThere(WriteRequest write, JsonObject body, UnaryOperator<JsonObject> last) {
+        Resource resource = write.resource();
         ResourceType type = resource.type();
-        String namespace = order.target().namespace();
+        String namespace = write.target().namespace();
         Instant now = clock.wallTime();
         JsonObject named = ObjectMetaRules.forCreate(
                 body.with("kind", type.kind()).with("apiVersion", type.apiVersion()), namespace, now, random);
         JsonObject object = last.apply(resource.strategy().prepareCreate(named, now));
         String name = object.object("metadata").text("name");
-        order.admission().accept(JsonObject.EMPTY, object);
+        write.admission().accept(JsonObject.EMPTY, object);
         List<FieldError> errors = new ArrayList<>(resource.strategy().validate(object));
         errors.addAll(resource.strategy().validateCreate(object));
         validate(type, name, ObjectMetaRules.validate(resource, object), errors);
-        WriteRequest one = order.about(namespace, name);
-        if (order.dryRun()) {
+        WriteRequest one = write.about(namespace, name);
+        if (write.dryRun()) {
             return store.read(one.key()).thenApply(found -> {
                 if (found.isPresent()) {
                     throw ApiException.alreadyExists(type, name);
@@ -77,40 +77,40 @@ public final class ObjectWriter {
                 return new Result(201, object, false);
             });
         }
-        return attempts.create(one, object);
+        return retry.create(one, object);
     }
 
-    CompletableFuture<Result> update(WriteRequest order, JsonObject body) {
-        boolean creates = order.resource().strategy().createsOnUpdate()
-                && order.target().subresource().isEmpty();
-        Optional<Entry> known = store.get(order.key());
+    CompletableFuture<Result> update(WriteRequest write, JsonObject body) {
+        boolean creates = write.resource().strategy().createsOnUpdate()
+                && write.target().subresource().isEmpty();
+        Optional<Entry> known = store.get(write.key());
         if (creates && known.isEmpty()) {
-            return store.read(order.key())
-                    .thenCompose(found -> found.isPresent() ? replace(order, found, body) : createInstead(order, body));
+            return store.read(write.key())
+                    .thenCompose(found -> found.isPresent() ? replace(write, found, body) : createInstead(write, body));
         }
-        CompletableFuture<Result> replaced = replace(order, known, body);
+        CompletableFuture<Result> replaced = replace(write, known, body);
         return !creates || store.alone()
                 ? replaced
                 // It was there as far as this server had heard, but is not.
                 : replaced.exceptionallyCompose(
                         error -> Failures.cause(error) instanceof ApiException refused && refused.code() == 404
-                                ? createInstead(order, body)
+                                ? createInstead(write, body)
                                 : CompletableFuture.failedFuture(error));
     }
 
-    private CompletableFuture<Result> createInstead(WriteRequest order, JsonObject body) {
+    private CompletableFuture<Result> createInstead(WriteRequest write, JsonObject body) {
         return create(
-                order,
+                write,
                 body.update(
                         "metadata",
-                        metadata -> metadata.with("name", order.target().name()).without("resourceVersion")));
+                        metadata -> metadata.with("name", write.target().name()).without("resourceVersion")));
     }
 
-    private CompletableFuture<Result> replace(WriteRequest order, Optional<Entry> known, JsonObject body) {
+    private CompletableFuture<Result> replace(WriteRequest write, Optional<Entry> known, JsonObject body) {
         JsonObject metadata = body.object("metadata");
-        ResourceType type = order.resource().type();
-        Strategy strategy = order.resource().strategy();
-        String name = order.target().name();
+        ResourceType type = write.resource().type();
+        Strategy strategy = write.resource().strategy();
+        String name = write.target().name();
         if (metadata.text("resourceVersion").isEmpty() && strategy.needsResourceVersion()) {
             // Kubernetes names the resource instead of the kind in this one.
             ResourceType named =
@@ -120,7 +120,7 @@ public final class ObjectWriter {
                     name,
                     List.of(FieldError.invalid("metadata.resourceVersion", "0x0", "must be specified for an update")));
         }
-        return change(order, known, old -> {
+        return change(write, known, old -> {
             String actual = old.object("metadata").text("uid");
             String uid = metadata.text("uid");
             if (!uid.isEmpty() && !uid.equals(actual)) {
@@ -133,13 +133,13 @@ public final class ObjectWriter {
         });
     }
 
-    CompletableFuture<Result> patch(WriteRequest order, UnaryOperator<JsonObject> patch) {
-        Resource resource = order.resource();
-        return change(order, store.get(order.key()), old -> {
+    CompletableFuture<Result> patch(WriteRequest write, UnaryOperator<JsonObject> patch) {
+        Resource resource = write.resource();
+        return change(write, store.get(write.key()), old -> {
             JsonObject patched = patch.apply(old);
             RequestBodies.check(resource, patched, 422);
             JsonObject asked = Codec.normalize(patched, resource.schema());
-            checkPatched(order, old, asked);
+            checkPatched(write, old, asked);
             return asked;
         });
     }
@@ -149,71 +149,71 @@ public final class ObjectWriter {
      *
      * @param complete what is done to each object that a client asks for
      */
-    CompletableFuture<Result> apply(WriteRequest order, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
-        RequestTarget target = order.target();
+    CompletableFuture<Result> apply(WriteRequest write, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
+        RequestTarget target = write.target();
         String now = KubeTime.format(clock.wallTime());
         CompletableFuture<Optional<Entry>> found = target.subresource().isEmpty()
-                ? store.read(order.key())
-                : CompletableFuture.completedFuture(store.get(order.key()));
+                ? store.read(write.key())
+                : CompletableFuture.completedFuture(store.get(write.key()));
         return found.thenCompose(there -> {
             if (there.isPresent() || !target.subresource().isEmpty()) {
-                return applyThere(order, wanted, force, complete, now);
+                return applyThere(write, wanted, force, complete, now);
             }
             JsonObject named =
                     complete.apply(wanted.update("metadata", metadata -> metadata.with("name", target.name())));
             return create(
-                    order, named, object -> FieldOwnership.with(object, FieldOwnership.created(order, wanted, now)));
+                    write, named, object -> FieldOwnership.with(object, FieldOwnership.created(write, wanted, now)));
         });
     }
 
     private CompletableFuture<Result> applyThere(
-            WriteRequest order, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete, String now) {
-        return attempts.run(order, (entry, old) -> {
-            Applied applied = FieldOwnership.apply(order, old, wanted, force, now);
+            WriteRequest write, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete, String now) {
+        return retry.run(write, (entry, old) -> {
+            Applied applied = FieldOwnership.apply(write, old, wanted, force, now);
             if (!applied.conflicts().isEmpty()) {
                 throw applied.refusal();
             }
             JsonObject asked = complete.apply(applied.object());
-            RequestBodies.check(order.resource(), asked, 422);
-            checkPatched(order, old, asked);
-            checkVersion(order, entry, asked);
-            return store(order, entry, old, FieldOwnership.with(next(order, old, asked), applied.owners()));
+            RequestBodies.check(write.resource(), asked, 422);
+            checkPatched(write, old, asked);
+            checkVersion(write, entry, asked);
+            return store(write, entry, old, FieldOwnership.with(next(write, old, asked), applied.owners()));
         });
     }
 
-    private static void checkPatched(WriteRequest order, JsonObject old, JsonObject asked) {
+    private static void checkPatched(WriteRequest write, JsonObject old, JsonObject asked) {
         ObjectMetaRules.checkPlace(
-                asked, order.target().namespace(), order.target().name());
-        validate(order.resource().type(), order.target().name(), ObjectMetaRules.validateUpdate(asked, old), List.of());
+                asked, write.target().namespace(), write.target().name());
+        validate(write.resource().type(), write.target().name(), ObjectMetaRules.validateUpdate(asked, old), List.of());
     }
 
-    private static void checkVersion(WriteRequest order, Entry entry, JsonObject asked) {
+    private static void checkVersion(WriteRequest write, Entry entry, JsonObject asked) {
         String version = asked.object("metadata").text("resourceVersion");
         if (!version.isEmpty() && !version.equals(Long.toString(entry.modRevision()))) {
-            throw ApiException.modified(order.resource().type(), order.target().name());
+            throw ApiException.modified(write.resource().type(), write.target().name());
         }
     }
 
     /** Has {@code change} say what is asked for, given the object as it stands; a version in it is insisted on. */
-    private CompletableFuture<Result> change(WriteRequest order, Optional<Entry> known, UnaryOperator<JsonObject> change) {
-        return attempts.run(order, known, (entry, old) -> {
+    private CompletableFuture<Result> change(WriteRequest write, Optional<Entry> known, UnaryOperator<JsonObject> change) {
+        return retry.run(write, known, (entry, old) -> {
             JsonObject asked = change.apply(old);
-            checkVersion(order, entry, asked);
-            JsonObject next = next(order, old, asked);
+            checkVersion(write, entry, asked);
+            JsonObject next = next(write, old, asked);
             // Most objects have never been applied: their fields have no owners.
             JsonObject owned = FieldOwnership.isTracked(old)
-                    ? FieldOwnership.tracked(order, old, asked, next, KubeTime.format(clock.wallTime()))
+                    ? FieldOwnership.tracked(write, old, asked, next, KubeTime.format(clock.wallTime()))
                     : next;
-            return store(order, entry, old, owned);
+            return store(write, entry, old, owned);
         });
     }
 
-    private CompletableFuture<Result> store(WriteRequest order, Entry entry, JsonObject old, JsonObject next) {
-        boolean gone = lastFinalizerWent(order.resource(), old, next);
-        if (order.dryRun() || next.equals(old)) {
+    private CompletableFuture<Result> store(WriteRequest write, Entry entry, JsonObject old, JsonObject next) {
+        boolean gone = lastFinalizerWent(write.resource(), old, next);
+        if (write.dryRun() || next.equals(old)) {
             return CompletableFuture.completedFuture(new Result(200, next, gone));
         }
-        return gone ? attempts.remove(entry, next) : attempts.replace(order, entry, next);
+        return gone ? retry.remove(entry, next) : retry.replace(write, entry, next);
     }
 
     /** Whether a deleted object has nothing more to wait for; a namespace's content is in its spec's finalizers. */
@@ -231,9 +231,9 @@ public final class ObjectWriter {
     }
 
     /** The object that is to be stored when {@code asked} for, by way of the main resource or a subresource. */
-    private static JsonObject next(WriteRequest order, JsonObject old, JsonObject asked) {
-        Resource resource = order.resource();
-        String subresource = order.target().subresource();
+    private static JsonObject next(WriteRequest write, JsonObject old, JsonObject asked) {
+        Resource resource = write.resource();
+        String subresource = write.target().subresource();
         JsonObject merged = asked;
         if (!subresource.equals("status") && resource.hasStatus()) {
             merged = withField(merged, old, "status");
@@ -260,11 +260,11 @@ public final class ObjectWriter {
                 old);
         Strategy strategy = resource.strategy();
         JsonObject next = strategy.prepareUpdate(kept, old);
-        order.admission().accept(old, next);
+        write.admission().accept(old, next);
         List<FieldError> errors = new ArrayList<>(ObjectMetaRules.validate(resource, next));
         errors.addAll(ObjectMetaRules.validateUpdate(next, old));
         errors.addAll(strategy.validateUpdate(next, old));
-        validate(resource.type(), order.target().name(), errors, strategy.validate(next));
+        validate(resource.type(), write.target().name(), errors, strategy.validate(next));
         return next;
     }
 

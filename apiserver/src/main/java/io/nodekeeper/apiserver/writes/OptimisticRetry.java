@@ -94,38 +94,38 @@ public final class OptimisticRetry {
     }
 
     /** Has {@code attempt} change the existing object until nobody was faster. */
-    public CompletableFuture<Result> run(WriteRequest order, Attempt attempt) {
-        return run(order, store.get(order.key()), attempt);
+    public CompletableFuture<Result> run(WriteRequest write, Attempt attempt) {
+        return run(write, store.get(write.key()), attempt);
     }
 
     /** Has {@code attempt} change the existing object, of which {@code known} was read just now, until nobody was faster. */
-    public CompletableFuture<Result> run(WriteRequest order, Optional<Entry> known, Attempt attempt) {
+    public CompletableFuture<Result> run(WriteRequest write, Optional<Entry> known, Attempt attempt) {
         CompletableFuture<Result> result = new CompletableFuture<>();
-        run(order, attempt, known, store.alone(), 1, result);
+        run(write, attempt, known, store.alone(), 1, result);
         return result;
     }
 
     private void run(
-            WriteRequest order,
+            WriteRequest write,
             Attempt attempt,
             Optional<Entry> found,
             boolean fresh,
             int number,
             CompletableFuture<Result> result) {
-        attempt(order, attempt, found).whenComplete((done, error) -> {
+        attempt(write, attempt, found).whenComplete((done, error) -> {
             if (error != null && Failures.cause(error) instanceof StoreException.Conflict lost && number < TRIES) {
-                run(order, attempt, lost.actual(), true, number + 1, result);
+                run(write, attempt, lost.actual(), true, number + 1, result);
             } else if (error != null && Failures.cause(error) instanceof StoreException.Compacted && number < TRIES) {
                 // The version was replaced, and its value is gone, before it was read.
-                confirm(order, attempt, number, result);
+                confirm(write, attempt, number, result);
             } else if (error != null && Failures.cause(error) instanceof StoreException failed) {
                 result.completeExceptionally(
                         failed instanceof StoreException.Conflict
                                 ? ApiException.modified(
-                                        order.resource().type(), order.target().name())
+                                        write.resource().type(), write.target().name())
                                 : refused(failed));
             } else if (!fresh && (error != null || !done.written())) {
-                confirm(order, attempt, number, result);
+                confirm(write, attempt, number, result);
             } else if (error != null) {
                 result.completeExceptionally(Failures.cause(error));
             } else {
@@ -135,49 +135,49 @@ public final class OptimisticRetry {
     }
 
     /** Takes a decision once more, on the object as it is now. */
-    private void confirm(WriteRequest order, Attempt attempt, int number, CompletableFuture<Result> result) {
-        store.read(order.key()).whenComplete((actual, error) -> {
+    private void confirm(WriteRequest write, Attempt attempt, int number, CompletableFuture<Result> result) {
+        store.read(write.key()).whenComplete((actual, error) -> {
             if (error != null) {
                 result.completeExceptionally(refused(error));
             } else {
-                run(order, attempt, actual, true, number + 1, result);
+                run(write, attempt, actual, true, number + 1, result);
             }
         });
     }
 
-    private CompletableFuture<Result> attempt(WriteRequest order, Attempt attempt, Optional<Entry> found) {
+    private CompletableFuture<Result> attempt(WriteRequest write, Attempt attempt, Optional<Entry> found) {
         return found.isEmpty() || found.get().atHand()
-                ? decide(order, attempt, found)
-                : store.load(found.get()).thenCompose(entry -> decide(order, attempt, Optional.of(entry)));
+                ? decide(write, attempt, found)
+                : store.load(found.get()).thenCompose(entry -> decide(write, attempt, Optional.of(entry)));
     }
 
-    private static CompletableFuture<Result> decide(WriteRequest order, Attempt attempt, Optional<Entry> found) {
+    private static CompletableFuture<Result> decide(WriteRequest write, Attempt attempt, Optional<Entry> found) {
         try {
             Entry entry = found.orElseThrow(() -> ApiException.notFound(
-                    order.resource().type(), order.target().name()));
-            return attempt.on(entry, order.resource().codec().decode(entry));
+                    write.resource().type(), write.target().name()));
+            return attempt.on(entry, write.resource().codec().decode(entry));
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
     /** Stores a new object. */
-    CompletableFuture<Result> create(WriteRequest order, JsonObject object) {
-        return store.put(order.key(), bytes(order, object), 0).handle((entry, error) -> {
+    CompletableFuture<Result> create(WriteRequest write, JsonObject object) {
+        return store.put(write.key(), bytes(write, object), 0).handle((entry, error) -> {
             if (error == null) {
-                return Result.stored(201, order.resource().codec(), entry);
+                return Result.stored(201, write.resource().codec(), entry);
             }
             throw Failures.cause(error) instanceof StoreException.Conflict
                     ? ApiException.alreadyExists(
-                            order.resource().type(), order.target().name())
+                            write.resource().type(), write.target().name())
                     : refused(error);
         });
     }
 
     /** Stores what replaces {@code entry}. */
-    public CompletableFuture<Result> replace(WriteRequest order, Entry entry, JsonObject object) {
-        return store.put(entry.key(), bytes(order, object), entry.modRevision())
-                .thenApply(stored -> Result.stored(200, order.resource().codec(), stored));
+    public CompletableFuture<Result> replace(WriteRequest write, Entry entry, JsonObject object) {
+        return store.put(entry.key(), bytes(write, object), entry.modRevision())
+                .thenApply(stored -> Result.stored(200, write.resource().codec(), stored));
     }
 
     /** Removes {@code entry}, whose last state is {@code object}. */
@@ -185,8 +185,8 @@ public final class OptimisticRetry {
         return store.delete(entry.key(), entry.modRevision()).thenApply(revision -> Result.removed(object));
     }
 
-    private static byte[] bytes(WriteRequest order, JsonObject object) {
-        byte[] bytes = order.resource().codec().encode(object);
+    private static byte[] bytes(WriteRequest write, JsonObject object) {
+        byte[] bytes = write.resource().codec().encode(object);
         if (bytes.length > OBJECT_BYTES) {
             throw new ApiException(
                     413,

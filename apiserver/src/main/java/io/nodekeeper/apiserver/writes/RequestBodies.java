@@ -8,7 +8,6 @@ import io.nodekeeper.api.patch.JsonPatch;
 import io.nodekeeper.api.patch.MergePatch;
 import io.nodekeeper.api.patch.StrategicMergePatch;
 import io.nodekeeper.api.schema.Schema;
-import io.nodekeeper.apiserver.reads.ReadHandler;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.wire.Protobuf;
@@ -28,9 +27,6 @@ public final class RequestBodies {
 
     /** The faults that are told of. Chosen: enough to see what is wrong. */
     private static final int WARNINGS = 50;
-
-    /** The media type of what is applied. */
-    public static final String APPLY = "application/apply-patch+yaml";
 
     private static final List<String> MODES = List.of("", "Ignore", "Strict", "Warn");
 

@@ -20,6 +20,7 @@ import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.storage.Codec;
+import io.nodekeeper.apiserver.yaml.Yaml;
 import io.nodekeeper.store.Store;
 import io.nodekeeper.time.Clock;
 import java.util.ArrayList;
@@ -41,9 +42,9 @@ public final class WriteHandler {
     private static final int WARNING = 4_000;
 
     private final Store store;
-    private final ObjectWriter writes;
-    private final ObjectDeleter deletions;
-    private final CollectionDeleter collections;
+    private final ObjectWriter writer;
+    private final ObjectDeleter deleter;
+    private final CollectionDeleter collectionDeleter;
     private final NodeRestriction nodeRestriction = new NodeRestriction();
     private final Escalation escalation;
     private final EventAdmission events;
@@ -66,29 +67,29 @@ public final class WriteHandler {
         this.defaultTolerations = defaultTolerations;
         this.serviceAccounts = serviceAccounts;
         classes = new ClassAdmission(store);
-        writes = new ObjectWriter(store, clock, random);
-        deletions = new ObjectDeleter(store, clock);
-        collections = new CollectionDeleter(store, deletions, workers);
+        writer = new ObjectWriter(store, clock, random);
+        deleter = new ObjectDeleter(store, clock);
+        collectionDeleter = new CollectionDeleter(store, deleter, workers);
     }
 
     /** Creates an object of the server's own. */
     public CompletableFuture<OptimisticRetry.Result> createOwn(Resource resource, String namespace, JsonObject object) {
         RequestTarget target = RequestTarget.of(resource.type(), namespace, "", "");
-        return writes.create(new WriteRequest(resource, target, false, (old, next) -> {}), object);
+        return writer.create(new WriteRequest(resource, target, false, (old, next) -> {}), object);
     }
 
     /** Removes an object as the server itself, or marks it deleted if it has finalizers. */
     public CompletableFuture<?> deleteOwn(Resource resource, String namespace, String name) {
         RequestTarget target = RequestTarget.of(resource.type(), namespace, name, "");
-        return deletions.delete(new WriteRequest(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
+        return deleter.delete(new WriteRequest(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
     }
 
     /** A write that {@code user} asks for, held to what their credential may touch. */
-    public WriteRequest order(User user, Resource resource, RequestTarget target, boolean dryRun) {
+    public WriteRequest writeRequest(User user, Resource resource, RequestTarget target, boolean dryRun) {
         return new WriteRequest(resource, target, dryRun, admission(user, resource, target));
     }
 
-    private WriteRequest order(User user, Resource resource, RequestTarget target, ApiRequest request, boolean patches) {
+    private WriteRequest writeRequest(User user, Resource resource, RequestTarget target, ApiRequest request, boolean patches) {
         return new WriteRequest(
                 resource, target, dryRun(request), admission(user, resource, target), manager(request), patches);
     }
@@ -108,7 +109,7 @@ public final class WriteHandler {
     public CompletableFuture<ApiResponse> create(User user, Resource resource, RequestTarget target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = admitted(resource, target, body(resource, target, request, warnings));
-        return writes.create(order(user, resource, target, request, false), body)
+        return writer.create(writeRequest(user, resource, target, request, false), body)
                 .thenApply(result -> shown(result, warnings));
     }
 
@@ -120,7 +121,7 @@ public final class WriteHandler {
     public CompletableFuture<ApiResponse> update(User user, Resource resource, RequestTarget target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);
-        return writes.update(order(user, resource, target, request, false), body)
+        return writer.update(writeRequest(user, resource, target, request, false), body)
                 .thenApply(result -> shown(result, warnings));
     }
 
@@ -135,7 +136,7 @@ public final class WriteHandler {
     }
 
     public CompletableFuture<ApiResponse> patch(User user, Resource resource, RequestTarget target, ApiRequest request) {
-        if (request.contentType().equals(RequestBodies.APPLY)) {
+        if (request.contentType().equals(Yaml.APPLY_MEDIA_TYPE)) {
             return apply(user, resource, target, request);
         }
         if (!request.parameter("force").isEmpty()) {
@@ -153,7 +154,7 @@ public final class WriteHandler {
             warnings.addAll(RequestBodies.strictFaults(resource, patched, repeated, known, request, 422));
             return defaultTolerations.admit(resource, target, patched);
         };
-        return writes.patch(order(user, resource, target, request, true), checked)
+        return writer.patch(writeRequest(user, resource, target, request, true), checked)
                 .thenApply(result -> shown(result, warnings));
     }
 
@@ -167,8 +168,8 @@ public final class WriteHandler {
         List<String> warnings = RequestBodies.strictFaults(resource, raw, repeated, Set.of(), request, 422);
         JsonObject wanted = Codec.normalize(raw, resource.schema());
         ObjectMetaRules.checkPlace(wanted, target.namespace(), target.name());
-        return writes.apply(
-                        order(user, resource, target, request, true),
+        return writer.apply(
+                        writeRequest(user, resource, target, request, true),
                         wanted,
                         request.flag("force"),
                         object -> completed(resource, target, object))
@@ -202,8 +203,8 @@ public final class WriteHandler {
                     "Forbidden",
                     "namespaces \"" + target.name() + "\" is forbidden: this namespace may not be deleted");
         }
-        return deletions
-                .delete(order(user, resource, target, options.dryRun()), options)
+        return deleter
+                .delete(writeRequest(user, resource, target, options.dryRun()), options)
                 .thenApply(result -> {
                     boolean object = !result.gone() || resource.equals(Resources.PODS);
                     return ApiResponse.json(200, object ? result.object() : deleted(resource, result.object()));
@@ -211,17 +212,17 @@ public final class WriteHandler {
     }
 
     /** Deletes an object, or marks it deleted. */
-    public CompletableFuture<OptimisticRetry.Result> delete(WriteRequest order, DeleteOptions options) {
-        return deletions.delete(order, options);
+    public CompletableFuture<OptimisticRetry.Result> delete(WriteRequest write, DeleteOptions options) {
+        return deleter.delete(write, options);
     }
 
     public CompletableFuture<ApiResponse> deleteCollection(
             User user, Resource resource, RequestTarget target, ApiRequest request) {
         DeleteOptions options = DeleteOptions.of(request);
         ListOptions selected = ListOptions.of(resource, request);
-        WriteRequest all = order(user, resource, target, options.dryRun());
+        WriteRequest all = writeRequest(user, resource, target, options.dryRun());
         return store.current()
-                .thenCompose(current -> collections.delete(resource, target.namespace(), all, selected, options))
+                .thenCompose(current -> collectionDeleter.delete(resource, target.namespace(), all, selected, options))
                 .thenApply(done -> ApiResponse.json(200, ApiResponse.success().build()));
     }
 

@@ -6,8 +6,6 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
-import io.nodekeeper.apiserver.reads.ReadHandler;
-import io.nodekeeper.apiserver.writes.ObjectWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.Map;
@@ -19,6 +17,9 @@ import java.util.regex.Pattern;
 public final class Yaml {
     /** The media type. */
     public static final String MEDIA_TYPE = "application/yaml";
+
+    /** The media type of the body of a server-side apply. */
+    public static final String APPLY_MEDIA_TYPE = "application/apply-patch+yaml";
 
     /** Text that no reader of YAML, old or new, takes for anything else when it stands there without quotes. */
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z_][A-Za-z0-9_./-]*");

@@ -7,7 +7,7 @@ import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 
 /** Pieces, compressed one by one as parts of one stream. Whoever reads them to the end or gives up calls {@link #close}. */
-final class GzipPieces implements ResponseChunks, AutoCloseable {
+final class GzipChunks implements ResponseChunks, AutoCloseable {
     /** The head of a gzip stream: its magic number, deflate, nothing else known, fastest, unknown system (RFC 1952). */
     private static final byte[] HEAD = {0x1f, (byte) 0x8b, 8, 0, 0, 0, 0, 0, 4, (byte) 255};
 
@@ -21,7 +21,7 @@ final class GzipPieces implements ResponseChunks, AutoCloseable {
     private boolean begun;
     private boolean ended;
 
-    GzipPieces(ResponseChunks plain) {
+    GzipChunks(ResponseChunks plain) {
         this.plain = plain;
     }
 

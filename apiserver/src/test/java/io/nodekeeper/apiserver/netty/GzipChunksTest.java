@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A large list is compressed piece by piece. */
-class GzipPiecesTest {
+class GzipChunksTest {
 
     /** Pieces of some parts each, of which every third has nothing yet. */
     private static final class Source implements ResponseChunks {
@@ -22,10 +22,10 @@ class GzipPiecesTest {
         private final boolean compressible;
         private int left;
 
-        private Source(long seed, boolean compressible, int pieces) {
+        private Source(long seed, boolean compressible, int chunks) {
             random = new Random(seed);
             this.compressible = compressible;
-            left = pieces;
+            left = chunks;
         }
 
         @Override
@@ -60,14 +60,14 @@ class GzipPiecesTest {
             throws IOException {
         Source source = new Source(seed, compressible, count);
         ByteArrayOutputStream packed = new ByteArrayOutputStream();
-        try (GzipPieces pieces = new GzipPieces(source)) {
+        try (GzipChunks chunks = new GzipChunks(source)) {
             // when a reader takes piece after piece
-            for (List<byte[]> piece = pieces.next(); !piece.isEmpty(); piece = pieces.next()) {
-                int bytes = piece.stream().mapToInt(part -> part.length).sum();
+            for (List<byte[]> chunk = chunks.next(); !chunk.isEmpty(); chunk = chunks.next()) {
+                int bytes = chunk.stream().mapToInt(part -> part.length).sum();
                 // then each is about as large as a plain one at most, and what is held does not grow
                 assertThat(bytes).isLessThan(2 * ResponseChunks.SIZE);
-                assertThat(pieces.held()).isEqualTo(7 + (256 << 10));
-                piece.forEach(packed::writeBytes);
+                assertThat(chunks.held()).isEqualTo(7 + (256 << 10));
+                chunk.forEach(packed::writeBytes);
             }
         }
         // and they are one stream of exactly the plain bytes
