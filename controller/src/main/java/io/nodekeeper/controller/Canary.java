@@ -16,6 +16,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -37,25 +38,28 @@ final class Canary {
 
     private static final String SEQUENCE = "nodekeeper.io/canary-sequence";
 
-    /** What a canary brings about. */
-    interface Listener {
+    /** What happened to canaries. */
+    sealed interface Event {
         /** More is proven than before. */
-        void proven();
+        record Proven() implements Event {}
 
-        /** Sight was lost, or found again, or is named anew. */
-        void changed(ObserverGuard.Change change);
+        /** Sight was lost or found again, or another hop explains the blindness. */
+        record SightChanged(ObserverGuard.Change change) implements Event {}
 
-        /** Some node's lease that was seen, to borrow; empty if there is none. */
-        Optional<String> anyLease();
-
-        /** The version of that lease that the watch told of last, see {@link Versions#number}; 0 if none. */
-        long versionSeen(String lease);
-
-        /** A canary's way took this long. */
-        void took(Hop hop, long nanos);
+        /** A canary took this long on one hop. */
+        record Took(Hop hop, long nanos) implements Event {}
 
         /** A period has passed. */
-        void ticked();
+        record Ticked() implements Event {}
+    }
+
+    /** The leases of nodes, for a controller that only reads. */
+    interface SeenLeases {
+        /** A node's lease that was seen; empty if there is none. */
+        Optional<String> any();
+
+        /** The version of that lease that the watch delivered last, see {@link Versions#number}; 0 if none. */
+        long version(String lease);
     }
 
     private static final Logger log = LoggerFactory.getLogger(Canary.class);
@@ -86,8 +90,9 @@ final class Canary {
     private final ObserverGuard guard;
     private final Duration period;
     private final String identity;
-    private final Judge.Now now;
-    private final Listener listener;
+    private final Now now;
+    private final SeenLeases leases;
+    private final Consumer<Event> events;
     private final Deque<Sent> sent = new ArrayDeque<>();
     private final Deque<Borrowed> borrowed = new ArrayDeque<>();
 
@@ -114,8 +119,9 @@ final class Canary {
             Duration period,
             String identity,
             boolean mayWrite,
-            Judge.Now now,
-            Listener listener) {
+            Now now,
+            SeenLeases leases,
+            Consumer<Event> events) {
         this.client = client.withTimeout(ControllerConfig.CALL_TIMEOUT);
         this.loop = client.loop();
         this.guard = guard;
@@ -123,7 +129,8 @@ final class Canary {
         this.identity = identity;
         this.borrowing = !mayWrite;
         this.now = now;
-        this.listener = listener;
+        this.leases = leases;
+        this.events = events;
     }
 
     /** Looks from now on whether there is a server at all. */
@@ -167,8 +174,8 @@ final class Canary {
     }
 
     /**
-     * Whether {@code lease} is a canary. One of ours proves sight, and so do those that were written before it in time; the
-     * listener hears of that with {@link #settle}, when all that came with the lease has been taken in.
+     * Whether {@code lease} is a canary. One of ours proves sight, and so do those that were written before it in time;
+     * {@link #settle} reports that, when everything that came with the lease has been taken in.
      */
     boolean saw(Lease lease, ObserverGuard.Means by) {
         if (!lease.name().equals(NAME)) {
@@ -205,7 +212,7 @@ final class Canary {
         }
         if (proved) {
             proved = false;
-            listener.proven();
+            events.accept(new Event.Proven());
         }
     }
 
@@ -213,7 +220,7 @@ final class Canary {
     private void sawVersions() {
         long proof = Long.MIN_VALUE;
         for (Borrowed one : borrowed) {
-            if (!Versions.isNewer(one.version, listener.versionSeen(one.lease))) {
+            if (!Versions.isNewer(one.version, leases.version(one.lease))) {
                 proof = Math.max(proof, one.at);
             }
         }
@@ -226,10 +233,14 @@ final class Canary {
 
     private void proven(long sentAt, boolean prompt, ObserverGuard.Means by) {
         if (by == ObserverGuard.Means.WATCH) {
-            listener.took(Hop.CANARY_ROUND_TRIP, now.nanos() - sentAt);
+            events.accept(new Event.Took(Hop.CANARY_ROUND_TRIP, now.nanos() - sentAt));
         }
-        guard.seen(sentAt, prompt, by, now.nanos()).ifPresent(listener::changed);
+        guard.seen(sentAt, prompt, by, now.nanos()).ifPresent(this::sightChanged);
         proved = true;
+    }
+
+    private void sightChanged(ObserverGuard.Change change) {
+        events.accept(new Event.SightChanged(change));
     }
 
     private void tick() {
@@ -237,8 +248,8 @@ final class Canary {
             return;
         }
         timer = loop.schedule(period, this::tick);
-        guard.tick(now.nanos()).ifPresent(listener::changed);
-        listener.ticked();
+        guard.tick(now.nanos()).ifPresent(this::sightChanged);
+        events.accept(new Event.Ticked());
         if (begun) {
             send();
         }
@@ -284,7 +295,7 @@ final class Canary {
                 .whenComplete((done, error) -> {
                     if (error == null) {
                         mine.prompt = guard.acknowledged(at, now.nanos());
-                        listener.took(Hop.CANARY_WRITE, now.nanos() - at);
+                        events.accept(new Event.Took(Hop.CANARY_WRITE, now.nanos() - at));
                     } else if (Failures.cause(error) instanceof ApiException answer) {
                         guard.refused(concernsNodes(answer), now.nanos());
                         if (answer.code() < 500) {
@@ -356,7 +367,7 @@ final class Canary {
     }
 
     private CompletableFuture<?> borrow(long at) {
-        Optional<String> lease = listener.anyLease();
+        Optional<String> lease = leases.any();
         Supplier<CompletableFuture<JsonObject>> read = lease.<Supplier<CompletableFuture<JsonObject>>>map(
                         name -> () -> client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name))
                 .orElse(() -> client.list(ResourceType.LEASES, Lease.NODE_NAMESPACE, "limit=1"));

@@ -3,11 +3,11 @@ package io.nodekeeper.controller;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
+import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.controller.pods.Workload;
@@ -19,8 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,10 +33,6 @@ public final class Controller {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
     /** How often clocks are compared and windows begun. Chosen: a Prometheus scrape. */
     private static final Duration TEND = Duration.ofSeconds(30);
-    /** How long a watch that is opened again has to tell something before it is opened once more; doubled each time. */
-    private static final Duration REOPEN_AFTER = Duration.ofSeconds(5);
-    /** The longest such time. */
-    private static final Duration REOPEN_SELDOM = Duration.ofMinutes(1);
 
     private final ControllerConfig config;
     private final Loop loop;
@@ -48,18 +42,18 @@ public final class Controller {
     private final Heartbeats heartbeats;
     private final PriorityWorkQueue lanes;
     private final ObserverGuard guard;
-    private final Canary canary;
-    private final LeasePolls polls;
-    private final ObserverReport report;
+    private final Observer observer;
     private final Explanations explanations;
-    private final Judge judge;
+    private final JudgementRunner verdicts;
     private final Optional<EarlyWarning> warning;
     private final HeartbeatLags lags;
     private final Zones zones;
     private final Tainter tainter;
     private final Labels labels;
     private final Workload workload;
-    private final Roster roster;
+    private final NodeChangeDispatcher dispatcher;
+    private final NodeInformer informer;
+    private final Optional<Flaps> flaps;
     /** Judges instead of wheel and judge, with the gate WatchDrivenDeadlines closed. */
     private final Optional<MonitorPass> pass;
 
@@ -67,8 +61,6 @@ public final class Controller {
     private final Reflector nodes;
 
     private final ControllerMetrics metrics;
-    private Duration reopenAfter = REOPEN_AFTER;
-    private long reopenedAt = Long.MIN_VALUE / 2;
     private boolean stopped;
     private Loop.@Nullable Timer wakeTimer;
     private long wakeAt = DeadlineWheel.NEVER;
@@ -89,32 +81,48 @@ public final class Controller {
         this.loop = ports.loop();
         this.origin = loop.clock().nanoTime();
         this.events = new NodeEvents(ports.recorders().apply("node-controller"));
-        boolean watchDriven = config.gates().has(FeatureGate.WATCH_DRIVEN_DEADLINES);
+        // The feature gates choose here, once: the parts get strategies and named switches.
+        FeatureGates gates = config.gates();
+        boolean watchDriven = gates.has(FeatureGate.WATCH_DRIVEN_DEADLINES);
+        ReferenceRules reference = ReferenceRules.of(gates);
+        History history = gates.has(FeatureGate.EXPLAIN_VERDICTS) ? ports.history() : History.NONE;
         // The reference's pass is guarded by its live look alone: it has no deadlines for which sight could be proved.
-        this.guard = watchDriven && config.gates().has(FeatureGate.OBSERVER_GUARD)
+        this.guard = watchDriven && gates.has(FeatureGate.OBSERVER_GUARD)
                 ? ObserverGuard.watching(config.canaryPeriod(), config.canaryTolerance())
                 : ObserverGuard.off();
-        this.explanations = new Explanations(config.gates(), ports.history(), loop.clock());
-        this.report = new ObserverReport(explanations, events, ports.metrics());
+        this.explanations = new Explanations(history, loop.clock());
         this.metrics = ports.metrics();
-        this.lags = new HeartbeatLags(config, loop.clock(), guard, explanations, metrics, now());
-        this.heartbeats = new Heartbeats(config, guard, wheel, new Signs());
-        this.canary = new Canary(
+        this.lags = new HeartbeatLags(config, loop.clock(), guard, metrics, now());
+        this.heartbeats = new Heartbeats(config, guard, wheel);
+        this.informer = new NodeInformer(loop.clock(), this::now, heartbeats, this::isCanary, new Changes());
+        this.observer = new Observer(
                 client,
+                config,
                 guard,
-                config.canaryPeriod(),
                 "nodekeeper-" + Long.toHexString(random.nextLong()),
-                !config.readOnly(),
+                heartbeats,
+                informer,
+                new ObserverReport(explanations, events, metrics),
+                metrics,
+                random,
                 this::now,
-                new FromCanary(random));
-        this.polls = new LeasePolls(client, config, guard, canary, heartbeats, random, this::now, this::look);
-        this.zones = Zones.of(config, ports, explanations.history(), heartbeats::nodes, this::recheck, this::forgive);
-        Bench bench = new Bench();
-        this.warning = watchDriven && config.gates().has(FeatureGate.EARLY_WARNING)
+                new Observer.Effects(this::look, this::reopen));
+        this.zones = gates.has(FeatureGate.FAIR_DISRUPTION)
+                ? new FairZones(
+                        config,
+                        gates.has(FeatureGate.KEEP_TAINTS),
+                        gates.has(FeatureGate.IMMEDIATE_NO_EXECUTE) ? Duration.ZERO : config.nodeMonitorPeriod(),
+                        loop,
+                        heartbeats::nodes,
+                        this::recheck,
+                        metrics,
+                        history)
+                : new PassZones(config, reference, loop, random, this::recheck, this::forgive, metrics);
+        this.warning = watchDriven && gates.has(FeatureGate.EARLY_WARNING)
                 ? Optional.of(new EarlyWarning(
-                        config, heartbeats, guard, bench::isProven, explanations, events, metrics, this::now))
+                        config, heartbeats, guard, observer, explanations, events, metrics, this::now))
                 : Optional.empty();
-        Optional<Flaps> flaps = config.gates().has(FeatureGate.FLAP_DAMPING)
+        this.flaps = gates.has(FeatureGate.FLAP_DAMPING)
                 ? Optional.of(new Flaps(
                         config.flaps(),
                         client,
@@ -131,10 +139,10 @@ public final class Controller {
                 random,
                 heartbeats,
                 lanes,
-                config.gates(),
+                gates.has(FeatureGate.SINGLE_TAINT_PATCH),
                 zones,
                 flaps.<Damping>map(damping -> damping).orElse(Damping.NONE),
-                explanations.history(),
+                history,
                 this::wrote);
         this.workload = new Workload(
                 config.workload(),
@@ -143,29 +151,42 @@ public final class Controller {
                 ports.recorders(),
                 random,
                 ports.metrics(),
-                explanations.history());
+                history);
         this.labels = new Labels(client, lanes);
-        this.roster = new Roster(
-                loop.clock(),
-                this::now,
-                heartbeats,
-                canary,
+        this.dispatcher = new NodeChangeDispatcher(
+                lags,
                 warning,
                 flaps,
                 zones,
+                tainter,
+                labels,
                 workload,
-                List.of(zones, tainter, labels, new ToWorkload()),
                 explanations,
                 events,
-                watchDriven,
-                new FromRoster());
-        this.judge = new Judge(client, heartbeats, guard, lanes, bench, this::now);
-        Reflector.RawHandler leaseHandler = roster.leases();
-        Reflector.Handler nodeHandler = roster.nodes();
+                metrics,
+                watchDriven);
+        this.verdicts = new JudgementRunner(
+                client,
+                heartbeats,
+                guard,
+                lanes,
+                new JudgementRunner.Ports(observer, informer, this::rearm, dispatcher::judged),
+                this::now);
+        Reflector.RawHandler leaseHandler = informer.leases();
+        Reflector.Handler nodeHandler = informer.nodes();
         this.pass = watchDriven
                 ? Optional.empty()
                 : Optional.of(
-                        new MonitorPass(config, ports, client, events, new AfterPass(), nodeHandler, leaseHandler));
+                        new MonitorPass(
+                        config,
+                        reference,
+                        new MonitorPass.Ports(loop, random, metrics),
+                        history,
+                        client,
+                        events,
+                        new PassEffects(heartbeats, zones, workload),
+                        nodeHandler,
+                        leaseHandler));
         // Lists of all nodes may take longer than single calls: they keep the caller's deadline.
         this.leases = new Reflector(
                 ports.client(),
@@ -185,8 +206,8 @@ public final class Controller {
         leases.start();
         workload.start();
         loop.execute(() -> {
-            if (guard.isOn() && !stopped) {
-                canary.start();
+            if (!stopped) {
+                observer.start();
             }
         });
     }
@@ -201,8 +222,7 @@ public final class Controller {
             pass.ifPresent(MonitorPass::stop);
             leases.stop();
             nodes.stop();
-            canary.stop();
-            polls.stop();
+            observer.stop();
             if (wakeTimer != null) {
                 wakeTimer.cancel();
             }
@@ -218,7 +238,7 @@ public final class Controller {
      * @param period the usual time from one such write to the next
      */
     public void leaseWritten(long sentAt, long acknowledgedAt, Duration period) {
-        loop.execute(() -> polls.wrote(sentAt - origin, acknowledgedAt - origin, period.toNanos()));
+        loop.execute(() -> observer.leaseWritten(sentAt - origin, acknowledgedAt - origin, period.toNanos()));
     }
 
     /** What this controller can be asked while it works. */
@@ -227,6 +247,7 @@ public final class Controller {
                 loop,
                 heartbeats,
                 lags,
+                flaps,
                 this::now,
                 () -> guard.json(now()),
                 () -> guard.blindness(now()),
@@ -239,9 +260,8 @@ public final class Controller {
         sizes.putAll(heartbeats.sizes());
         sizes.put("taint writes", tainter.size());
         sizes.put("label writes", labels.size());
-        sizes.put("canaries", canary.size());
-        sizes.put("own writes", polls.size());
-        sizes.put("waiting for a proof", judge.waiting().size());
+        sizes.putAll(observer.sizes());
+        sizes.put("waiting for a proof", verdicts.waiting().size());
         sizes.put("waiting jobs", lanes.waiting());
         sizes.put("running jobs", lanes.underWay());
         return sizes;
@@ -250,7 +270,7 @@ public final class Controller {
     private Optional<String> unready() {
         return stopped
                 ? Optional.of("stopped")
-                : roster.isComplete() ? Optional.empty() : Optional.of("nodes and leases are not listed yet");
+                : informer.isComplete() ? Optional.empty() : Optional.of("nodes and leases are not listed yet");
     }
 
     private long now() {
@@ -258,9 +278,9 @@ public final class Controller {
     }
 
     private void wake() {
-        if (!stopped && roster.isComplete()) {
+        if (!stopped && informer.isComplete()) {
             wakeAt = DeadlineWheel.NEVER;
-            wheel.poll(now(), judge::overdue);
+            wheel.poll(now(), verdicts::overdue);
             warning.ifPresent(early -> early.poll(now()));
             sleep();
         }
@@ -271,7 +291,7 @@ public final class Controller {
         // On the way of each renewal, which is to cost no object.
         long early = warning.isPresent() ? warning.get().nextWake() : DeadlineWheel.NEVER;
         long next = Math.min(wheel.nextWake(), early);
-        if (stopped || !roster.isComplete() || pass.isPresent() || next >= wakeAt) {
+        if (stopped || !informer.isComplete() || pass.isPresent() || next >= wakeAt) {
             return;
         }
         if (wakeTimer != null) {
@@ -283,7 +303,7 @@ public final class Controller {
 
     /** Looks at all that waits for a proof. */
     private void look() {
-        judge.look();
+        verdicts.look();
         warning.ifPresent(EarlyWarning::look);
         sleep();
     }
@@ -293,7 +313,7 @@ public final class Controller {
     }
 
     private void wrote(NodeHealth health, Node node) {
-        roster.saw(health, node, Heartbeats.Source.LATE);
+        informer.saw(health, node, Heartbeats.Source.LATE);
     }
 
     private void forgive() {
@@ -309,190 +329,44 @@ public final class Controller {
         }
     }
 
-    private final class ToWorkload implements NodeFollower {
+    /** Hands on what the informer reports, and starts what waits for the first lists. */
+    private final class Changes implements NodeInformer.Handler {
         @Override
-        public void seen(NodeHealth health, Node node) {
-            workload.nodeSeen(node);
-        }
-
-        @Override
-        public void gone(NodeHealth health) {
-            workload.nodeGone(health.name, health.uid);
-            if (health.hasLease) {
-                workload.leaseSeen(health.name);
+        public void changed(NodeChange change) {
+            dispatcher.dispatch(change);
+            if (change instanceof NodeChange.FirstLeases) {
+                // Only now, so that a node's first sight is the start of its grace and nothing is left to wait for.
+                nodes.start();
+            } else if (change instanceof NodeChange.FirstNodes) {
+                pass.ifPresent(MonitorPass::start);
+                observer.begin();
+                tend();
             }
         }
-    }
-
-    /** What the reference's pass leaves to zones and pods. */
-    private final class AfterPass implements PassFollower {
-        /** The zones take taints off at a start themselves. */
-        @Override
-        public void stripNoExecute(Node node) {}
 
         @Override
-        public void judged(Node node, String observedReady, String currentReady) {
-            heartbeats.find(node.name()).ifPresent(health -> zones.judged(health, node, observedReady, currentReady));
+        public void heard(NodeHealth health, Sign sign, long now) {
+            dispatcher.heard(health, sign, now);
         }
 
         @Override
-        public void passEnded() {
-            zones.passEnded();
-        }
-
-        @Override
-        public CompletionStage<Boolean> markPods(String name) {
-            heartbeats.find(name).ifPresent(health -> workload.nodeWentSilent(name, health.uid));
-            return CompletableFuture.completedFuture(true);
-        }
-    }
-
-    private final class FromRoster implements Roster.Listener {
-        @Override
-        public void leasesKnown() {
-            // Only now, so that a node's first sight is the start of its grace and nothing is left to wait for.
-            nodes.start();
-        }
-
-        @Override
-        public void nodesKnown() {
-            pass.ifPresent(MonitorPass::start);
-            if (guard.isOn()) {
-                canary.begin();
-            }
-            tend();
-        }
-
-        @Override
-        public void changed() {
+        public void settled() {
+            observer.settle();
             sleep();
         }
     }
 
-    private final class Bench implements Judge.Court {
-        @Override
-        public boolean isProven(long nodeTime) {
-            if (guard.proves(nodeTime)) {
-                return true;
-            }
-            canary.demand(guard.whenNodeTime(nodeTime));
-            return guard.proves(nodeTime);
-        }
-
-        @Override
-        public void read(NodeHealth health, Node node) {
-            roster.saw(health, node, Heartbeats.Source.LIVE);
-        }
-
-        @Override
-        public void wrote(NodeHealth health, Node node) {
-            Controller.this.wrote(health, node);
-        }
-
-        @Override
-        public void rearm(NodeHealth health) {
-            heartbeats.rearm(health);
-            sleep();
-        }
-
-        @Override
-        public void took(Hop hop, long nanos) {
-            metrics.lag(hop, nanos / 1e9);
-        }
-
-        @Override
-        public void judged(String verdict) {
-            metrics.verdict(verdict);
-        }
-
-        @Override
-        public void silenced(NodeHealth health, boolean wasReady, long late, JsonObject facts) {
-            metrics.detected(late / 1e9);
-            warning.ifPresent(early -> early.settled(health));
-            explanations.silenced(health, wasReady, facts);
-            if (wasReady) {
-                workload.nodeWentSilent(health.name, health.uid);
-                events.notReady(health.name, health.uid);
-            }
-        }
-
-        @Override
-        public void spared(NodeHealth health, JsonObject facts) {
-            explanations.spared(health, facts);
-        }
+    private void rearm(NodeHealth health) {
+        heartbeats.rearm(health);
+        sleep();
     }
 
-    private final class FromCanary implements Canary.Listener {
-        private final RandomGenerator random;
-
-        private FromCanary(RandomGenerator random) {
-            this.random = random;
-        }
-
-        @Override
-        public void proven() {
-            look();
-        }
-
-        @Override
-        public void changed(ObserverGuard.Change change) {
-            canary.condition(report.changed(change, now()));
-            report.blindFor(guard.takeBlindTime());
-            if (change instanceof ObserverGuard.Change.Sees) {
-                reopenAfter = REOPEN_AFTER;
-            }
-        }
-
-        @Override
-        public Optional<String> anyLease() {
-            return heartbeats.anyLease(random);
-        }
-
-        @Override
-        public long versionSeen(String lease) {
-            return heartbeats.leaseVersion(lease);
-        }
-
-        @Override
-        public void took(Hop hop, long nanos) {
-            metrics.lag(hop, nanos / 1e9);
-        }
-
-        @Override
-        public void ticked() {
-            look();
-            report.ticked(guard, now());
-            polls.ticked();
-            if (guard.isBlind(now()) && guard.hop() == ObserverGuard.Hop.WATCH) {
-                reopen();
-            }
-        }
+    private boolean isCanary(Lease lease) {
+        return observer.isCanary(lease);
     }
 
-    /** Opens watches that tell nothing of what is written; less and less often, as one that is only late needs its time. */
     private void reopen() {
-        if (now() - reopenedAt >= reopenAfter.toNanos()) {
-            reopenedAt = now();
-            reopenAfter = Collections.min(List.of(reopenAfter.multipliedBy(2), REOPEN_SELDOM));
-            leases.reopen();
-            nodes.reopen();
-        }
-    }
-
-    private final class Signs implements Heartbeats.Listener {
-        @Override
-        public void heard(NodeHealth health, long silence, boolean returned, long now) {
-            if (warning.isPresent()) {
-                warning.get().heard(health);
-            }
-            if (returned) {
-                explanations.returned(health, silence);
-            }
-        }
-
-        @Override
-        public void renewed(NodeHealth health, long renewMicros, long gap, long now) {
-            lags.renewed(health, renewMicros, gap, now);
-        }
+        leases.reopen();
+        nodes.reopen();
     }
 }

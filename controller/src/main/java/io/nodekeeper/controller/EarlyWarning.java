@@ -11,12 +11,6 @@ import java.time.Duration;
  * Confined to the loop.
  */
 final class EarlyWarning {
-    /** Proves sight, as {@link Judge.Court#isProven}. */
-    interface Sight {
-        /** Whether all is seen that was stored before the nodes' clock showed {@code nodeTime}; asks for a proof if not. */
-        boolean isProven(long nodeTime);
-    }
-
     private final Duration lookAgain;
     private final Heartbeats heartbeats;
     private final ObserverGuard guard;
@@ -24,7 +18,7 @@ final class EarlyWarning {
     private final Explanations explanations;
     private final NodeEvents events;
     private final ControllerMetrics metrics;
-    private final Judge.Now now;
+    private final Now now;
     private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
     private final Proofs doubts = new Proofs();
     private int suspects;
@@ -37,7 +31,7 @@ final class EarlyWarning {
             Explanations explanations,
             NodeEvents events,
             ControllerMetrics metrics,
-            Judge.Now now) {
+            Now now) {
         this.now = now;
         this.lookAgain = config.canaryTolerance();
         this.heartbeats = heartbeats;
@@ -54,15 +48,15 @@ final class EarlyWarning {
         long patience = heartbeats.patience(health);
         // A warning at the deadline would be none.
         if (patience < heartbeats.grace(health)) {
-            wheel.set(health.doubt, guard.whenNodeTime(health.heardAt + patience));
+            wheel.set(health.doubt.deadline, guard.whenNodeTime(health.last.heardAt() + patience));
         } else {
-            wheel.cancel(health.doubt);
+            wheel.cancel(health.doubt.deadline);
         }
     }
 
     /** The node is gone or was declared Unknown: more than a suspicion. */
     void settled(NodeHealth health) {
-        wheel.cancel(health.doubt);
+        wheel.cancel(health.doubt.deadline);
         calm(health);
     }
 
@@ -78,25 +72,25 @@ final class EarlyWarning {
 
     /** On the nodes' clock. Any sign of life counts, though only one kind of them makes the rhythm. */
     private long suspectAt(NodeHealth health) {
-        return health.heardAt + heartbeats.patience(health);
+        return health.last.heardAt() + heartbeats.patience(health);
     }
 
     private void late(NodeHealth health, long now) {
         long at = suspectAt(health);
-        if (!heartbeats.isCurrent(health) || health.silenced) {
+        if (!heartbeats.isCurrent(health) || health.last.silenced()) {
             return;
         }
-        if (health.ready.equals(Condition.UNKNOWN)) {
+        if (health.ready().equals(Condition.UNKNOWN)) {
             // Another controller was quicker.
             calm(health);
             return;
         }
-        if (health.suspect) {
-            wheel.set(health.doubt, now + lookAgain.toNanos());
+        if (health.doubt.isSuspect()) {
+            wheel.set(health.doubt.deadline, now + lookAgain.toNanos());
             return;
         }
         if (now <= guard.whenNodeTime(at)) {
-            wheel.set(health.doubt, guard.whenNodeTime(at));
+            wheel.set(health.doubt.deadline, guard.whenNodeTime(at));
             return;
         }
         doubts.add(health, () -> isDecided(health, at));
@@ -109,39 +103,39 @@ final class EarlyWarning {
     }
 
     private boolean isDecided(NodeHealth health, long at) {
-        if (!heartbeats.isCurrent(health) || health.silenced || suspectAt(health) != at) {
+        if (!heartbeats.isCurrent(health) || health.last.silenced() || suspectAt(health) != at) {
             return true;
         }
         long due = guard.whenNodeTime(at);
         if (now.nanos() <= due) {
             // Time was given back since.
-            wheel.set(health.doubt, due);
+            wheel.set(health.doubt.deadline, due);
             return true;
         }
         if (!sight.isProven(at)) {
             return false;
         }
-        if (!health.suspect) {
+        if (!health.doubt.isSuspect()) {
             suspect(health, at);
         }
-        wheel.set(health.doubt, guard.whenNodeTime(at) + lookAgain.toNanos());
+        wheel.set(health.doubt.deadline, guard.whenNodeTime(at) + lookAgain.toNanos());
         return true;
     }
 
     private void suspect(NodeHealth health, long at) {
-        health.suspect = true;
+        health.doubt.suspect(true);
         metrics.suspected();
         metrics.suspects(++suspects);
-        String text = "not heard of for " + Heartbeats.age(at - health.heardAt) + ", usually every "
+        String text = "not heard of for " + Heartbeats.age(at - health.last.heardAt()) + ", usually every "
                 + Heartbeats.age((long) (health.rhythm.meanGap() * 1e9)) + "; it counts as Unknown after "
                 + Heartbeats.age(heartbeats.grace(health));
         explanations.suspected(health, text);
-        events.suspect(health.name, health.uid, "Node " + health.name + " was " + text);
+        events.suspect(health.name(), health.uid(), "Node " + health.name() + " was " + text);
     }
 
     private void calm(NodeHealth health) {
-        if (health.suspect) {
-            health.suspect = false;
+        if (health.doubt.isSuspect()) {
+            health.doubt.suspect(false);
             metrics.suspects(--suspects);
         }
     }

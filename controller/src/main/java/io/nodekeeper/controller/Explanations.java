@@ -17,19 +17,14 @@ final class Explanations {
     private final History history;
     private final Clock clock;
 
-    Explanations(FeatureGates gates, History history, Clock clock) {
-        this.history = gates.has(FeatureGate.EXPLAIN_VERDICTS) ? history : History.NONE;
+    Explanations(History history, Clock clock) {
+        this.history = history;
         this.clock = clock;
-    }
-
-    /** Where decisions go; nowhere if their gate is closed. */
-    History history() {
-        return history;
     }
 
     /** This process sees the node for the first time. */
     void registered(NodeHealth health) {
-        add(health, "Registered", "the controller follows this node", JsonObject.EMPTY.with("ready", health.ready));
+        add(health, "Registered", "the controller follows this node", JsonObject.EMPTY.with("ready", health.ready()));
     }
 
     /** The node object is gone. */
@@ -50,36 +45,36 @@ final class Explanations {
 
     /** The node was late, but the API knew better than the watch. */
     void spared(NodeHealth health, JsonObject facts) {
-        add(health, "Spared", "late by what the watch told, but a live look found a newer " + health.signal, facts);
+        add(health, "Spared", "late by what the watch told, but a live look found a newer " + health.last.kind(), facts);
     }
 
     /** The node is heard of again after it was declared Unknown. */
     void returned(NodeHealth health, long silence) {
         log.info(
                 "Node {} is heard of again: not updated for {}, now {}, Ready={}",
-                health.name,
+                health.name(),
                 Heartbeats.age(silence),
-                health.signal,
-                health.ready);
+                health.last.kind(),
+                health.ready());
         add(
                 health,
                 "Returned",
-                "heard of again by " + health.signal + " after " + Heartbeats.age(silence),
-                JsonObject.EMPTY.with("ready", health.ready));
+                "heard of again by " + health.last.kind() + " after " + Heartbeats.age(silence),
+                JsonObject.EMPTY.with("ready", health.ready()));
     }
 
     /** The node is later than it uses to be. */
     void suspected(NodeHealth health, String text) {
-        log.info("Node {} is suspect: {}", health.name, text);
+        log.info("Node {} is suspect: {}", health.name(), text);
         add(health, "Suspected", text, JsonObject.EMPTY);
     }
 
     /** The node's clock was set, as its renewals tell. */
     void clockSet(NodeHealth health) {
-        long jump = health.skew.lastJump();
+        long jump = health.lag.skew.lastJump();
         String text = "its clock was set " + (jump > 0 ? "ahead" : "back") + " by "
                 + Heartbeats.age(Math.abs(jump) * 1_000) + ", which does not matter for verdicts";
-        log.info("Node {}: {}", health.name, text);
+        log.info("Node {}: {}", health.name(), text);
         add(health, "ClockSet", text, JsonObject.EMPTY);
     }
 
@@ -147,6 +142,6 @@ final class Explanations {
     }
 
     private void add(NodeHealth health, String kind, String text, JsonObject details) {
-        history.add(new Decision(clock.wallTime(), health.name, health.uid, kind, text, details));
+        history.add(new Decision(clock.wallTime(), health.name(), health.uid(), kind, text, details));
     }
 }

@@ -8,6 +8,7 @@ import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -50,6 +51,8 @@ final class FairZones implements Zones {
     private final History history;
     private final FairDisruption disruption;
     private final Map<String, Zone> zones = new TreeMap<>();
+    /** One for each node. */
+    private final Map<NodeHealth, ZoneMember> members = new IdentityHashMap<>();
     private boolean stripAll;
     private boolean listing;
     private boolean listedOnce;
@@ -58,18 +61,22 @@ final class FairZones implements Zones {
     /**
      * Zones without nodes.
      *
+     * @param keepTaints whether taints stay that are found at the start
+     * @param lag how long after its verdict a node queues
      * @param nodes all known nodes
      * @param recheck is told whose taints have to be looked at, apart from a node that is just seen
      */
     FairZones(
             ControllerConfig config,
+            boolean keepTaints,
+            Duration lag,
             Loop loop,
             Supplier<List<NodeHealth>> nodes,
             Consumer<NodeHealth> recheck,
             ControllerMetrics metrics,
             History history) {
-        this.keepTaints = config.gates().has(FeatureGate.KEEP_TAINTS);
-        this.lag = config.gates().has(FeatureGate.IMMEDIATE_NO_EXECUTE) ? Duration.ZERO : config.nodeMonitorPeriod();
+        this.keepTaints = keepTaints;
+        this.lag = lag;
         // The reference queues a node with the first pass that sees it not ready. It may be the pass right after the
         // node
         // came, or one a whole period later; of these the one that lets a kubelet finish its start is taken.
@@ -124,10 +131,9 @@ final class FairZones implements Zones {
 
     @Override
     public void gone(NodeHealth health) {
-        ZoneMember member = health.zone;
+        ZoneMember member = members.remove(health);
         if (member != null) {
             leave(member);
-            health.zone = null;
             if (!listing && !stopped) {
                 settle(Optional.empty());
             }
@@ -143,7 +149,7 @@ final class FairZones implements Zones {
 
     @Override
     public NoExecute rule(NodeHealth health) {
-        ZoneMember member = health.zone;
+        ZoneMember member = members.get(health);
         if (member == null) {
             return NoExecute.LEAVE;
         }
@@ -155,7 +161,7 @@ final class FairZones implements Zones {
 
     @Override
     public void settled(NodeHealth health, boolean tainted) {
-        ZoneMember member = health.zone;
+        ZoneMember member = members.get(health);
         if (member != null && tainted) {
             member.permitted = false;
             metrics.tainted(member.zone);
@@ -170,13 +176,13 @@ final class FairZones implements Zones {
 
     private ZoneMember member(NodeHealth health, Node node) {
         String key = ZoneKey.of(node);
-        ZoneMember member = health.zone;
+        ZoneMember member = members.get(health);
         boolean isNew = member == null;
         if (member == null) {
             member = new ZoneMember();
             member.strip = !keepTaints;
             member.joining = listedOnce;
-            health.zone = member;
+            members.put(health, member);
         }
         boolean moved = isNew || !member.zone.equals(key);
         boolean wasCounted = !isNew && member.counted;
@@ -244,7 +250,7 @@ final class FairZones implements Zones {
 
     private void waited(NodeHealth health, ZoneMember member) {
         member.waits = false;
-        if (!stopped && health.zone == member && member.wants()) {
+        if (!stopped && members.get(health) == member && member.wants()) {
             member.place().ifPresent(place -> want(health, member, place));
             drain(member.zone, zone(member.zone), Optional.empty());
         }
@@ -286,7 +292,7 @@ final class FairZones implements Zones {
                             current);
                     if (stripAll) {
                         nodes.get().stream()
-                                .filter(health -> health.zone != null && health.zone.tainted())
+                                .filter(this::isTainted)
                                 .filter(health -> isOther(health, current))
                                 .forEach(recheck);
                     }
@@ -338,12 +344,13 @@ final class FairZones implements Zones {
         cancel(zone);
         for (Optional<NodeHealth> next = zone.queue.next(now()); next.isPresent(); next = zone.queue.next(now())) {
             NodeHealth health = next.get();
-            if (health.zone != null) {
-                health.zone.queued = false;
-                health.zone.permitted = true;
+            ZoneMember member = members.get(health);
+            if (member != null) {
+                member.queued = false;
+                member.permitted = true;
                 log.debug(
                         "Node {} may get a NoExecute taint, {} more of zone {} wait",
-                        health.name,
+                        health.name(),
                         zone.queue.size(),
                         key);
                 if (isOther(health, current)) {
@@ -355,6 +362,11 @@ final class FairZones implements Zones {
         if (at != FairQueue.NEVER) {
             zone.timer = loop.schedule(Duration.ofNanos(at - now()), () -> drain(key, zone, Optional.empty()));
         }
+    }
+
+    private boolean isTainted(NodeHealth health) {
+        ZoneMember member = members.get(health);
+        return member != null && member.tainted();
     }
 
     private static boolean isOther(NodeHealth health, Optional<NodeHealth> current) {

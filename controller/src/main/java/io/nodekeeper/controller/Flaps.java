@@ -16,6 +16,7 @@ import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -54,11 +55,14 @@ final class Flaps implements Damping {
     private final NodeEvents events;
     private final ControllerMetrics metrics;
     private final Consumer<NodeHealth> recheck;
-    private final Judge.Now now;
+    private final Now now;
     /** The nodes that are damped, and those whose condition is not written yet. */
     private final Map<NodeHealth, Shown> shown = new HashMap<>();
     /** One for each node whose condition is to be written. */
     private final KeyedJobs<NodeHealth, Write> writes;
+
+    /** The nodes that fell from Ready at least once, or that a predecessor damped. */
+    private final Map<NodeHealth, FlapDamping.State> states = new IdentityHashMap<>();
 
     private int damped;
 
@@ -72,7 +76,7 @@ final class Flaps implements Damping {
             NodeEvents events,
             ControllerMetrics metrics,
             Consumer<NodeHealth> recheck,
-            Judge.Now now) {
+            Now now) {
         this.damping = new FlapDamping(config);
         this.report = new FlapReport(config);
         this.client = client;
@@ -89,7 +93,8 @@ final class Flaps implements Damping {
 
     @Override
     public boolean holds(NodeHealth health) {
-        return health.flaps != null && damping.isDamped(health.flaps, now.nanos());
+        FlapDamping.State state = states.get(health);
+        return state != null && damping.isDamped(state, now.nanos());
     }
 
     /** A node is seen for the first time, perhaps one that a predecessor damped. */
@@ -99,22 +104,22 @@ final class Flaps implements Damping {
         if (condition.isEmpty()) {
             return;
         }
-        Optional<FlapDamping.State> known = report.restore(condition.get(), now.nanos(), wallTime());
+        FlapDamping.State known = report.restore(condition.get(), now.nanos(), wallTime())
+                .orElseGet(() -> damping.restored(0, 1, now.nanos()));
         Shown state = new Shown(condition.get());
         shown.put(health, state);
         count(state, true);
-        health.flaps = known.orElseGet(() -> damping.restored(0, 1, now.nanos()));
-        awaitEnd(health);
+        states.put(health, known);
+        awaitEnd(health, known);
     }
 
     /** The status of the node's Ready condition was {@code before}. */
     void changed(NodeHealth health, String before) {
-        if (!FlapDamping.isFall(before, health.ready)) {
+        if (!FlapDamping.isFall(before, health.ready())) {
             return;
         }
         metrics.flapped();
-        FlapDamping.State state = health.flaps == null ? new FlapDamping.State() : health.flaps;
-        health.flaps = state;
+        FlapDamping.State state = states.computeIfAbsent(health, fallen -> new FlapDamping.State());
         boolean begins = damping.fell(state, now.nanos());
         if (!damping.isDamped(state, now.nanos())) {
             return;
@@ -123,15 +128,22 @@ final class Flaps implements Damping {
         Condition condition = report.damped(last, state, now.nanos(), wallTime());
         count(show(health, condition), true);
         if (begins) {
-            log.warn("Node {} flaps: {}", health.name, condition.message());
+            log.warn("Node {} flaps: {}", health.name(), condition.message());
             explanations.damped(health, condition);
-            events.damped(health.name, health.uid, condition.message());
-            awaitEnd(health);
+            events.damped(health.name(), health.uid(), condition.message());
+            awaitEnd(health, state);
         }
+    }
+
+    /** How often the node fell from Ready. */
+    int falls(NodeHealth health) {
+        FlapDamping.State state = states.get(health);
+        return state == null ? 0 : state.falls();
     }
 
     /** The node object is gone. */
     void gone(NodeHealth health) {
+        states.remove(health);
         Shown last = shown.remove(health);
         if (last != null) {
             count(last, false);
@@ -146,12 +158,9 @@ final class Flaps implements Damping {
         }
     }
 
-    private void awaitEnd(NodeHealth health) {
-        FlapDamping.State state = health.flaps;
-        if (state != null) {
-            long left = Math.max(0, damping.reuseAt(state) - now.nanos());
-            loop.schedule(Duration.ofNanos(left), () -> end(health, state));
-        }
+    private void awaitEnd(NodeHealth health, FlapDamping.State state) {
+        long left = Math.max(0, damping.reuseAt(state) - now.nanos());
+        loop.schedule(Duration.ofNanos(left), () -> end(health, state));
     }
 
     private void end(NodeHealth health, FlapDamping.State state) {
@@ -160,14 +169,14 @@ final class Flaps implements Damping {
             return;
         }
         if (damping.isDamped(state, now.nanos())) {
-            awaitEnd(health);
+            awaitEnd(health, state);
             return;
         }
         Condition condition = report.ended(Optional.of(known.condition), state, now.nanos(), wallTime());
         count(known, false);
-        log.info("Node {} does not flap any more: {}", health.name, condition.message());
+        log.info("Node {} does not flap any more: {}", health.name(), condition.message());
         explanations.dampingEnded(health, condition);
-        events.dampingEnded(health.name, health.uid, condition.message());
+        events.dampingEnded(health.name(), health.uid(), condition.message());
         show(health, condition);
         recheck.accept(health);
     }
@@ -198,9 +207,9 @@ final class Flaps implements Damping {
             Condition sent = state.condition;
             // With the UID, so that a new node of that name does not inherit it.
             JsonObject patch = JsonObject.EMPTY
-                    .with("metadata", JsonObject.EMPTY.with("uid", health.uid))
+                    .with("metadata", JsonObject.EMPTY.with("uid", health.uid()))
                     .with("status", JsonObject.EMPTY.with("conditions", JsonArray.of(sent.json())));
-            return client.patch(ResourceType.NODES, "", health.name, "status", PatchType.STRATEGIC, patch)
+            return client.patch(ResourceType.NODES, "", health.name(), "status", PatchType.STRATEGIC, patch)
                     .handle((done, error) ->
                             error == null || Failures.isCode(error, 404) ? wrote(sent) : failed(error));
         }
@@ -220,7 +229,7 @@ final class Flaps implements Damping {
             Duration wait = RETRY.delay(failures++);
             log.warn(
                     "Node {}: condition {} not written: {}; again in {}",
-                    health.name,
+                    health.name(),
                     FlapReport.TYPE,
                     Failures.text(error),
                     wait);

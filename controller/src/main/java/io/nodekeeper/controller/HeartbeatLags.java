@@ -22,7 +22,6 @@ final class HeartbeatLags {
     private final Clock clock;
     private final Duration grace;
     private final ObserverGuard guard;
-    private final Explanations explanations;
     private final ControllerMetrics metrics;
     private final SteadyClock steady;
     private final LagHistogram gaps = new LagHistogram();
@@ -33,40 +32,42 @@ final class HeartbeatLags {
             ControllerConfig config,
             Clock clock,
             ObserverGuard guard,
-            Explanations explanations,
             ControllerMetrics metrics,
             long now) {
         this.clock = clock;
         this.grace = config.nodeMonitorGracePeriod();
         this.guard = guard;
-        this.explanations = explanations;
         this.metrics = metrics;
         this.steady = new SteadyClock(now, KubeTime.micros(clock.wallTime()));
         this.windowEnd = now + WINDOW;
     }
 
     /**
-     * The watch brought a renewal.
+     * The watch delivered a renewal, which is the last sign of life of the node. True if it shows that the node's clock was
+     * set.
      *
-     * @param renewMicros when the node says that it made it
-     * @param gap since the last sign of life, nanoseconds of the time in which this process could see
+     * @param returned whether it is the first sign since the node was declared Unknown, so that its gap is not usual
      */
-    void renewed(NodeHealth health, long renewMicros, long gap, long now) {
-        if (!health.silenced) {
-            gaps.record(gap, health.name);
+    boolean renewed(NodeHealth health, boolean returned, long now) {
+        if (!returned) {
+            gaps.record(health.last.gap(), health.name());
         }
+        LagState state = health.lag;
+        long renewMicros = health.lease.renewMicros();
         long arrived = steady.micros(now);
-        long lag = ClockSkew.lag(health.skew, renewMicros, arrived);
-        boolean known = health.skew.isKnown();
+        long lag = ClockSkew.lag(state.skew, renewMicros, arrived);
+        boolean known = state.skew.isKnown();
         // What was held up because the watch or this process stood still says nothing about the node's clock.
-        if (!guard.isBlind(now) && ClockSkew.heard(health.skew, renewMicros, arrived)) {
-            health.lagMicros = -1;
-            explanations.clockSet(health);
-        } else if (known) {
-            health.lagMicros = lag;
-            lags.record(lag * 1_000, health.name);
+        if (!guard.isBlind(now) && ClockSkew.heard(state.skew, renewMicros, arrived)) {
+            state.micros(-1);
+            return true;
+        }
+        if (known) {
+            state.micros(lag);
+            lags.record(lag * 1_000, health.name());
             metrics.lag(Hop.NODE_TO_CONTROLLER, lag / 1e6);
         }
+        return false;
     }
 
     /** To be called now and then: begins new windows, and compares clocks. */
@@ -85,8 +86,8 @@ final class HeartbeatLags {
         }
         long most = 0;
         for (NodeHealth health : nodes) {
-            if (health.skew.isKnown()) {
-                ClockSkew.Skew skew = ClockSkew.skew(health.skew, steady.shift());
+            if (health.lag.skew.isKnown()) {
+                ClockSkew.Skew skew = ClockSkew.skew(health.lag.skew, steady.shift());
                 most = Math.max(most, skew.atLeast() > 0 ? skew.atLeast() : Math.max(0, -skew.atMost()));
             }
         }
@@ -95,8 +96,8 @@ final class HeartbeatLags {
 
     /** What is known of the node's clock; empty if nothing is. */
     String skew(NodeHealth health) {
-        return health.skew.isKnown()
-                ? ClockSkew.skew(health.skew, steady.shift()).text()
+        return health.lag.skew.isKnown()
+                ? ClockSkew.skew(health.lag.skew, steady.shift()).text()
                 : "";
     }
 

@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -40,24 +41,6 @@ final class Heartbeats {
         LATE
     }
 
-    /** Hears of signs of life. */
-    interface Listener {
-        /**
-         * The node was heard of.
-         *
-         * @param silence since it was heard of before, monotonic nanoseconds; what the controller could not see included
-         * @param returned whether this controller had declared it Unknown
-         */
-        void heard(NodeHealth health, long silence, boolean returned, long now);
-
-        /**
-         * The watch brought a renewal, just now, that the node dated {@code renewMicros}.
-         *
-         * @param gap since the last sign of life, nanoseconds on the nodes' clock
-         */
-        void renewed(NodeHealth health, long renewMicros, long gap, long now);
-    }
-
     /** Twice the nodes of the largest clusters; the reference, whose defect this is, keeps all for ever. */
     private static final int MAX_HEIRS = 10_000;
     /** Keeps sums of times from overflowing: 73 years. */
@@ -71,8 +54,11 @@ final class Heartbeats {
     /** Silence before this moment on the nodes' clock is held against nobody. */
     private long clearSince = Long.MIN_VALUE / 2;
 
-    private final FeatureGates gates;
-    private final Listener listener;
+    /** Whether a node takes over when a removed node of its name was last heard, as with the reference. */
+    private final boolean keepsHeirs;
+    /** Whether any change of {@code renewTime} is a renewal, and not only a later time. */
+    private final boolean clockImmune;
+
     private final Suspicion suspicion;
     /** Whether each node has a grace of its own. */
     private final boolean adaptive;
@@ -82,13 +68,13 @@ final class Heartbeats {
      */
     private final Map<String, Long> heirs = new LinkedHashMap<>();
 
-    Heartbeats(ControllerConfig config, ObserverGuard guard, DeadlineWheel<NodeHealth> wheel, Listener listener) {
-        this.listener = listener;
+    Heartbeats(ControllerConfig config, ObserverGuard guard, DeadlineWheel<NodeHealth> wheel) {
         this.suspicion = new Suspicion(config.detector(), config.nodeMonitorGracePeriod());
         this.adaptive = config.detector().kind() == DetectorConfig.Kind.ADAPTIVE;
         this.wheel = wheel;
         this.guard = guard;
-        this.gates = config.gates();
+        this.keepsHeirs = !config.gates().has(FeatureGate.STATE_BY_UID);
+        this.clockImmune = config.gates().has(FeatureGate.CLOCK_IMMUNITY);
         this.grace = Math.min(MAX_GRACE, config.nodeMonitorGracePeriod().toNanos());
         this.startupGrace = Math.min(MAX_GRACE, config.nodeStartupGracePeriod().toNanos());
     }
@@ -113,7 +99,7 @@ final class Heartbeats {
     @Nullable
     NodeHealth find(LeaseLine line) {
         NodeHealth health = byName.get(line.bytes(), line.nameFrom(), line.nameLength(), line.nameHash());
-        return health != null && health.known() && health.hasLease ? health : null;
+        return health != null && health.known() && health.hasLease() ? health : null;
     }
 
     /** How many entries each map holds. */
@@ -133,17 +119,13 @@ final class Heartbeats {
      */
     NodeHealth add(Node node, long now, Duration silentFor) {
         NodeHealth health = of(node.name());
-        health.uid = node.uid();
-        health.version = node.resourceVersion();
-        remember(health, node);
-        health.signal = NodeHealth.Signal.FIRST_SIGHT;
-        health.arrivedAt = now;
-        health.lostBefore = guard.lost();
-        // Its lease was seen for the first time just now, which is a sign of life: whoever renews it has yet to be
-        // missed.
-        Duration silence = health.hasLease ? Duration.ZERO : silentFor;
-        health.heardAt = inherited(health)
+        health.identify(node.uid(), node.resourceVersion());
+        health.status.saw(node.ready());
+        // Its lease was seen for the first time just now, which is a sign of life: it cannot be known when it was renewed.
+        Duration silence = health.hasLease() ? Duration.ZERO : silentFor;
+        long heardAt = inherited(health)
                 .orElse(guard.nodeTime(now) - Math.min(silence.toNanos(), startupGrace + DeadlineWheel.TICK_NANOS));
+        health.last.set(LastSignal.Kind.FIRST_SIGHT, heardAt, now, guard.lost());
         arm(health);
         return health;
     }
@@ -158,7 +140,7 @@ final class Heartbeats {
     }
 
     private Optional<Long> inherited(NodeHealth health) {
-        return Optional.ofNullable(heirs.get(health.name)).filter(heard -> !health.reported());
+        return Optional.ofNullable(heirs.get(health.name())).filter(heard -> !health.reported());
     }
 
     /** For how long a node without a report has existed, by the API server's clock: the one place where clocks are compared. */
@@ -173,49 +155,45 @@ final class Heartbeats {
 
     /** The node is gone; what was known of it is freed, its lease aside. */
     void remove(NodeHealth health) {
-        wheel.cancel(health.deadline);
-        byName.remove(health.name);
-        if (!gates.has(FeatureGate.STATE_BY_UID)) {
-            heirs.put(health.name, health.heardAt);
+        wheel.cancel(health.deadline());
+        byName.remove(health.name());
+        if (keepsHeirs) {
+            heirs.put(health.name(), health.last.heardAt());
             if (heirs.size() > MAX_HEIRS) {
                 heirs.remove(heirs.keySet().iterator().next());
             }
         }
-        if (health.hasLease) {
-            NodeHealth rest = new NodeHealth(health.name);
-            rest.hasLease = true;
-            rest.renewMicros = health.renewMicros;
-            rest.heardMicros = health.heardMicros;
-            rest.leaseVersion = health.leaseVersion;
-            byName.put(rest.name, rest);
+        if (health.hasLease()) {
+            byName.put(health.name(), new NodeHealth(health.name(), health.lease.copy()));
         }
     }
 
     /** Whether this is still what is known under its name, and not a removed or replaced node. */
     boolean isCurrent(NodeHealth health) {
-        return health.known() && byName.get(health.name) == health;
+        return health.known() && byName.get(health.name()) == health;
     }
 
-    /** A state of a known node was seen; false if a newer one was seen before. */
-    boolean saw(NodeHealth health, Node node, Source source, long now) {
-        if (source == Source.LATE && !Versions.isNewer(node.resourceVersion(), health.version)) {
-            return false;
+    /** A state of a known node was seen. */
+    Sign saw(NodeHealth health, Node node, Source source, long now) {
+        if (source == Source.LATE && !Versions.isNewer(node.resourceVersion(), health.version())) {
+            return Sign.Plain.OUTDATED;
         }
-        health.version = node.resourceVersion();
-        String before = health.ready;
-        if (remember(health, node)) {
-            heard(health, NodeHealth.Signal.STATUS, now);
-        } else if (!health.ready.equals(before)) {
+        health.version(node.resourceVersion());
+        String before = health.ready();
+        if (health.status.saw(node.ready())) {
+            return heard(health, LastSignal.Kind.STATUS, false, now);
+        }
+        if (!health.ready().equals(before)) {
             // Another grace applies now, or none.
             arm(health);
         }
-        return true;
+        return Sign.Plain.NONE;
     }
 
     /** A state of a lease was seen. */
-    void saw(Lease lease, Source source, long now) {
+    Sign saw(Lease lease, Source source, long now) {
         String holder = lease.holderIdentity();
-        saw(
+        return saw(
                 of(lease.name()),
                 Versions.number(lease.resourceVersion()),
                 micros(lease.spec().text("renewTime")),
@@ -224,49 +202,29 @@ final class Heartbeats {
                 now);
     }
 
-    /** The watch told of a state of the lease of a known node, and this is all that matters of it. */
-    void saw(NodeHealth health, LeaseLine line, long now) {
-        saw(
+    /** The watch delivered a state of the lease of a known node, and this is all that matters of it. */
+    Sign saw(NodeHealth health, LeaseLine line, long now) {
+        return saw(
                 health,
                 line.resourceVersion(),
                 line.renewMicros(),
-                line.isHeldBy("") || line.isHeldBy(health.name),
+                line.isHeldBy("") || line.isHeldBy(health.name()),
                 Source.LATE,
                 now);
     }
 
-    private void saw(NodeHealth health, long version, long renewMicros, boolean own, Source source, long now) {
-        if (source == Source.LATE && health.hasLease && !Versions.isNewer(version, health.leaseVersion)) {
-            return;
+    private Sign saw(NodeHealth health, long version, long renewMicros, boolean own, Source source, long now) {
+        LeaseState lease = health.lease;
+        if (source == Source.LATE && !lease.isNews(version)) {
+            return Sign.Plain.OUTDATED;
         }
-        boolean changed = gates.has(FeatureGate.CLOCK_IMMUNITY)
-                ? own && isRenewal(health, version, renewMicros)
-                : !health.hasLease || renewMicros > health.renewMicros;
-        boolean renewed = health.hasLease && renewMicros != health.renewMicros && renewMicros != LeaseLine.NO_TIME;
-        health.hasLease = true;
-        health.leaseVersion = version;
-        health.renewMicros = renewMicros;
-        health.heardMicros = changed ? renewMicros : health.heardMicros;
-        if (changed && health.known()) {
-            if (renewed && source == Source.LATE) {
-                listener.renewed(health, renewMicros, guard.nodeTime(now) - health.heardAt, now);
-            }
-            heard(health, NodeHealth.Signal.LEASE, now);
-        }
-    }
-
-    /**
-     * Whether this state of a lease, which the node holds, shows that its agent wrote it: {@code renewTime} is another one
-     * than in the state before, in whichever direction, and than in the last renewal. Anything else of a lease may be
-     * changed by any client, for instance labels and annotations, and shows nothing. Neither does a state that is older
-     * than the one before: a server that lags told of it.
-     */
-    private static boolean isRenewal(NodeHealth health, long version, long renewMicros) {
-        boolean older = health.hasLease && !Versions.isNewer(version, health.leaseVersion);
-        return !older
-                && renewMicros != LeaseLine.NO_TIME
-                && renewMicros != health.heardMicros
-                && !(health.hasLease && renewMicros == health.renewMicros);
+        boolean changed =
+                clockImmune ? own && lease.isRenewal(version, renewMicros) : lease.isLater(renewMicros);
+        boolean renewed = lease.isRenewed(renewMicros) && source == Source.LATE;
+        lease.saw(version, renewMicros, changed);
+        return changed && health.known()
+                ? heard(health, LastSignal.Kind.LEASE, renewed, now)
+                : Sign.Plain.NONE;
     }
 
     /** Microseconds since 1970, or {@link LeaseLine#NO_TIME}. */
@@ -280,34 +238,29 @@ final class Heartbeats {
         if (health == null) {
             return;
         }
-        health.hasLease = false;
-        health.renewMicros = LeaseLine.NO_TIME;
-        health.leaseVersion = 0;
+        health.lease.removed();
         if (!health.known()) {
             byName.remove(name);
         }
     }
 
-    /** These leases are all there are. */
-    void sawAllLeases(Collection<Lease> leases, long now) {
-        Map<String, Lease> listed = new HashMap<>();
-        leases.forEach(lease -> listed.put(lease.name(), lease));
+    /** All leases were listed, and these are their names: the others are gone. */
+    void leasesListed(Set<String> names) {
         List<String> gone = new ArrayList<>();
         byName.forEach(health -> {
-            if (health.hasLease && !listed.containsKey(health.name)) {
-                gone.add(health.name);
+            if (health.hasLease() && !names.contains(health.name())) {
+                gone.add(health.name());
             }
         });
         gone.forEach(this::leaseGone);
-        listed.values().forEach(lease -> saw(lease, Source.LIVE, now));
     }
 
     /** The names of the leases whose nodes are not known. */
     List<String> leasesWithoutNode() {
         List<String> names = new ArrayList<>();
         byName.forEach(health -> {
-            if (health.hasLease && !health.known()) {
-                names.add(health.name);
+            if (health.hasLease() && !health.known()) {
+                names.add(health.name());
             }
         });
         return names;
@@ -317,8 +270,8 @@ final class Heartbeats {
     Optional<String> anyLease(RandomGenerator random) {
         List<String> names = new ArrayList<>();
         byName.forEach(health -> {
-            if (health.hasLease) {
-                names.add(health.name);
+            if (health.hasLease()) {
+                names.add(health.name());
             }
         });
         return names.isEmpty() ? Optional.empty() : Optional.of(names.get(random.nextInt(names.size())));
@@ -328,8 +281,8 @@ final class Heartbeats {
     List<String> sample(RandomGenerator random, int most) {
         List<String> names = new ArrayList<>();
         byName.forEach(health -> {
-            if (health.hasLease) {
-                names.add(health.name);
+            if (health.hasLease()) {
+                names.add(health.name());
             }
         });
         for (int i = 0; i < Math.min(most, names.size()); i++) {
@@ -341,7 +294,7 @@ final class Heartbeats {
     /** The version of that lease that was seen last; 0 if there is none. */
     long leaseVersion(String name) {
         NodeHealth health = byName.get(name);
-        return health == null ? 0 : health.leaseVersion;
+        return health == null ? 0 : health.lease.version();
     }
 
     /** The known nodes that are none of {@code listed}, by UID. */
@@ -350,7 +303,7 @@ final class Heartbeats {
         listed.forEach(node -> uids.put(node.name(), node.uid()));
         List<NodeHealth> missing = new ArrayList<>();
         byName.forEach(health -> {
-            if (health.known() && !health.uid.equals(uids.get(health.name))) {
+            if (health.known() && !health.uid().equals(uids.get(health.name()))) {
                 missing.add(health);
             }
         });
@@ -359,7 +312,7 @@ final class Heartbeats {
 
     /** The last moment on the nodes' clock at which the node's silence is still excused. */
     long deadline(NodeHealth health) {
-        return Math.max(health.heardAt, clearSince) + grace(health);
+        return Math.max(health.last.heardAt(), clearSince) + grace(health);
     }
 
     /** Every node's silence counts from now on only. */
@@ -397,49 +350,47 @@ final class Heartbeats {
 
     /** The same for a node whose judgement has come to an end. */
     void rearm(NodeHealth health) {
-        if (health.ready.equals(Condition.UNKNOWN)) {
-            wheel.cancel(health.deadline);
-            health.stage = NodeHealth.Stage.RESTING;
+        if (health.ready().equals(Condition.UNKNOWN)) {
+            wheel.cancel(health.deadline());
+            health.grace(GraceState.RESTING);
         } else {
-            wheel.set(health.deadline, guard.whenNodeTime(deadline(health)));
-            health.stage = NodeHealth.Stage.ARMED;
+            wheel.set(health.deadline(), guard.whenNodeTime(deadline(health)));
+            health.grace(GraceState.ARMED);
         }
     }
 
-    private void heard(NodeHealth health, NodeHealth.Signal signal, long now) {
-        long silence = now - health.arrivedAt;
-        boolean returned = health.silenced;
+    /** The node's deadline has passed and its judgement begins, or goes on. */
+    void judging(NodeHealth health) {
+        health.grace(GraceState.JUDGED);
+    }
+
+    /** The judgement of a node has ended that is not followed any more. */
+    void rest(NodeHealth health) {
+        health.grace(GraceState.RESTING);
+    }
+
+    /** This controller declared the node Unknown. */
+    void silenced(NodeHealth health) {
+        health.last.silence();
+    }
+
+    private Sign heard(NodeHealth health, LastSignal.Kind kind, boolean renewed, long now) {
+        long silence = now - health.last.arrivedAt();
+        boolean returned = health.last.silenced();
         long at = guard.nodeTime(now);
         if (returned) {
             suspicion.interrupted(health.rhythm);
         }
-        // Of an agent that renews a lease, its other signals would only look like irregular renewals.
-        if (signal == NodeHealth.Signal.LEASE || !health.hasLease) {
+        // If the agent renews a lease, its other signals would only look like irregular renewals.
+        if (kind == LastSignal.Kind.LEASE || !health.hasLease()) {
             suspicion.heard(health.rhythm, at);
         }
-        health.silenced = false;
-        health.signal = signal;
-        health.heardAt = at;
-        health.arrivedAt = now;
-        health.lostBefore = guard.lost();
+        health.last.set(kind, at, now, guard.lost());
         arm(health);
-        listener.heard(health, silence, returned, now);
-    }
-
-    /** Takes in the Ready condition; true if it shows a sign of life. */
-    private static boolean remember(NodeHealth health, Node node) {
-        Optional<Condition> condition = node.ready();
-        String ready = condition.map(Condition::status).orElse("");
-        String heartbeat =
-                condition.map(c -> c.json().text("lastHeartbeatTime")).orElse("");
-        // An agent never says Unknown of itself: that is a controller's word.
-        boolean agentsWord = !ready.isEmpty() && !ready.equals(Condition.UNKNOWN);
-        boolean progress = health.reported() && !ready.isEmpty()
-                ? !heartbeat.equals(health.readyHeartbeat) || (agentsWord && !ready.equals(health.ready))
-                : agentsWord;
-        health.ready = ready;
-        health.readyHeartbeat = heartbeat;
-        return progress;
+        if (returned) {
+            return new Sign.Returned(silence, renewed);
+        }
+        return renewed ? Sign.Plain.RENEWED : Sign.Plain.HEARD;
     }
 
     /** A span of time as people read it, to the millisecond. */

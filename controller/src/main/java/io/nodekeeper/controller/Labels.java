@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * Keeps the beta labels for operating system and architecture equal to the stable ones, as long as somebody selects nodes
  * by them. One write a node at a time, repeated until it is no longer needed. Confined to the loop.
  */
-final class Labels implements NodeFollower {
+final class Labels {
     private static final Logger log = LoggerFactory.getLogger(Labels.class);
     /** The label that tells the truth, and the one that follows. Kubernetes' own. */
     private static final Map<String, String> FOLLOWERS = Map.of(
@@ -49,13 +49,13 @@ final class Labels implements NodeFollower {
             }
             // The UID cannot be changed, so a node that was made again under that name refuses the patch.
             JsonObject patch = JsonObject.EMPTY.with(
-                    "metadata", JsonObject.EMPTY.with("uid", health.uid).with("labels", JsonObject.ofStrings(sent)));
-            return client.patch(ResourceType.NODES, "", health.name, "", PatchType.STRATEGIC, patch)
+                    "metadata", JsonObject.EMPTY.with("uid", health.uid()).with("labels", JsonObject.ofStrings(sent)));
+            return client.patch(ResourceType.NODES, "", health.name(), "", PatchType.STRATEGIC, patch)
                     .handle((written, error) -> error == null ? wrote(sent) : failed(error));
         }
 
         private KeyedJobs.Next wrote(Map<String, String> sent) {
-            log.info("Node {}: labels set {}", health.name, sent);
+            log.info("Node {}: labels set {}", health.name(), sent);
             failures = 0;
             // The watch has not shown this write yet: what is needed still is what was sent, unless that changed.
             return needed.equals(sent) ? new KeyedJobs.Next.Done() : new KeyedJobs.Next.Again(Duration.ZERO);
@@ -66,7 +66,7 @@ final class Labels implements NodeFollower {
                 return new KeyedJobs.Next.Done();
             }
             Duration wait = RETRY.delay(failures++);
-            log.warn("Node {}: labels not set: {}; again in {}", health.name, Failures.text(error), wait);
+            log.warn("Node {}: labels not set: {}; again in {}", health.name(), Failures.text(error), wait);
             return new KeyedJobs.Next.Again(wait);
         }
     }
@@ -100,8 +100,8 @@ final class Labels implements NodeFollower {
         return needed;
     }
 
-    @Override
-    public void seen(NodeHealth health, Node node) {
+    /** This is the newest state of a known node. */
+    void seen(NodeHealth health, Node node) {
         Map<String, String> needed = needed(node);
         jobs.find(health).ifPresentOrElse(work -> work.needed = needed, () -> {
             if (!needed.isEmpty()) {
@@ -110,8 +110,8 @@ final class Labels implements NodeFollower {
         });
     }
 
-    @Override
-    public void gone(NodeHealth health) {
+    /** The node is gone, or another node has its name now. */
+    void gone(NodeHealth health) {
         jobs.find(health).ifPresent(work -> work.gone = true);
     }
 }

@@ -36,9 +36,10 @@ final class LeasePolls {
     private final ObserverGuard guard;
     private final Canary canary;
     private final Heartbeats heartbeats;
+    private final NodeStates states;
     private final RandomGenerator random;
     private final OwnWrites writes;
-    private final Judge.Now now;
+    private final Now now;
     /** What waits for a proof looks again. */
     private final Runnable looked;
 
@@ -56,14 +57,16 @@ final class LeasePolls {
             ObserverGuard guard,
             Canary canary,
             Heartbeats heartbeats,
+            NodeStates states,
             RandomGenerator random,
-            Judge.Now now,
+            Now now,
             Runnable looked) {
         this.looked = looked;
         this.client = client;
         this.guard = guard;
         this.canary = canary;
         this.heartbeats = heartbeats;
+        this.states = states;
         this.random = random;
         this.writes = new OwnWrites(config.canaryTolerance().toNanos());
         this.now = now;
@@ -162,7 +165,7 @@ final class LeasePolls {
         long usual = Math.max(interval, writes.period());
         writes.takeUntil(startedAt).forEach(sentAt -> guard.otherWrite(sentAt, usual, now.nanos()));
         // What the watch has told of meanwhile is newer.
-        others.forEach(lease -> heartbeats.saw(lease, Heartbeats.Source.LATE, now.nanos()));
+        others.forEach(lease -> states.saw(lease, Heartbeats.Source.LATE));
         canary.settle();
         looked.run();
     }
@@ -172,12 +175,12 @@ final class LeasePolls {
         int renewing = 0;
         for (Lease lease : leases) {
             NodeHealth health = heartbeats.find(lease.name()).orElse(null);
-            if (health == null || !health.hasLease || health.ready.equals(Condition.UNKNOWN)) {
+            if (health == null || !health.hasLease() || health.ready().equals(Condition.UNKNOWN)) {
                 continue;
             }
             voters++;
-            boolean renewed = Versions.isNewer(Versions.number(lease.resourceVersion()), health.leaseVersion)
-                    || health.signal == NodeHealth.Signal.LEASE && now.nanos() - health.arrivedAt <= recent;
+            boolean renewed = Versions.isNewer(Versions.number(lease.resourceVersion()), health.lease.version())
+                    || health.last.kind() == LastSignal.Kind.LEASE && now.nanos() - health.last.arrivedAt() <= recent;
             renewing += renewed ? 1 : 0;
         }
         return voters > 0 && 2 * renewing >= voters;

@@ -22,6 +22,7 @@ final class LoopView implements ControllerView {
     private final Loop loop;
     private final Heartbeats heartbeats;
     private final HeartbeatLags lags;
+    private final Optional<Flaps> flaps;
     private final LongSupplier now;
     private final Supplier<JsonObject> sight;
     private final Supplier<Optional<String>> blindness;
@@ -32,6 +33,7 @@ final class LoopView implements ControllerView {
             Loop loop,
             Heartbeats heartbeats,
             HeartbeatLags lags,
+            Optional<Flaps> flaps,
             LongSupplier now,
             Supplier<JsonObject> sight,
             Supplier<Optional<String>> blindness,
@@ -39,6 +41,7 @@ final class LoopView implements ControllerView {
         this.loop = loop;
         this.heartbeats = heartbeats;
         this.lags = lags;
+        this.flaps = flaps;
         this.now = now;
         this.sight = sight;
         this.blindness = blindness;
@@ -73,28 +76,29 @@ final class LoopView implements ControllerView {
     private JsonObject facts(NodeHealth health) {
         long at = now.getAsLong();
         JsonObject.Builder facts = JsonObject.builder()
-                .put("uid", health.uid)
-                .put("resourceVersion", health.version)
-                .put("ready", health.reported() ? health.ready : "never reported")
-                .put("lastSignal", health.signal.toString())
-                .put("lastSignalAt", wall(health.arrivedAt, at))
-                .put("silentFor", Heartbeats.age(at - health.arrivedAt))
-                .putUnlessEmpty("leaseRenewTime", VerdictFacts.renewTime(health))
-                .putUnlessEmpty("statusHeartbeatTime", health.readyHeartbeat);
+                .put("uid", health.uid())
+                .put("resourceVersion", health.version())
+                .put("ready", health.reported() ? health.ready() : "never reported")
+                .put("lastSignal", health.last.kind().toString())
+                .put("lastSignalAt", wall(health.last.arrivedAt(), at))
+                .put("silentFor", Heartbeats.age(at - health.last.arrivedAt()))
+                .putUnlessEmpty("leaseRenewTime", VerdictFacts.renewTime(health.lease.renewMicros()))
+                .putUnlessEmpty("statusHeartbeatTime", health.status.heartbeat());
         blindness.get().ifPresent(text -> facts.put("controllerIsBlind", text));
         facts.putUnlessEmpty("clock", lags.skew(health));
-        if (health.lagMicros >= 0) {
-            facts.put("lastRenewalLag", Heartbeats.age(health.lagMicros * 1_000));
+        if (health.lag.micros() >= 0) {
+            facts.put("lastRenewalLag", Heartbeats.age(health.lag.micros() * 1_000));
         }
-        facts.put("grace", Heartbeats.age(heartbeats.grace(health))).put("suspect", health.suspect);
-        if (health.flaps != null) {
-            facts.put("fellFromReady", health.flaps.falls());
+        facts.put("grace", Heartbeats.age(heartbeats.grace(health))).put("suspect", health.doubt.isSuspect());
+        int falls = flaps.map(damping -> damping.falls(health)).orElse(0);
+        if (falls > 0) {
+            facts.put("fellFromReady", falls);
         }
-        if (health.deadline.at() != DeadlineWheel.NEVER) {
-            facts.put("deadline", wall(health.deadline.at(), at))
-                    .put("deadlineIn", Heartbeats.age(health.deadline.at() - at));
+        if (health.deadlineAt() != DeadlineWheel.NEVER) {
+            facts.put("deadline", wall(health.deadlineAt(), at))
+                    .put("deadlineIn", Heartbeats.age(health.deadlineAt() - at));
         }
-        return facts.put("declaredUnknownHere", health.silenced)
+        return facts.put("declaredUnknownHere", health.last.silenced())
                 .put("underJudgement", health.isJudged())
                 .build();
     }
@@ -103,13 +107,13 @@ final class LoopView implements ControllerView {
         List<NodeHealth> all = heartbeats.nodes();
         long at = now.getAsLong();
         List<JsonValue> unwell = all.stream()
-                .filter(health -> !health.ready.equals(Condition.TRUE) || health.isJudged())
+                .filter(health -> !health.ready().equals(Condition.TRUE) || health.isJudged())
                 .limit(SHOWN)
                 .<JsonValue>map(health -> JsonObject.builder()
-                        .put("name", health.name)
-                        .put("ready", health.reported() ? health.ready : "never reported")
-                        .put("lastSignal", health.signal.toString())
-                        .put("silentFor", Heartbeats.age(at - health.arrivedAt))
+                        .put("name", health.name())
+                        .put("ready", health.reported() ? health.ready() : "never reported")
+                        .put("lastSignal", health.last.kind().toString())
+                        .put("silentFor", Heartbeats.age(at - health.last.arrivedAt()))
                         .build())
                 .toList();
         return JsonObject.builder()
@@ -123,7 +127,7 @@ final class LoopView implements ControllerView {
     }
 
     private static long count(List<NodeHealth> all, String ready) {
-        return all.stream().filter(health -> health.ready.equals(ready)).count();
+        return all.stream().filter(health -> health.ready().equals(ready)).count();
     }
 
     private String wall(long moment, long at) {

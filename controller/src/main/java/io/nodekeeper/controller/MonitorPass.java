@@ -14,6 +14,7 @@ import io.nodekeeper.controller.ReferenceHealth.Saved;
 import io.nodekeeper.controller.ReferenceHealth.SeenLease;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.History;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
@@ -26,6 +27,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +42,9 @@ import org.slf4j.LoggerFactory;
  * open a node's record dies with it; else a new node of that name inherits it.
  */
 final class MonitorPass {
+    /** What a pass needs of the world around it. */
+    record Ports(Loop loop, RandomGenerator random, ControllerMetrics metrics) {}
+
     private static final Logger log = LoggerFactory.getLogger(MonitorPass.class);
     /** Kubernetes' number of workers. */
     private static final int WORKERS = 8;
@@ -51,7 +56,7 @@ final class MonitorPass {
     private static final double NANOS = 1e9;
 
     private final ControllerConfig config;
-    private final ControllerPorts ports;
+    private final Ports ports;
     private final KubeClient client;
     private final Loop loop;
     private final NodeEvents events;
@@ -81,13 +86,17 @@ final class MonitorPass {
     /**
      * A pass at rest.
      *
+     * @param options which of the reference's ways apply
+     * @param history keeps decisions
      * @param client makes its calls, each within the client's deadline
      * @param nodes hears of nodes too
      * @param leases hears of leases too
      */
     MonitorPass(
             ControllerConfig config,
-            ControllerPorts ports,
+            ReferenceRules options,
+            Ports ports,
+            History history,
             KubeClient client,
             NodeEvents events,
             PassFollower follower,
@@ -99,11 +108,11 @@ final class MonitorPass {
         this.loop = ports.loop();
         this.events = events;
         this.follower = follower;
-        this.history = config.gates().has(FeatureGate.EXPLAIN_VERDICTS) ? ports.history() : History.NONE;
-        this.rules = new ReferenceHealth(config);
-        this.byUid = config.gates().has(FeatureGate.STATE_BY_UID);
-        this.guarded = config.gates().has(FeatureGate.OBSERVER_GUARD);
-        this.keepsTaints = config.gates().has(FeatureGate.KEEP_TAINTS);
+        this.history = history;
+        this.rules = new ReferenceHealth(config, options.clockImmune());
+        this.byUid = options.byUid();
+        this.guarded = options.guarded();
+        this.keepsTaints = options.keepsTaints();
         this.nodes = new Mirror<>(Node::new, nodes);
         this.leases = new Mirror<>(json -> SeenLease.of(new Lease(json)), leases);
     }

@@ -7,11 +7,10 @@ import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -34,15 +33,17 @@ final class PassZones implements Zones {
     private final ControllerConfig config;
     private final boolean keepTaints;
     private final boolean immediate;
+    private final boolean ownPasses;
     private final Loop loop;
     private final RandomGenerator random;
     private final Consumer<NodeHealth> recheck;
-    private final Graces graces;
+    private final Runnable graces;
     private final ControllerMetrics metrics;
     private final PassDisruption disruption;
     private final Map<String, PassQueue<NodeHealth>> queues = new TreeMap<>();
     private final Map<String, PassDisruption.Count> counts = new TreeMap<>();
-    private final Set<NodeHealth> members = new LinkedHashSet<>();
+    /** One for each node. */
+    private final Map<NodeHealth, ZoneMember> members = new LinkedHashMap<>();
     private @Nullable Periodic passes;
     private @Nullable Periodic ticks;
     private boolean stopped;
@@ -50,19 +51,22 @@ final class PassZones implements Zones {
     /**
      * Zones without nodes.
      *
+     * @param rules which of the reference's ways apply
      * @param recheck is told whose taints have to be looked at
-     * @param graces restarted when not all zones are down any more
+     * @param graces restarts the grace of every node; called when not all zones are down any more
      */
     PassZones(
             ControllerConfig config,
+            ReferenceRules rules,
             Loop loop,
             RandomGenerator random,
             Consumer<NodeHealth> recheck,
-            Graces graces,
+            Runnable graces,
             ControllerMetrics metrics) {
         this.config = config;
-        this.keepTaints = config.gates().has(FeatureGate.KEEP_TAINTS);
-        this.immediate = config.gates().has(FeatureGate.IMMEDIATE_NO_EXECUTE);
+        this.keepTaints = rules.keepsTaints();
+        this.immediate = rules.taintsAtOnce();
+        this.ownPasses = !rules.monitorPass();
         this.loop = loop;
         this.random = random;
         this.recheck = recheck;
@@ -79,7 +83,7 @@ final class PassZones implements Zones {
         if (ticks != null || stopped) {
             return;
         }
-        if (config.gates().has(FeatureGate.WATCH_DRIVEN_DEADLINES)) {
+        if (ownPasses) {
             passes = Periodic.start("zone pass", loop, config.nodeMonitorPeriod(), 0, random, this::pass);
         }
         ticks = Periodic.start("taint queues", loop, TICK, 0, random, this::tick);
@@ -88,21 +92,14 @@ final class PassZones implements Zones {
     /** Remembers what the next pass and the next tick will go by. */
     @Override
     public void seen(NodeHealth health, Node node) {
-        ZoneMember member = health.zone;
-        if (member == null) {
-            member = new ZoneMember();
-            health.zone = member;
-            members.add(health);
-        }
-        member.update(ZoneKey.of(node), node);
+        members.computeIfAbsent(health, added -> new ZoneMember()).update(ZoneKey.of(node), node);
     }
 
     @Override
     public void gone(NodeHealth health) {
-        ZoneMember member = health.zone;
+        ZoneMember member = members.get(health);
         if (member != null) {
             queue(member.zone).remove(health);
-            health.zone = null;
             members.remove(health);
         }
     }
@@ -110,8 +107,9 @@ final class PassZones implements Zones {
     @Override
     public void judged(NodeHealth health, Node node, String observedReady, String currentReady) {
         seen(health, node);
-        if (health.zone != null) {
-            judge(health, health.zone, immediate ? currentReady : observedReady, currentReady);
+        ZoneMember member = members.get(health);
+        if (member != null) {
+            judge(health, member, immediate ? currentReady : observedReady, currentReady);
         }
     }
 
@@ -131,11 +129,11 @@ final class PassZones implements Zones {
                 case ZoneCommand.SetRate set -> queue(set.zone()).rate(set.rate(), now());
                 case ZoneCommand.Enter enter -> {
                     log.info("all zones are fully down: NoExecute taints go, and no node gets one until one is back");
-                    members.forEach(this::reachable);
+                    List.copyOf(members.keySet()).forEach(this::reachable);
                 }
                 case ZoneCommand.Exit() -> {
                     log.info("not all zones are fully down any more: all nodes get a fresh grace period");
-                    graces.restartAll();
+                    graces.run();
                 }
             }
         }
@@ -144,12 +142,13 @@ final class PassZones implements Zones {
 
     @Override
     public NoExecute rule(NodeHealth health) {
-        return health.zone == null ? NoExecute.LEAVE : health.zone.rule;
+        ZoneMember member = members.get(health);
+        return member == null ? NoExecute.LEAVE : member.rule;
     }
 
     @Override
     public void settled(NodeHealth health, boolean tainted) {
-        ZoneMember member = health.zone;
+        ZoneMember member = members.get(health);
         if (member != null) {
             // What a pass ordered is done; the next order comes from the next pass.
             member.rule = NoExecute.LEAVE;
@@ -171,8 +170,8 @@ final class PassZones implements Zones {
     }
 
     private CompletableFuture<Void> pass() {
-        for (NodeHealth health : List.copyOf(members)) {
-            ZoneMember member = health.zone;
+        for (NodeHealth health : List.copyOf(members.keySet())) {
+            ZoneMember member = members.get(health);
             if (member != null) {
                 String before = member.judged(member.ready).orElse(member.ready);
                 // Unknown is a controller's word: as the reference saw it, the node was not yet so in this pass.
@@ -222,7 +221,7 @@ final class PassZones implements Zones {
     }
 
     private void reachable(NodeHealth health) {
-        ZoneMember member = health.zone;
+        ZoneMember member = members.get(health);
         if (member != null) {
             queue(member.zone).remove(health);
             if (member.tainted()) {
@@ -234,8 +233,9 @@ final class PassZones implements Zones {
     }
 
     private void order(NodeHealth health, NoExecute rule) {
-        if (health.zone != null) {
-            health.zone.rule = rule;
+        ZoneMember member = members.get(health);
+        if (member != null) {
+            member.rule = rule;
             recheck.accept(health);
         }
     }
@@ -248,7 +248,7 @@ final class PassZones implements Zones {
     }
 
     private OptionalLong taint(NodeHealth health) {
-        ZoneMember member = health.zone;
+        ZoneMember member = members.get(health);
         if (member == null || member.isReady()) {
             return OptionalLong.empty();
         }

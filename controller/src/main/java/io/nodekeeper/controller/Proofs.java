@@ -64,7 +64,7 @@ final class Proofs {
             done = waiter.look();
         } catch (RuntimeException e) {
             if (mayLog) {
-                log.error("node {} waits for a proof of sight, and its look failed", health.name, e);
+                log.error("node {} waits for a proof of sight, and its look failed", health.name(), e);
             }
             return false;
         } finally {

@@ -73,10 +73,10 @@ final class ReferenceHealth {
     private final long startupGrace;
     private final boolean clockImmune;
 
-    ReferenceHealth(ControllerConfig config) {
+    ReferenceHealth(ControllerConfig config, boolean clockImmune) {
         this.grace = Math.min(FOREVER, config.nodeMonitorGracePeriod().toNanos());
         this.startupGrace = Math.min(FOREVER, config.nodeStartupGracePeriod().toNanos());
-        this.clockImmune = config.gates().has(FeatureGate.CLOCK_IMMUNITY);
+        this.clockImmune = clockImmune;
     }
 
     /** Compares a node and its lease as they are in the cache with what was remembered. */

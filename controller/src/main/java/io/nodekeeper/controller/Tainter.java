@@ -26,10 +26,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps the taints of nodes in step with their conditions: one PATCH with the whole list, made for the state that was
  * seen; if that has changed meanwhile, again for a fresh one. One write a node at a time; one that keeps failing is
- * repeated until it is no longer needed. As Kubernetes does it ({@link FeatureGate#SINGLE_TAINT_PATCH} off), the node is
+ * repeated until it is no longer needed. Without {@code oneWrite}, as Kubernetes does it, the node is
  * read first, from the API server's cache, and what goes is removed by a PATCH of its own. Confined to the loop.
  */
-final class Tainter implements NodeFollower {
+final class Tainter {
     private static final Logger log = LoggerFactory.getLogger(Tainter.class);
     /** Kubernetes' number of tries after a conflict, and its wait between them, which is stretched by up to as much. */
     private static final int TRIES = 5;
@@ -51,13 +51,18 @@ final class Tainter implements NodeFollower {
     /** One for each node whose taints are to be written. */
     private final KeyedJobs<NodeHealth, Work> jobs;
 
-    /** {@code written} hears of every node that was written here. */
+    /**
+     * No work.
+     *
+     * @param oneWrite whether all taints are written by one PATCH, and not removed by one of its own
+     * @param written called with every node that was written here
+     */
     Tainter(
             KubeClient client,
             RandomGenerator random,
             Heartbeats heartbeats,
             PriorityWorkQueue lanes,
-            FeatureGates gates,
+            boolean oneWrite,
             NoExecute.Rules rules,
             Damping damping,
             History history,
@@ -67,7 +72,7 @@ final class Tainter implements NodeFollower {
         this.random = random;
         this.heartbeats = heartbeats;
         this.lanes = lanes;
-        this.oneWrite = gates.has(FeatureGate.SINGLE_TAINT_PATCH);
+        this.oneWrite = oneWrite;
         this.rules = rules;
         this.damping = damping;
         this.history = history;
@@ -75,8 +80,8 @@ final class Tainter implements NodeFollower {
         this.jobs = new KeyedJobs<>("Taints", lanes, PriorityWorkQueue.Priority.ORDINARY, loop, this::released);
     }
 
-    @Override
-    public void seen(NodeHealth health, Node node) {
+    /** This is the newest state of a known node. */
+    void seen(NodeHealth health, Node node) {
         Optional<TaintPlan> plan = plan(health, node);
         Optional<Work> known = jobs.find(health);
         if (known.isPresent()) {
@@ -177,13 +182,13 @@ final class Tainter implements NodeFollower {
                 return outdated ? read(number) : settled();
             }
             TaintPlan sent = plan.get();
-            return client.patch(ResourceType.NODES, "", health.name, "", PatchType.STRATEGIC, sent.patch())
+            return client.patch(ResourceType.NODES, "", health.name(), "", PatchType.STRATEGIC, sent.patch())
                     .handle((patched, error) -> error == null ? wrote(sent, patched) : refused(number, error))
                     .thenCompose(next -> next);
         }
 
         private CompletionStage<KeyedJobs.Next> wrote(TaintPlan sent, JsonObject patched) {
-            log.info("Node {}: taints added {}, removed {}", health.name, sent.added(), sent.removed());
+            log.info("Node {}: taints added {}, removed {}", health.name(), sent.added(), sent.removed());
             Node node = new Node(patched);
             record(health, sent, node);
             failures = 0;
@@ -210,13 +215,13 @@ final class Tainter implements NodeFollower {
             outdated = false;
             // Kubernetes' first try takes what the API server has at hand; after a conflict that is not good enough.
             String query = oneWrite || number > 1 ? "" : "resourceVersion=0";
-            return client.get(ResourceType.NODES, "", health.name, query)
+            return client.get(ResourceType.NODES, "", health.name(), query)
                     .handle((json, error) -> {
                         if (error != null) {
                             return failed(error);
                         }
                         Node node = new Node(json);
-                        if (!node.uid().equals(health.uid)) {
+                        if (!node.uid().equals(health.uid())) {
                             return KeyedJobs.Next.done();
                         }
                         plan = plan(health, node);
@@ -230,7 +235,7 @@ final class Tainter implements NodeFollower {
                 return KeyedJobs.Next.done();
             }
             Duration wait = RETRY.delay(failures++);
-            log.warn("Node {}: taints not written: {}; again in {}", health.name, Failures.text(error), wait);
+            log.warn("Node {}: taints not written: {}; again in {}", health.name(), Failures.text(error), wait);
             running = false;
             unread = true;
             return KeyedJobs.Next.again(wait);
@@ -245,8 +250,8 @@ final class Tainter implements NodeFollower {
     private void record(NodeHealth health, TaintPlan plan, Node node) {
         history.add(new Decision(
                 loop.clock().wallTime(),
-                health.name,
-                health.uid,
+                health.name(),
+                health.uid(),
                 plan.added().isEmpty() ? "Untainted" : "Tainted",
                 "Taints added " + plan.added() + ", removed " + plan.removed(),
                 JsonObject.builder()

@@ -8,14 +8,60 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.scan.LeaseLine;
 import io.nodekeeper.controller.history.Evidence;
 import io.nodekeeper.controller.metrics.Hop;
-import io.nodekeeper.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a verdict rests on, collected while a node is judged, for those who ask later why. Confined to the loop. */
+/** The evidence for a verdict, collected while a node is judged. It explains the verdict to people. Not thread-safe. */
 final class VerdictFacts {
+    /**
+     * The last sign of life of a node.
+     *
+     * @param renewMicros {@code renewTime} of its lease, see {@link NodeHealth}
+     * @param readyHeartbeat the heartbeat of its Ready condition; empty if there is none
+     * @param lagMicros how long the last renewal took beyond the quickest one; negative if not known
+     * @param arrivedAt when it was seen, monotonic nanoseconds
+     * @param lostBefore what had been taken out of the nodes' clock until then, nanoseconds
+     */
+    record LastSign(
+            LastSignal.Kind signal,
+            long renewMicros,
+            String readyHeartbeat,
+            long lagMicros,
+            long arrivedAt,
+            long lostBefore) {
+        private static final LastSign NONE = new LastSign(LastSignal.Kind.FIRST_SIGHT, LeaseLine.NO_TIME, "", -1, 0, 0);
+
+        /** That of {@code health}. */
+        static LastSign of(NodeHealth health) {
+            return new LastSign(
+                    health.last.kind(),
+                    health.lease.renewMicros(),
+                    health.status.heartbeat(),
+                    health.lag.micros(),
+                    health.last.arrivedAt(),
+                    health.last.lostBefore());
+        }
+
+        private String sentByNode() {
+            return signal == LastSignal.Kind.LEASE ? renewTime(renewMicros) : readyHeartbeat;
+        }
+    }
+
+    /**
+     * What the controller can see.
+     *
+     * @param guarded whether sight has to be proven
+     * @param means what proved it last
+     * @param lost all that was taken out of the nodes' clock, nanoseconds
+     */
+    record Sight(boolean guarded, ObserverGuard.Means means, long lost) {
+        static Sight of(ObserverGuard guard) {
+            return new Sight(guard.isOn(), guard.means(), guard.lost());
+        }
+    }
+
     private record Answer(String text, long took) {}
 
     private final long noticedAt;
@@ -33,11 +79,7 @@ final class VerdictFacts {
     private long sentAt;
     private long deadline;
     private long grace;
-    private String signal = "";
-    private String sentByNode = "";
-    private long lagMicros = -1;
-    private long arrivedAt;
-    private long lostBefore;
+    private LastSign last = LastSign.NONE;
     private String read = "";
 
     /** The deadline was noticed at {@code noticedAt}, monotonic. */
@@ -51,26 +93,21 @@ final class VerdictFacts {
         provenAt = now;
     }
 
-    /** What was known before anything was read live, which may move the deadline; {@code missed} is monotonic. */
-    void before(NodeHealth health, long missed, long allowed) {
+    /** What was known before the live read, which may move the deadline; {@code missed} is monotonic. */
+    void before(LastSign known, long missed, long allowed) {
         if (sentAt == 0) {
             deadline = missed;
             grace = allowed;
         }
-        signal = health.signal.toString();
-        sentByNode = health.signal == NodeHealth.Signal.LEASE ? renewTime(health) : health.readyHeartbeat;
-        lagMicros = health.signal == NodeHealth.Signal.LEASE ? health.lagMicros : -1;
-        arrivedAt = health.arrivedAt;
-        lostBefore = health.lostBefore;
+        last = known;
     }
 
     /** The lease's renewTime as the API writes it; empty if there is none. */
-    static String renewTime(NodeHealth health) {
-        return health.renewMicros == LeaseLine.NO_TIME
+    static String renewTime(long micros) {
+        return micros == LeaseLine.NO_TIME
                 ? ""
                 : KubeTime.formatMicro(Instant.ofEpochSecond(
-                        Math.floorDiv(health.renewMicros, 1_000_000),
-                        Math.floorMod(health.renewMicros, 1_000_000) * 1_000L));
+                        Math.floorDiv(micros, 1_000_000), Math.floorMod(micros, 1_000_000) * 1_000L));
     }
 
     /** What a live read showed. */
@@ -99,7 +136,7 @@ final class VerdictFacts {
 
     /** The last sign of life before the verdict, for people. */
     String lastSignal(long now) {
-        return signal + " " + Heartbeats.age(now - arrivedAt) + " ago";
+        return last.signal + " " + Heartbeats.age(now - last.arrivedAt) + " ago";
     }
 
     /** What the API said to it. */
@@ -115,22 +152,21 @@ final class VerdictFacts {
         return sentAt;
     }
 
-    /** All of it. */
-    JsonObject json(NodeHealth health, ObserverGuard guard, Clock clock, long now) {
-        Instant wallTime = clock.wallTime();
+    /** All of it, about the node of that name. */
+    JsonObject json(String name, Sight sight, Instant wallTime, long now) {
         Evidence evidence = new Evidence()
-                .signal(signal)
-                .sentAt(sentByNode)
-                .arrivedAt(wallTime.minusNanos(now - arrivedAt))
-                .silence(Duration.ofNanos(now - arrivedAt))
+                .signal(last.signal.toString())
+                .sentAt(last.sentByNode())
+                .arrivedAt(wallTime.minusNanos(now - last.arrivedAt))
+                .silence(Duration.ofNanos(now - last.arrivedAt))
                 .grace(Duration.ofNanos(grace))
                 .deadline(wallTime.minusNanos(now - deadline), Duration.ofNanos(Math.max(0, noticedAt - deadline)))
-                .sight(sight(guard));
-        if (lagMicros >= 0) {
-            evidence.lag(Hop.NODE_TO_CONTROLLER.label(), Duration.ofNanos(lagMicros * 1_000));
+                .sight(text(sight));
+        if (last.signal == LastSignal.Kind.LEASE && last.lagMicros >= 0) {
+            evidence.lag(Hop.NODE_TO_CONTROLLER.label(), Duration.ofNanos(last.lagMicros * 1_000));
         }
-        if (guard.lost() > lostBefore) {
-            evidence.fact("givenBack", Heartbeats.age(guard.lost() - lostBefore));
+        if (sight.lost > last.lostBefore) {
+            evidence.fact("givenBack", Heartbeats.age(sight.lost - last.lostBefore));
         }
         if (readAt != 0) {
             evidence.fact("liveLook", read + ", " + Heartbeats.age(readAt - deadline) + " after the deadline");
@@ -138,13 +174,13 @@ final class VerdictFacts {
         if (sentAt != 0) {
             evidence.lag(Hop.DEADLINE_TO_DECISION.label(), Duration.ofNanos(sentAt - deadline));
         }
-        String call = "PUT /api/v1/nodes/" + health.name + "/status";
+        String call = "PUT /api/v1/nodes/" + name + "/status";
         answers.forEach(answer -> evidence.write(call, answer.text, Duration.ofNanos(answer.took)));
         return evidence.json();
     }
 
-    private String sight(ObserverGuard guard) {
-        if (!guard.isOn()) {
+    private String text(Sight sight) {
+        if (!sight.guarded) {
             return "not proved: the gate ObserverGuard is closed";
         }
         if (provenAt != 0 && means != ObserverGuard.Means.WATCH) {

@@ -73,7 +73,7 @@ final class ZoneMember {
                     .flatMap(Condition::lastTransitionTime)
                     .map(time -> time.getEpochSecond())
                     .orElse(0L);
-            held = new FairQueue.Place(now, transition, health.name);
+            held = new FairQueue.Place(now, transition, health.name());
             place = held;
         }
         return held;

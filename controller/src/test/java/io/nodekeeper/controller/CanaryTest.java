@@ -55,36 +55,28 @@ class CanaryTest {
                 IDENTITY,
                 mayWrite,
                 loop::nanoTime,
-                new Canary.Listener() {
+                new Canary.SeenLeases() {
                     @Override
-                    public void proven() {
-                        told.add("proven");
-                    }
-
-                    @Override
-                    public void changed(ObserverGuard.Change change) {
-                        told.add(change.getClass().getSimpleName());
-                    }
-
-                    @Override
-                    public Optional<String> anyLease() {
+                    public Optional<String> any() {
                         return anyLease;
                     }
 
                     @Override
-                    public long versionSeen(String lease) {
+                    public long version(String lease) {
                         return versionSeen;
                     }
+                },
+                this::tell);
+    }
 
-                    @Override
-                    public void took(Hop hop, long nanos) {
-                        told.add(hop + " " + nanos / 1_000_000 + " ms");
-                    }
-
-                    @Override
-                    public void ticked() {
-                        told.add("ticked");
-                    }
+    private void tell(Canary.Event event) {
+        told.add(
+                switch (event) {
+                    case Canary.Event.Proven proven -> "proven";
+                    case Canary.Event.SightChanged changed ->
+                        changed.change().getClass().getSimpleName();
+                    case Canary.Event.Took(Hop hop, long nanos) -> hop + " " + nanos / 1_000_000 + " ms";
+                    case Canary.Event.Ticked ticked -> "ticked";
                 });
     }
 

@@ -305,7 +305,7 @@ class HeartbeatTest {
             cluster.advance(Duration.ofSeconds(10));
             cluster.renew("n1", B.plusSeconds(10L * i));
         }
-        LogLines log = LogLines.of(Judge.class);
+        LogLines log = LogLines.of(JudgementRunner.class);
 
         cluster.advanceTo("150S");
         assertThat(cluster.ready("n1")).isEqualTo("True");

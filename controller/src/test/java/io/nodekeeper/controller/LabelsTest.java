@@ -42,7 +42,7 @@ class LabelsTest {
 
     LabelsTest() {
         transport.answer(call -> server.apply(call));
-        health.uid = "uid-1";
+        health.identify("uid-1", "1");
     }
 
     @AfterEach

@@ -59,38 +59,29 @@ class LeasePollsTest {
     private final KubeClient client = new KubeClient(server, loop, Duration.ofSeconds(2));
     private final ObserverGuard guard = ObserverGuard.watching(Duration.ofSeconds(1), Duration.ofSeconds(3));
     private final Heartbeats heartbeats = new Heartbeats(
-            ControllerConfig.DEFAULT, guard, new DeadlineWheel<>(), new Heartbeats.Listener() {
-                @Override
-                public void heard(NodeHealth health, long silence, boolean returned, long now) {}
-
-                @Override
-                public void renewed(NodeHealth health, long renewMicros, long gap, long now) {}
-            });
+            ControllerConfig.DEFAULT, guard, new DeadlineWheel<>());
     private final Canary canary = new Canary(
-            client, guard, Duration.ofSeconds(1), "nodekeeper-1", true, loop::nanoTime, new Canary.Listener() {
+            client,
+            guard,
+            Duration.ofSeconds(1),
+            "nodekeeper-1",
+            true,
+            loop::nanoTime,
+            new Canary.SeenLeases() {
                 @Override
-                public void proven() {
-                    proven++;
-                }
-
-                @Override
-                public void changed(ObserverGuard.Change change) {}
-
-                @Override
-                public Optional<String> anyLease() {
+                public Optional<String> any() {
                     return Optional.empty();
                 }
 
                 @Override
-                public long versionSeen(String lease) {
+                public long version(String lease) {
                     return 0;
                 }
-
-                @Override
-                public void took(Hop hop, long nanos) {}
-
-                @Override
-                public void ticked() {
+            },
+            event -> {
+                if (event instanceof Canary.Event.Proven) {
+                    proven++;
+                } else if (event instanceof Canary.Event.Ticked) {
                     polls().ticked();
                 }
             });
@@ -100,6 +91,17 @@ class LeasePollsTest {
             guard,
             canary,
             heartbeats,
+            new NodeStates() {
+                @Override
+                public void saw(NodeHealth health, Node node, Heartbeats.Source source) {
+                    heartbeats.saw(health, node, source, loop.nanoTime());
+                }
+
+                @Override
+                public void saw(Lease lease, Heartbeats.Source source) {
+                    heartbeats.saw(lease, source, loop.nanoTime());
+                }
+            },
             Randoms.seeded(1),
             loop::nanoTime,
             () -> looked++);
@@ -241,10 +243,10 @@ class LeasePollsTest {
         begin();
         advance(4_000);
 
-        assertThat(renewed.signal).isEqualTo(NodeHealth.Signal.LEASE);
-        assertThat(renewed.arrivedAt).isEqualTo(4 * SECOND);
-        assertThat(older.signal).isEqualTo(NodeHealth.Signal.FIRST_SIGHT);
-        assertThat(older.leaseVersion).isEqualTo(5);
+        assertThat(renewed.last.kind()).isEqualTo(LastSignal.Kind.LEASE);
+        assertThat(renewed.last.arrivedAt()).isEqualTo(4 * SECOND);
+        assertThat(older.last.kind()).isEqualTo(LastSignal.Kind.FIRST_SIGHT);
+        assertThat(older.lease.version()).isEqualTo(5);
     }
 
     @Test
@@ -254,7 +256,7 @@ class LeasePollsTest {
         begin();
         advance(4_000);
 
-        assertThat(health.heardAt).as("1 s of 4 s is given back").isEqualTo(3 * SECOND);
+        assertThat(health.last.heardAt()).as("1 s of 4 s is given back").isEqualTo(3 * SECOND);
     }
 
     @Test
@@ -376,7 +378,7 @@ class LeasePollsTest {
         begin();
         advance(1_000);
         heartbeats.saw(new Lease(lease("a", 6)), Heartbeats.Source.LATE, SECOND);
-        assertThat(health.signal).isEqualTo(NodeHealth.Signal.LEASE);
+        assertThat(health.last.kind()).isEqualTo(LastSignal.Kind.LEASE);
 
         // Lists at 4, 6, ..., 26 s: the last one is 25 s after the renewal. 1 s is given back, 6 s are asked for on top.
         advance(25_500);
@@ -394,7 +396,7 @@ class LeasePollsTest {
         begin();
         advance(3_000);
         heartbeats.saw(health, node("a", "False"), Heartbeats.Source.LIVE, 3 * SECOND);
-        assertThat(health.signal).isEqualTo(NodeHealth.Signal.STATUS);
+        assertThat(health.last.kind()).isEqualTo(LastSignal.Kind.STATUS);
 
         advance(1_000);
 

@@ -242,8 +242,11 @@ class PassFollowerTest {
     /** The pass alone, without a controller around it, from now on. */
     private MonitorPass start(FeatureGates gates) {
         MonitorPass pass = new MonitorPass(
-                CONFIG.with(gates),
-                cluster.ports,
+                CONFIG,
+                ReferenceRules.of(gates),
+                new MonitorPass.Ports(
+                        cluster.loop, cluster.ports.random(), cluster.ports.metrics()),
+                cluster.ports.history(),
                 cluster.ports.client(),
                 new NodeEvents(cluster.ports.recorders().apply("node-controller")),
                 follower,

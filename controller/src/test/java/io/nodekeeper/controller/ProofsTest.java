@@ -66,7 +66,7 @@ class ProofsTest {
         LogLines log = LogLines.of(Proofs.class);
         for (NodeHealth health : List.of(one, other)) {
             proofs.add(health, () -> {
-                looks.add(health.name);
+                looks.add(health.name());
                 throw new IllegalStateException("planted");
             });
         }

@@ -28,8 +28,8 @@ class ReferenceHealthTest {
     private static final SeenLease RENEWED = new SeenLease("2015-01-01T12:00:10.000000Z", "6");
     private static final SeenLease BACKWARDS = new SeenLease("2015-01-01T11:00:00.000000Z", "7");
 
-    private final ReferenceHealth rules = new ReferenceHealth(TestCluster.CONFIG.with(FeatureGates.REFERENCE));
-    private final ReferenceHealth immune = new ReferenceHealth(TestCluster.CONFIG);
+    private final ReferenceHealth rules = new ReferenceHealth(TestCluster.CONFIG, false);
+    private final ReferenceHealth immune = new ReferenceHealth(TestCluster.CONFIG, true);
 
     @Test
     void b1FirstSightIsNow() {
@@ -198,7 +198,7 @@ class ReferenceHealthTest {
     @Test
     void longestGraceDoesNotOverflow() {
         ReferenceHealth patient = new ReferenceHealth(
-                new ControllerConfig(Duration.ofSeconds(5), Duration.ofNanos(Long.MAX_VALUE), Duration.ofSeconds(60)));
+                new ControllerConfig(Duration.ofSeconds(5), Duration.ofNanos(Long.MAX_VALUE), Duration.ofSeconds(60)), true);
 
         Look look = patient.look(Optional.empty(), node(ready("True", 0, 0)), NO_LEASE, NOW, B);
 

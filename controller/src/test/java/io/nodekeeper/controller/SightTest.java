@@ -113,7 +113,7 @@ class SightTest {
             }
             return Optional.empty();
         };
-        LogLines log = LogLines.of(Judge.class);
+        LogLines log = LogLines.of(JudgementRunner.class);
         cluster.start();
 
         cluster.advanceTo("10M");

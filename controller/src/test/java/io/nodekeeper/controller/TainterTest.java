@@ -42,13 +42,7 @@ class TainterTest {
     private final KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
     private final ObserverGuard guard = ObserverGuard.off();
     private final Heartbeats heartbeats =
-            new Heartbeats(TestCluster.CONFIG, guard, new DeadlineWheel<>(), new Heartbeats.Listener() {
-                @Override
-                public void heard(NodeHealth health, long silence, boolean returned, long now) {}
-
-                @Override
-                public void renewed(NodeHealth health, long renewMicros, long gap, long now) {}
-            });
+            new Heartbeats(TestCluster.CONFIG, guard, new DeadlineWheel<>());
     private final PriorityWorkQueue lanes = new PriorityWorkQueue(1);
     private final LogLines faults = LogLines.of(KeyedJobs.class);
     /** What followed from writes, in order. */
@@ -423,7 +417,7 @@ class TainterTest {
                 Randoms.seeded(1),
                 heartbeats,
                 lanes,
-                gates,
+                gates.has(FeatureGate.SINGLE_TAINT_PATCH),
                 rules,
                 Damping.NONE,
                 decision -> decisions.add(decision.kind() + " " + decision.node() + " " + decision.text()),

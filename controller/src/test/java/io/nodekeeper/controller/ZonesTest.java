@@ -131,6 +131,7 @@ class ZonesTest {
         boolean[] restarted = {false};
         PassZones zones = new PassZones(
                 CONFIG.with(gates),
+                ReferenceRules.of(gates),
                 cluster.loop,
                 Randoms.seeded(1),
                 rechecked::add,
@@ -482,23 +483,17 @@ class ZonesTest {
         cluster.change("n1", node -> taint(node, Taint.NOT_READY, "NoExecute"));
         KubeClient client = new KubeClient(cluster.transport, cluster.loop, Duration.ofSeconds(2));
         Heartbeats heartbeats =
-                new Heartbeats(CONFIG, ObserverGuard.off(), new DeadlineWheel<>(), new Heartbeats.Listener() {
-                    @Override
-                    public void heard(NodeHealth health, long silence, boolean returned, long now) {}
-
-                    @Override
-                    public void renewed(NodeHealth health, long renewMicros, long gap, long now) {}
-                });
+                new Heartbeats(CONFIG, ObserverGuard.off(), new DeadlineWheel<>());
         NodeHealth health = heartbeats.add(cluster.node("n1"), 0, Duration.ZERO);
         Zones zones = new FairZones(
-                CONFIG, cluster.loop, List::of, rechecked -> {}, new ControllerMetrics(), cluster.decisions::add);
+                CONFIG, true, Duration.ZERO, cluster.loop, List::of, rechecked -> {}, new ControllerMetrics(), cluster.decisions::add);
         boolean[] damped = {true};
         Tainter tainter = new Tainter(
                 client,
                 Randoms.seeded(1),
                 heartbeats,
                 new PriorityWorkQueue(4),
-                FeatureGates.ALL,
+                true,
                 zones,
                 damping -> damped[0],
                 cluster.decisions::add,

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A node under judgement stays in exactly one place, whatever fails, and nothing is written without a proof. */
-class JudgeTest extends JudgeWorld {
+class JudgementRunnerTest extends JudgementWorld {
     @ParameterizedTest
     @CsvSource({
         "isProven,1", "read,1", "rearm,1", "took,1", "silenced,1", "judged,1", "wrote,1",
@@ -24,7 +24,7 @@ class JudgeTest extends JudgeWorld {
 
         assertThat(failures).as("the step was reached").isLessThan(times);
         assertThat(status).isEqualTo("Unknown");
-        assertThat(health.stage).isEqualTo(NodeHealth.Stage.RESTING);
+        assertThat(health.grace()).isEqualTo(GraceState.RESTING);
         assertThat(judge.waiting().size()).isZero();
     }
 

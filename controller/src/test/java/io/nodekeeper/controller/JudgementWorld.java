@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** A judge, an API server with one node, and a court that does what the controller does. */
-abstract class JudgeWorld {
+/** A {@link JudgementRunner}, an API server with one node, and ports that do what the controller does. */
+abstract class JudgementWorld {
     static final Duration GRACE = Duration.ofSeconds(40);
 
     final VirtualTime time = new VirtualTime(Instant.parse("2020-01-01T00:00:00Z"));
@@ -35,19 +35,18 @@ abstract class JudgeWorld {
     final Heartbeats heartbeats = new Heartbeats(
             new ControllerConfig(Duration.ofSeconds(5), GRACE, Duration.ofSeconds(60)),
             guard,
-            wheel,
-            new Heartbeats.Listener() {
-                @Override
-                public void heard(NodeHealth health, long silence, boolean returned, long now) {}
-
-                @Override
-                public void renewed(NodeHealth health, long renewMicros, long gap, long now) {}
-            });
+            wheel);
     final PriorityWorkQueue lanes = new PriorityWorkQueue();
-    /** What the court was told, in order. */
+    /** What was recorded, in order. */
     final List<String> told = new ArrayList<>();
 
-    final Judge judge = new Judge(client, heartbeats, guard, lanes, new Court(), this::now);
+    final JudgementRunner judge = new JudgementRunner(
+            client,
+            heartbeats,
+            guard,
+            lanes,
+            new JudgementRunner.Ports(this::isProven, new States(), this::rearm, this::judged),
+            this::now);
 
     String uid = "uid-1";
     String status = "True";
@@ -67,7 +66,7 @@ abstract class JudgeWorld {
 
     Optional<Lease> renewed = Optional.empty();
 
-    JudgeWorld() {
+    JudgementWorld() {
         transport.answer(this::serve);
     }
 
@@ -86,12 +85,15 @@ abstract class JudgeWorld {
             }
             wheel.poll(now(), judge::overdue);
             judge.look();
-            assertThat(health.stage == NodeHealth.Stage.ARMED)
+            assertThat(health.grace() == GraceState.ARMED)
                     .as("armed")
-                    .isEqualTo(health.deadline.at() != DeadlineWheel.NEVER && !health.isJudged());
-            assertThat(judge.waiting().holds(health)).as("waiting").isEqualTo(health.stage == NodeHealth.Stage.WAITING);
-            if (health.stage == NodeHealth.Stage.RESTING) {
-                assertThat(health.ready).isEqualTo("Unknown");
+                    .isEqualTo(health.deadlineAt() != DeadlineWheel.NEVER && !health.isJudged());
+            assertThat(health.isJudged()).as("judged").isEqualTo(judge.stage(health) != Judgement.Stage.CLOSED);
+            assertThat(judge.waiting().holds(health))
+                    .as("waiting")
+                    .isEqualTo(judge.stage(health) == Judgement.Stage.WAITING);
+            if (health.grace() == GraceState.RESTING) {
+                assertThat(health.ready()).isEqualTo("Unknown");
             }
         }
     }
@@ -168,63 +170,62 @@ abstract class JudgeWorld {
         return Optional.of(FakeTransport.reply(200, node()));
     }
 
-    /** Does what the controller does, and throws where the test wants it. */
-    private final class Court implements Judge.Court {
-        void reached(String step) {
-            if (step.equals(failing) && failures > 0) {
-                failures--;
-                throw new IllegalStateException("planted in " + step);
+    /** The ports do what the controller does, and throw where the test wants it. */
+    private void reached(String step) {
+        if (step.equals(failing) && failures > 0) {
+            failures--;
+            throw new IllegalStateException("planted in " + step);
+        }
+    }
+
+    private boolean isProven(long nodeTime) {
+        reached("isProven");
+        return asksGuard ? guard.proves(nodeTime) : proven;
+    }
+
+    private final class States implements NodeStates {
+        @Override
+        public void saw(NodeHealth health, Node node, Heartbeats.Source source) {
+            boolean wrote = source == Heartbeats.Source.LATE;
+            reached(wrote ? "wrote" : "read");
+            if (wrote) {
+                told.add("wrote");
             }
+            heartbeats.saw(health, node, source, now());
         }
 
         @Override
-        public boolean isProven(long nodeTime) {
-            reached("isProven");
-            return asksGuard ? guard.proves(nodeTime) : proven;
+        public void saw(Lease lease, Heartbeats.Source source) {
+            heartbeats.saw(lease, source, now());
         }
+    }
 
-        @Override
-        public void read(NodeHealth health, Node node) {
-            reached("read");
-            heartbeats.saw(health, node, Heartbeats.Source.LIVE, now());
-        }
+    private void rearm(NodeHealth health) {
+        reached("rearm");
+        heartbeats.rearm(health);
+    }
 
-        @Override
-        public void wrote(NodeHealth health, Node node) {
-            reached("wrote");
-            told.add("wrote");
-            heartbeats.saw(health, node, Heartbeats.Source.LATE, now());
-        }
-
-        @Override
-        public void rearm(NodeHealth health) {
-            reached("rearm");
-            heartbeats.rearm(health);
-        }
-
-        @Override
-        public void took(Hop hop, long nanos) {
-            reached("took");
-            told.add(hop + " " + Duration.ofNanos(nanos).toMillis());
-        }
-
-        @Override
-        public void silenced(NodeHealth health, boolean wasReady, long late, JsonObject facts) {
-            reached("silenced");
-            told.add("silenced, ready " + wasReady + ", late "
-                    + Duration.ofNanos(late).toMillis() + ", by " + facts.text("signal"));
-        }
-
-        @Override
-        public void judged(String verdict) {
-            reached("judged");
-            told.add(verdict);
-        }
-
-        @Override
-        public void spared(NodeHealth health, JsonObject facts) {
-            reached("spared");
-            told.add("spared, " + facts.text("liveLook"));
+    private void judged(NodeHealth health, Judgement.Fact fact) {
+        switch (fact) {
+            case Judgement.Fact.Took(Hop hop, long nanos) -> {
+                reached("took");
+                told.add(hop + " " + Duration.ofNanos(nanos).toMillis());
+            }
+            case Judgement.Fact.Judged(String verdict) -> {
+                reached("judged");
+                told.add(verdict);
+            }
+            case Judgement.Fact.Silenced silenced -> {
+                reached("silenced");
+                told.add("silenced, ready " + silenced.wasReady() + ", late "
+                        + Duration.ofNanos(silenced.late()).toMillis() + ", by "
+                        + silenced.evidence().text("signal"));
+            }
+            case Judgement.Fact.Spared(JsonObject evidence) -> {
+                reached("spared");
+                told.add("spared, " + evidence.text("liveLook"));
+            }
+            case Judgement.Fact.Postponed postponed -> reached("postponed");
         }
     }
 }

@@ -13,10 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a judgement tells, how often it looks, and when it ends. The grace is 40 s. */
-class JudgeToldTest extends JudgeWorld {
+class JudgementFactsTest extends JudgementWorld {
     @Test
     void verdictIsToldWithItsTimes() {
-        LogLines log = LogLines.of(Judge.class);
+        LogLines log = LogLines.of(JudgementRunner.class);
 
         run(add(), 42);
 
@@ -37,7 +37,7 @@ class JudgeToldTest extends JudgeWorld {
 
     @Test
     void verdictOnANodeThatWasNotReadySaysSo() {
-        LogLines log = LogLines.of(Judge.class);
+        LogLines log = LogLines.of(JudgementRunner.class);
         status = "False";
 
         run(add(), 42);
@@ -59,7 +59,7 @@ class JudgeToldTest extends JudgeWorld {
                         "spared, lease renewed 2020-01-01T00:00:39.000000Z, status of 2020-01-01T00:00:00Z,"
                                 + " 100ms after the deadline");
         assertThat(writes()).isZero();
-        assertThat(health.stage).isEqualTo(NodeHealth.Stage.ARMED);
+        assertThat(health.grace()).isEqualTo(GraceState.ARMED);
     }
 
     @Test
@@ -71,7 +71,7 @@ class JudgeToldTest extends JudgeWorld {
 
         assertThat(told).containsExactly("AlreadyUnknown");
         assertThat(writes()).isZero();
-        assertThat(health.silenced).isFalse();
+        assertThat(health.last.silenced()).isFalse();
     }
 
     @Test
@@ -85,7 +85,7 @@ class JudgeToldTest extends JudgeWorld {
         assertThat(reads()).isEqualTo(2);
         assertThat(told).filteredOn(line -> line.startsWith("silenced")).hasSize(1);
         assertThat(told).endsWith("AlreadyUnknown");
-        assertThat(health.silenced).isTrue();
+        assertThat(health.last.silenced()).isTrue();
     }
 
     @Test
@@ -93,13 +93,13 @@ class JudgeToldTest extends JudgeWorld {
         proven = false;
         NodeHealth health = add();
         run(health, 41);
-        assertThat(health.stage).isEqualTo(NodeHealth.Stage.WAITING);
+        assertThat(judge.stage(health)).isEqualTo(Judgement.Stage.WAITING);
 
         heartbeats.remove(health);
         judge.look();
 
         assertThat(judge.waiting().size()).isZero();
-        assertThat(health.stage).isEqualTo(NodeHealth.Stage.RESTING);
+        assertThat(health.grace()).isEqualTo(GraceState.RESTING);
     }
 
     @Test
@@ -113,7 +113,7 @@ class JudgeToldTest extends JudgeWorld {
         pass(40_100);
         time.advance(Duration.ZERO);
         assertThat(reads()).isEqualTo(1);
-        assertThat(health.stage).as("at once").isEqualTo(NodeHealth.Stage.RESTING);
+        assertThat(health.grace()).as("at once").isEqualTo(GraceState.RESTING);
 
         pass(20_000);
         assertThat(reads()).isEqualTo(1);
@@ -133,7 +133,7 @@ class JudgeToldTest extends JudgeWorld {
         pass(60_000);
 
         assertThat(told).containsExactly("DEADLINE_TO_DECISION 100", "DECISION_TO_WRITE 0");
-        assertThat(health.silenced).isFalse();
+        assertThat(health.last.silenced()).isFalse();
     }
 
     @Test
@@ -158,7 +158,7 @@ class JudgeToldTest extends JudgeWorld {
                 : Optional.empty();
         run(health, 44);
         int before = reads();
-        assertThat(health.stage).isEqualTo(NodeHealth.Stage.WORKING);
+        assertThat(judge.stage(health)).isEqualTo(Judgement.Stage.WORKING);
 
         for (int i = 0; i < 10; i++) {
             judge.overdue(health);
@@ -194,7 +194,7 @@ class JudgeToldTest extends JudgeWorld {
         time.advance(Duration.ofMillis(millis));
         loop.thaw();
         time.advance(Duration.ZERO);
-        assertThat(health.ready).isEqualTo("Unknown");
+        assertThat(health.ready()).isEqualTo("Unknown");
     }
 
     @Test
@@ -245,7 +245,7 @@ class JudgeToldTest extends JudgeWorld {
 
         assertThat(reads()).isEqualTo(reads);
         assertThat(writes()).isEqualTo(1);
-        assertThat(health.stage).isEqualTo(NodeHealth.Stage.ARMED);
+        assertThat(health.grace()).isEqualTo(GraceState.ARMED);
     }
 
     @Test
@@ -263,7 +263,7 @@ class JudgeToldTest extends JudgeWorld {
 
     @Test
     void eighthFailureIsWarnedOfOnce() {
-        LogLines log = LogLines.of(Judge.class);
+        LogLines log = LogLines.of(JudgementRunner.class);
         NodeHealth health = add();
         serverIsAway = true;
 

@@ -1,0 +1,75 @@
+package io.nodekeeper.controller;
+
+/** The last sign of life of one node. Times are nanoseconds. {@link Heartbeats} changes it. */
+final class LastSignal {
+    /** Where a sign of life was seen. */
+    enum Kind {
+        /** None yet: time counts from the first sight of the node. */
+        FIRST_SIGHT("first sight"),
+        /** {@code renewTime} of its Lease changed, and the node holds it. */
+        LEASE("lease"),
+        /** The heartbeat or the value of its Ready condition changed. */
+        STATUS("status");
+
+        private final String text;
+
+        Kind(String text) {
+            this.text = text;
+        }
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    private Kind kind = Kind.FIRST_SIGHT;
+    private long heardAt;
+    private long arrivedAt;
+    private long lostBefore;
+    private long gap;
+    private boolean silenced;
+
+    /** Where it was seen. */
+    Kind kind() {
+        return kind;
+    }
+
+    /** When it was seen, on the nodes' clock, which stands still while the controller is blind. */
+    long heardAt() {
+        return heardAt;
+    }
+
+    /** The same by the controller's monotonic clock. */
+    long arrivedAt() {
+        return arrivedAt;
+    }
+
+    /** What had been taken out of the nodes' clock until then. */
+    long lostBefore() {
+        return lostBefore;
+    }
+
+    /** How long after the sign before it came, on the nodes' clock. */
+    long gap() {
+        return gap;
+    }
+
+    /** Whether this controller declared the node Unknown after it. */
+    boolean silenced() {
+        return silenced;
+    }
+
+    void set(Kind newKind, long newHeardAt, long now, long lost) {
+        kind = newKind;
+        gap = newHeardAt - heardAt;
+        heardAt = newHeardAt;
+        arrivedAt = now;
+        lostBefore = lost;
+        silenced = false;
+    }
+
+    void silence() {
+        silenced = true;
+    }
+}

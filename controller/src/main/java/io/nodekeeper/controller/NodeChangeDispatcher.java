@@ -1,0 +1,152 @@
+package io.nodekeeper.controller;
+
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.metrics.Hop;
+import io.nodekeeper.controller.pods.Workload;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hands each change of a node, each sign of life and each fact about a verdict to the parts that react to it, in one fixed
+ * order. Confined to the loop.
+ *
+ * <p>The order of the parts: zones before taints, as zones permit taints; taints before pods, as in Kubernetes.
+ */
+final class NodeChangeDispatcher {
+    private static final Logger log = LoggerFactory.getLogger(NodeChangeDispatcher.class);
+
+    private final HeartbeatLags lags;
+    private final Optional<EarlyWarning> warning;
+    private final Optional<Flaps> flaps;
+    private final Zones zones;
+    private final Tainter tainter;
+    private final Labels labels;
+    private final Workload workload;
+    private final Explanations explanations;
+    private final NodeEvents events;
+    private final ControllerMetrics metrics;
+    /** Whether added and removed nodes are announced here, and not by the reference's monitor pass. */
+    private final boolean announces;
+
+    NodeChangeDispatcher(
+            HeartbeatLags lags,
+            Optional<EarlyWarning> warning,
+            Optional<Flaps> flaps,
+            Zones zones,
+            Tainter tainter,
+            Labels labels,
+            Workload workload,
+            Explanations explanations,
+            NodeEvents events,
+            ControllerMetrics metrics,
+            boolean announces) {
+        this.lags = lags;
+        this.warning = warning;
+        this.flaps = flaps;
+        this.zones = zones;
+        this.tainter = tainter;
+        this.labels = labels;
+        this.workload = workload;
+        this.explanations = explanations;
+        this.events = events;
+        this.metrics = metrics;
+        this.announces = announces;
+    }
+
+    /** Hands on a change. */
+    void dispatch(NodeChange change) {
+        switch (change) {
+            case NodeChange.Added(NodeHealth health, Node node) -> added(health, node);
+            case NodeChange.Seen(NodeHealth health, Node node, String readyBefore) -> {
+                if (flaps.isPresent()) {
+                    flaps.get().changed(health, readyBefore);
+                }
+                seen(health, node);
+            }
+            case NodeChange.Removed(NodeHealth health) -> removed(health);
+            case NodeChange.NodesListing() -> zones.listing();
+            case NodeChange.NodesListed() -> zones.listed();
+            case NodeChange.FirstNodes(int count) -> {
+                workload.nodesListed();
+                log.info("following {} nodes", count);
+            }
+            case NodeChange.FirstLeases() -> {}
+            case NodeChange.LeaseWithoutNode(String name, boolean listed) -> {
+                if (listed) {
+                    workload.leaseListed(name);
+                } else {
+                    workload.leaseSeen(name);
+                }
+            }
+            case NodeChange.LeaseRemoved(String name) -> workload.leaseGone(name);
+        }
+    }
+
+    /** Hands on a sign of life; creates no object for an ordinary renewal. */
+    void heard(NodeHealth health, Sign sign, long now) {
+        if (sign.isRenewal() && lags.renewed(health, sign instanceof Sign.Returned, now)) {
+            explanations.clockSet(health);
+        }
+        if (warning.isPresent()) {
+            warning.get().heard(health);
+        }
+        if (sign instanceof Sign.Returned(long silence, boolean renewed)) {
+            explanations.returned(health, silence);
+        }
+    }
+
+    /** Hands on what became of a node under judgement. */
+    void judged(NodeHealth health, Judgement.Fact fact) {
+        switch (fact) {
+            case Judgement.Fact.Took(Hop hop, long nanos) -> metrics.lag(hop, nanos / 1e9);
+            case Judgement.Fact.Judged(String verdict) -> metrics.verdict(verdict);
+            case Judgement.Fact.Spared(JsonObject evidence) -> explanations.spared(health, evidence);
+            case Judgement.Fact.Silenced silenced -> {
+                metrics.detected(silenced.late() / 1e9);
+                warning.ifPresent(early -> early.settled(health));
+                explanations.silenced(health, silenced.wasReady(), silenced.evidence());
+                if (silenced.wasReady()) {
+                    workload.nodeWentSilent(health.name(), health.uid());
+                    events.notReady(health.name(), health.uid());
+                }
+            }
+            case Judgement.Fact.Postponed postponed -> {}
+        }
+    }
+
+    private void added(NodeHealth health, Node node) {
+        if (announces) {
+            log.info("Node {} is followed (uid {})", health.name(), health.uid());
+            explanations.registered(health);
+            events.registered(health.name(), health.uid());
+        }
+        flaps.ifPresent(damping -> damping.added(health, node));
+        seen(health, node);
+    }
+
+    private void seen(NodeHealth health, Node node) {
+        zones.seen(health, node);
+        tainter.seen(health, node);
+        labels.seen(health, node);
+        workload.nodeSeen(node);
+    }
+
+    private void removed(NodeHealth health) {
+        warning.ifPresent(early -> early.settled(health));
+        flaps.ifPresent(damping -> damping.gone(health));
+        zones.gone(health);
+        labels.gone(health);
+        workload.nodeGone(health.name(), health.uid());
+        if (health.hasLease()) {
+            workload.leaseSeen(health.name());
+        }
+        if (announces) {
+            log.info("Node {} is gone (uid {})", health.name(), health.uid());
+            explanations.removed(health);
+            events.removing(health.name(), health.uid());
+        }
+    }
+}
