@@ -325,7 +325,8 @@ final class Canary {
         if (!refused) {
             refused = true;
             log.warn(
-                    "lease {}/{} may not be written, so verdicts rest on lists of the nodes' leases, which is slower: {}",
+                    "lease {}/{} may not be written, so verdicts rest on lists of the nodes' leases, which is slower:"
+                            + " {}",
                     Lease.NODE_NAMESPACE,
                     NAME,
                     Failures.text(error));

@@ -9,13 +9,10 @@ import io.nodekeeper.client.Selection;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
-import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.controller.pods.Workload;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
-import java.util.Collections;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -119,8 +116,8 @@ public final class Controller {
                         history)
                 : new PassZones(config, reference, loop, random, this::recheck, this::forgive, metrics);
         this.warning = watchDriven && gates.has(FeatureGate.EARLY_WARNING)
-                ? Optional.of(new EarlyWarning(
-                        config, heartbeats, guard, observer, explanations, events, metrics, this::now))
+                ? Optional.of(
+                        new EarlyWarning(config, heartbeats, guard, observer, explanations, events, metrics, this::now))
                 : Optional.empty();
         this.flaps = gates.has(FeatureGate.FLAP_DAMPING)
                 ? Optional.of(new Flaps(
@@ -145,26 +142,10 @@ public final class Controller {
                 history,
                 this::wrote);
         this.workload = new Workload(
-                config.workload(),
-                ports.client(),
-                lanes,
-                ports.recorders(),
-                random,
-                ports.metrics(),
-                history);
+                config.workload(), ports.client(), lanes, ports.recorders(), random, ports.metrics(), history);
         this.labels = new Labels(client, lanes);
         this.dispatcher = new NodeChangeDispatcher(
-                lags,
-                warning,
-                flaps,
-                zones,
-                tainter,
-                labels,
-                workload,
-                explanations,
-                events,
-                metrics,
-                watchDriven);
+                lags, warning, flaps, zones, tainter, labels, workload, explanations, events, metrics, watchDriven);
         this.verdicts = new JudgementRunner(
                 client,
                 heartbeats,
@@ -176,8 +157,7 @@ public final class Controller {
         Reflector.Handler nodeHandler = informer.nodes();
         this.pass = watchDriven
                 ? Optional.empty()
-                : Optional.of(
-                        new MonitorPass(
+                : Optional.of(new MonitorPass(
                         config,
                         reference,
                         new MonitorPass.Ports(loop, random, metrics),

@@ -45,7 +45,11 @@ final class Explanations {
 
     /** The node was late, but the API knew better than the watch. */
     void spared(NodeHealth health, JsonObject facts) {
-        add(health, "Spared", "late by what the watch told, but a live look found a newer " + health.last.kind(), facts);
+        add(
+                health,
+                "Spared",
+                "late by what the watch told, but a live look found a newer " + health.last.kind(),
+                facts);
     }
 
     /** The node is heard of again after it was declared Unknown. */

@@ -53,6 +53,7 @@ final class FairZones implements Zones {
     private final Map<String, Zone> zones = new TreeMap<>();
     /** One for each node. */
     private final Map<NodeHealth, ZoneMember> members = new IdentityHashMap<>();
+
     private boolean stripAll;
     private boolean listing;
     private boolean listedOnce;

@@ -28,12 +28,7 @@ final class HeartbeatLags {
     private final LagHistogram lags = new LagHistogram();
     private long windowEnd;
 
-    HeartbeatLags(
-            ControllerConfig config,
-            Clock clock,
-            ObserverGuard guard,
-            ControllerMetrics metrics,
-            long now) {
+    HeartbeatLags(ControllerConfig config, Clock clock, ObserverGuard guard, ControllerMetrics metrics, long now) {
         this.clock = clock;
         this.grace = config.nodeMonitorGracePeriod();
         this.guard = guard;

@@ -121,7 +121,8 @@ final class Heartbeats {
         NodeHealth health = of(node.name());
         health.identify(node.uid(), node.resourceVersion());
         health.status.saw(node.ready());
-        // Its lease was seen for the first time just now, which is a sign of life: it cannot be known when it was renewed.
+        // Its lease was seen for the first time just now, which is a sign of life: it cannot be known when it was
+        // renewed.
         Duration silence = health.hasLease() ? Duration.ZERO : silentFor;
         long heardAt = inherited(health)
                 .orElse(guard.nodeTime(now) - Math.min(silence.toNanos(), startupGrace + DeadlineWheel.TICK_NANOS));
@@ -218,13 +219,10 @@ final class Heartbeats {
         if (source == Source.LATE && !lease.isNews(version)) {
             return Sign.Plain.OUTDATED;
         }
-        boolean changed =
-                clockImmune ? own && lease.isRenewal(version, renewMicros) : lease.isLater(renewMicros);
+        boolean changed = clockImmune ? own && lease.isRenewal(version, renewMicros) : lease.isLater(renewMicros);
         boolean renewed = lease.isRenewed(renewMicros) && source == Source.LATE;
         lease.saw(version, renewMicros, changed);
-        return changed && health.known()
-                ? heard(health, LastSignal.Kind.LEASE, renewed, now)
-                : Sign.Plain.NONE;
+        return changed && health.known() ? heard(health, LastSignal.Kind.LEASE, renewed, now) : Sign.Plain.NONE;
     }
 
     /** Microseconds since 1970, or {@link LeaseLine#NO_TIME}. */

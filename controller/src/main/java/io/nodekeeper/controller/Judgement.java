@@ -332,8 +332,8 @@ final class Judgement {
         long late = situation.now() - facts.deadline();
         return List.of(
                 new Command.Publish(new Fact.Judged("Unknown")),
-                new Command.Publish(new Fact.Silenced(
-                        wasReady, late, facts.lastSignal(situation.now()), evidence(situation))));
+                new Command.Publish(
+                        new Fact.Silenced(wasReady, late, facts.lastSignal(situation.now()), evidence(situation))));
     }
 
     private List<Command> retry(Throwable error) {

@@ -55,7 +55,13 @@ final class JudgementRunner {
     /** The nodes under judgement: at most one judgement for each node. */
     private final Map<NodeHealth, Judgement> judgements = new IdentityHashMap<>();
 
-    JudgementRunner(KubeClient client, Heartbeats heartbeats, ObserverGuard guard, PriorityWorkQueue lanes, Ports ports, Now now) {
+    JudgementRunner(
+            KubeClient client,
+            Heartbeats heartbeats,
+            ObserverGuard guard,
+            PriorityWorkQueue lanes,
+            Ports ports,
+            Now now) {
         this.client = client;
         this.loop = client.loop();
         this.heartbeats = heartbeats;
@@ -233,8 +239,7 @@ final class JudgementRunner {
     private void write(Case subject, Node node) {
         client.updateStatus(ResourceType.NODES, "", subject.health.name(), node.json())
                 .whenComplete((written, error) -> resume(
-                        subject,
-                        error == null ? new Input.WriteAnswered(written) : new Input.WriteFailed(error)));
+                        subject, error == null ? new Input.WriteAnswered(written) : new Input.WriteFailed(error)));
     }
 
     private void publish(NodeHealth health, Fact fact) {

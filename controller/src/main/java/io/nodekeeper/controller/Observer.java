@@ -65,8 +65,7 @@ final class Observer implements Sight {
                 now,
                 new SeenLeases(heartbeats, random),
                 this::handle);
-        this.polls =
-                new LeasePolls(client, config, guard, canary, heartbeats, states, random, now, effects.proven());
+        this.polls = new LeasePolls(client, config, guard, canary, heartbeats, states, random, now, effects.proven());
     }
 
     private record SeenLeases(Heartbeats heartbeats, RandomGenerator random) implements Canary.SeenLeases {

@@ -44,6 +44,7 @@ final class PassZones implements Zones {
     private final Map<String, PassDisruption.Count> counts = new TreeMap<>();
     /** One for each node. */
     private final Map<NodeHealth, ZoneMember> members = new LinkedHashMap<>();
+
     private @Nullable Periodic passes;
     private @Nullable Periodic ticks;
     private boolean stopped;

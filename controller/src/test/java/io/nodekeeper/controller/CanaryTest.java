@@ -183,7 +183,9 @@ class CanaryTest {
 
         advance("0.1S");
         canary.demand(now);
-        assertThat(sent()).as("the last one was sent at that moment, so it proves less").isEqualTo(3);
+        assertThat(sent())
+                .as("the last one was sent at that moment, so it proves less")
+                .isEqualTo(3);
     }
 
     @Test
@@ -282,7 +284,9 @@ class CanaryTest {
         assertThat(canary.saw(lease(Canary.NAME, "nodekeeper-2", "1"), WATCH)).isTrue();
         assertThat(canary.saw(lease(Canary.NAME, IDENTITY, "7"), WATCH)).isTrue();
         assertThat(canary.saw(lease(Canary.NAME, IDENTITY, "one"), WATCH)).isTrue();
-        assertThat(canary.saw(new Lease(JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("name", Canary.NAME))), WATCH))
+        assertThat(canary.saw(
+                        new Lease(JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("name", Canary.NAME))),
+                        WATCH))
                 .isTrue();
         canary.settle();
 
@@ -392,28 +396,35 @@ class CanaryTest {
             delimiter = '|',
             quoteCharacter = '^',
             value = {
-                // No right, a full quota or a namespace that ends: canaries alone are concerned, as nodes' leases are there.
-                "403 | Forbidden | leases.coordination.k8s.io \"nodekeeper-canary\" is forbidden: User \"me\" cannot patch"
-                        + " resource \"leases\" in API group \"coordination.k8s.io\" in the namespace \"kube-node-lease\" | false",
-                "403 | Forbidden | leases.coordination.k8s.io \"nodekeeper-canary\" is forbidden: exceeded quota: leases,"
-                        + " requested: count/leases.coordination.k8s.io=1, used: count/leases.coordination.k8s.io=10,"
-                        + " limited: count/leases.coordination.k8s.io=10 | false",
-                "403 | Forbidden | leases.coordination.k8s.io \"nodekeeper-canary\" is forbidden: unable to create new content"
-                        + " in namespace kube-node-lease because it is being terminated | false",
+                // No right, a full quota or a namespace that ends: canaries alone are concerned, as nodes' leases are
+                // there.
+                "403 | Forbidden | leases.coordination.k8s.io \"nodekeeper-canary\" is forbidden: User \"me\" cannot"
+                        + " patch resource \"leases\" in API group \"coordination.k8s.io\" in the namespace"
+                        + " \"kube-node-lease\" | false",
+                "403 | Forbidden | leases.coordination.k8s.io \"nodekeeper-canary\" is forbidden: exceeded quota:"
+                        + " leases, requested: count/leases.coordination.k8s.io=1, used:"
+                        + " count/leases.coordination.k8s.io=10, limited: count/leases.coordination.k8s.io=10 | false",
+                "403 | Forbidden | leases.coordination.k8s.io \"nodekeeper-canary\" is forbidden: unable to create new"
+                        + " content in namespace kube-node-lease because it is being terminated | false",
                 "400 | BadRequest | the body of the request was in an unknown format | false",
                 "401 | Unauthorized | Unauthorized | false",
-                "409 | Conflict | the object has been modified; please apply your changes to the latest version | false",
+                "409 | Conflict | the object has been modified; please apply your changes to the latest version |"
+                        + " false",
                 "413 | RequestEntityTooLarge | limit is 3145728 | false",
-                "422 | Invalid | Lease.coordination.k8s.io \"nodekeeper-canary\" is invalid: spec: Invalid value | false",
+                "422 | Invalid | Lease.coordination.k8s.io \"nodekeeper-canary\" is invalid: spec: Invalid value |"
+                        + " false",
                 // A webhook or a policy is asked about the nodes' renewals, too.
                 "400 | | admission webhook \"leases.example.com\" denied the request: not today | true",
-                "403 | Forbidden | admission webhook \"leases.example.com\" denied the request without explanation | true",
-                "422 | Invalid | leases.coordination.k8s.io \"nodekeeper-canary\" is forbidden: ValidatingAdmissionPolicy"
-                        + " 'leases.example.com' with binding 'all' denied request: failed expression: false | true",
-                "403 | Forbidden | leases.coordination.k8s.io \"nodekeeper-canary\" is forbidden: ValidatingAdmissionPolicy"
-                        + " 'leases.example.com' denied request: failed to configure policy | true",
-                "500 | InternalError | Internal error occurred: failed calling webhook \"leases.example.com\": failed to call"
-                        + " webhook: Post \"https://hooks.example.com/\": context deadline exceeded | true",
+                "403 | Forbidden | admission webhook \"leases.example.com\" denied the request without explanation |"
+                        + " true",
+                "422 | Invalid | leases.coordination.k8s.io \"nodekeeper-canary\" is forbidden:"
+                        + " ValidatingAdmissionPolicy 'leases.example.com' with binding 'all' denied request: failed"
+                        + " expression: false | true",
+                "403 | Forbidden | leases.coordination.k8s.io \"nodekeeper-canary\" is forbidden:"
+                        + " ValidatingAdmissionPolicy 'leases.example.com' denied request: failed to configure policy |"
+                        + " true",
+                "500 | InternalError | Internal error occurred: failed calling webhook \"leases.example.com\": failed"
+                        + " to call webhook: Post \"https://hooks.example.com/\": context deadline exceeded | true",
                 // Overload and errors of the server hold up everything.
                 "429 | TooManyRequests | too many requests, please try again later | true",
                 "500 | InternalError | etcdserver: no leader | true",
@@ -425,7 +436,8 @@ class CanaryTest {
         begin();
         advance("5.5S");
 
-        // Then another write of this process proves that writes end only if nodes can hardly be refused as the canary is.
+        // Then another write of this process proves that writes end only if nodes can hardly be refused as the canary
+        // is.
         guard.otherWrite(loop.nanoTime() - 1, 2_000_000_000L, loop.nanoTime());
         assertThat(guard.means()).isEqualTo(nodes ? WATCH : WRITES);
 
@@ -501,7 +513,9 @@ class CanaryTest {
 
         versionSeen = 6;
         canary.settle();
-        assertThat(told).as("the watch has not told of the version that was read").isEmpty();
+        assertThat(told)
+                .as("the watch has not told of the version that was read")
+                .isEmpty();
         assertThat(canary.size()).isEqualTo(1);
 
         advance("0.4S");
@@ -666,9 +680,7 @@ class CanaryTest {
                         "metadata",
                         JsonObject.EMPTY
                                 .with("name", name)
-                                .with(
-                                        "annotations",
-                                        JsonObject.EMPTY.with("nodekeeper.io/canary-sequence", sequence)))
+                                .with("annotations", JsonObject.EMPTY.with("nodekeeper.io/canary-sequence", sequence)))
                 .with("spec", JsonObject.EMPTY.with("holderIdentity", holder)));
     }
 }

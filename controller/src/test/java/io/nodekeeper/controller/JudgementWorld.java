@@ -32,10 +32,8 @@ abstract class JudgementWorld {
     final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
     final ObserverGuard guard = ObserverGuard.watching(Duration.ofSeconds(1), Duration.ofSeconds(3));
     final KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(2));
-    final Heartbeats heartbeats = new Heartbeats(
-            new ControllerConfig(Duration.ofSeconds(5), GRACE, Duration.ofSeconds(60)),
-            guard,
-            wheel);
+    final Heartbeats heartbeats =
+            new Heartbeats(new ControllerConfig(Duration.ofSeconds(5), GRACE, Duration.ofSeconds(60)), guard, wheel);
     final PriorityWorkQueue lanes = new PriorityWorkQueue();
     /** What was recorded, in order. */
     final List<String> told = new ArrayList<>();

@@ -19,7 +19,6 @@ import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.TransportException;
-import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
@@ -58,8 +57,7 @@ class LeasePollsTest {
     private final FakeTransport server = new FakeTransport();
     private final KubeClient client = new KubeClient(server, loop, Duration.ofSeconds(2));
     private final ObserverGuard guard = ObserverGuard.watching(Duration.ofSeconds(1), Duration.ofSeconds(3));
-    private final Heartbeats heartbeats = new Heartbeats(
-            ControllerConfig.DEFAULT, guard, new DeadlineWheel<>());
+    private final Heartbeats heartbeats = new Heartbeats(ControllerConfig.DEFAULT, guard, new DeadlineWheel<>());
     private final Canary canary = new Canary(
             client,
             guard,
@@ -222,9 +220,10 @@ class LeasePollsTest {
         node("b", 1);
         instead = call -> !call.target().startsWith(LEASES + "?")
                 ? Optional.empty()
-                : ok(call.target().endsWith("limit=500")
-                        ? list(List.of(lease("a", 2)), "a/b+c=")
-                        : list(List.of(lease("b", 3)), ""));
+                : ok(
+                        call.target().endsWith("limit=500")
+                                ? list(List.of(lease("a", 2)), "a/b+c=")
+                                : list(List.of(lease("b", 3)), ""));
         begin();
         advance(4_000);
 
@@ -284,7 +283,9 @@ class LeasePollsTest {
 
         assertThat(reads()).hasSize(2);
         assertThat(looked).isZero();
-        assertThat(polls.size()).as("the other write is kept for a reading that succeeds").isEqualTo(1);
+        assertThat(polls.size())
+                .as("the other write is kept for a reading that succeeds")
+                .isEqualTo(1);
     }
 
     @Test
@@ -328,7 +329,14 @@ class LeasePollsTest {
     // What is proven.
 
     @ParameterizedTest
-    @CsvSource({"4, 2, RENEWALS", "4, 1, WATCH", "3, 2, RENEWALS", "3, 1, WATCH", "1, 1, RENEWALS", "1, 0, WATCH", "0, 0, WATCH"
+    @CsvSource({
+        "4, 2, RENEWALS",
+        "4, 1, WATCH",
+        "3, 2, RENEWALS",
+        "3, 1, WATCH",
+        "1, 1, RENEWALS",
+        "1, 0, WATCH",
+        "0, 0, WATCH"
     })
     void renewalsOfAtLeastHalfOfTheNodesProveThatWritesEnd(int nodes, int renewed, ObserverGuard.Means means) {
         for (int i = 0; i < nodes; i++) {
@@ -380,7 +388,8 @@ class LeasePollsTest {
         heartbeats.saw(new Lease(lease("a", 6)), Heartbeats.Source.LATE, SECOND);
         assertThat(health.last.kind()).isEqualTo(LastSignal.Kind.LEASE);
 
-        // Lists at 4, 6, ..., 26 s: the last one is 25 s after the renewal. 1 s is given back, 6 s are asked for on top.
+        // Lists at 4, 6, ..., 26 s: the last one is 25 s after the renewal. 1 s is given back, 6 s are asked for on
+        // top.
         advance(25_500);
         assertThat(guard.proves(19 * SECOND - 1)).isTrue();
         advance(10_000);
@@ -457,9 +466,7 @@ class LeasePollsTest {
         advance(4_000);
 
         assertThat(guard.means()).isEqualTo(RENEWALS);
-        assertThat(guard.nodeTime(100 * SECOND))
-                .as("6 s after 8 s, less 0.5 s")
-                .isEqualTo(27 * SECOND / 2);
+        assertThat(guard.nodeTime(100 * SECOND)).as("6 s after 8 s, less 0.5 s").isEqualTo(27 * SECOND / 2);
     }
 
     @Test
@@ -564,8 +571,7 @@ class LeasePollsTest {
     private Optional<Reply> stored(Call call) {
         stored.put(
                 Canary.NAME,
-                Json.parseObject(call.body())
-                        .update("metadata", metadata -> metadata.with("name", Canary.NAME)));
+                Json.parseObject(call.body()).update("metadata", metadata -> metadata.with("name", Canary.NAME)));
         return ok(JsonObject.EMPTY);
     }
 

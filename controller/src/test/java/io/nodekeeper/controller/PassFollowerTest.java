@@ -244,8 +244,7 @@ class PassFollowerTest {
         MonitorPass pass = new MonitorPass(
                 CONFIG,
                 ReferenceRules.of(gates),
-                new MonitorPass.Ports(
-                        cluster.loop, cluster.ports.random(), cluster.ports.metrics()),
+                new MonitorPass.Ports(cluster.loop, cluster.ports.random(), cluster.ports.metrics()),
                 cluster.ports.history(),
                 cluster.ports.client(),
                 new NodeEvents(cluster.ports.recorders().apply("node-controller")),

@@ -198,7 +198,8 @@ class ReferenceHealthTest {
     @Test
     void longestGraceDoesNotOverflow() {
         ReferenceHealth patient = new ReferenceHealth(
-                new ControllerConfig(Duration.ofSeconds(5), Duration.ofNanos(Long.MAX_VALUE), Duration.ofSeconds(60)), true);
+                new ControllerConfig(Duration.ofSeconds(5), Duration.ofNanos(Long.MAX_VALUE), Duration.ofSeconds(60)),
+                true);
 
         Look look = patient.look(Optional.empty(), node(ready("True", 0, 0)), NO_LEASE, NOW, B);
 

@@ -41,8 +41,7 @@ class TainterTest {
     private final FakeTransport transport = new FakeTransport();
     private final KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
     private final ObserverGuard guard = ObserverGuard.off();
-    private final Heartbeats heartbeats =
-            new Heartbeats(TestCluster.CONFIG, guard, new DeadlineWheel<>());
+    private final Heartbeats heartbeats = new Heartbeats(TestCluster.CONFIG, guard, new DeadlineWheel<>());
     private final PriorityWorkQueue lanes = new PriorityWorkQueue(1);
     private final LogLines faults = LogLines.of(KeyedJobs.class);
     /** What followed from writes, in order. */

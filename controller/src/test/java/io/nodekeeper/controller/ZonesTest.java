@@ -482,11 +482,17 @@ class ZonesTest {
         cluster.addNode("n1", K, ready("True", B));
         cluster.change("n1", node -> taint(node, Taint.NOT_READY, "NoExecute"));
         KubeClient client = new KubeClient(cluster.transport, cluster.loop, Duration.ofSeconds(2));
-        Heartbeats heartbeats =
-                new Heartbeats(CONFIG, ObserverGuard.off(), new DeadlineWheel<>());
+        Heartbeats heartbeats = new Heartbeats(CONFIG, ObserverGuard.off(), new DeadlineWheel<>());
         NodeHealth health = heartbeats.add(cluster.node("n1"), 0, Duration.ZERO);
         Zones zones = new FairZones(
-                CONFIG, true, Duration.ZERO, cluster.loop, List::of, rechecked -> {}, new ControllerMetrics(), cluster.decisions::add);
+                CONFIG,
+                true,
+                Duration.ZERO,
+                cluster.loop,
+                List::of,
+                rechecked -> {},
+                new ControllerMetrics(),
+                cluster.decisions::add);
         boolean[] damped = {true};
         Tainter tainter = new Tainter(
                 client,

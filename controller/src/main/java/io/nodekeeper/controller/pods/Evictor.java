@@ -73,7 +73,8 @@ final class Evictor {
         this.report = report;
         this.metrics = metrics;
         this.timers = new PodTimers(loop, this::expired);
-        this.jobs = new KeyedJobs<>("Eviction of the pod", lanes, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
+        this.jobs = new KeyedJobs<>(
+                "Eviction of the pod", lanes, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
     }
 
     /** The clock of {@link ActiveTaint#since}. */

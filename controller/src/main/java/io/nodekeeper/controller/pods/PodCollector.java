@@ -71,7 +71,8 @@ final class PodCollector {
         this.looks = looks;
         this.report = report;
         this.metrics = metrics;
-        this.nodeJobs = new KeyedJobs<>("Collection of pods of the node", lanes, PriorityWorkQueue.Priority.COLLECTION, loop);
+        this.nodeJobs =
+                new KeyedJobs<>("Collection of pods of the node", lanes, PriorityWorkQueue.Priority.COLLECTION, loop);
         this.podJobs = new KeyedJobs<>("Collection of the pod", lanes, PriorityWorkQueue.Priority.COLLECTION, loop);
     }
 

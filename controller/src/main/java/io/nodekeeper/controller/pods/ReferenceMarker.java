@@ -34,7 +34,13 @@ final class ReferenceMarker {
     /** At most one mark for each pod. */
     private final KeyedJobs<TrackedPod, Mark> jobs;
 
-    ReferenceMarker(WorkloadConfig config, Loop loop, PriorityWorkQueue lanes, PodCache cache, PodWrites writes, PodReport report) {
+    ReferenceMarker(
+            WorkloadConfig config,
+            Loop loop,
+            PriorityWorkQueue lanes,
+            PodCache cache,
+            PodWrites writes,
+            PodReport report) {
         this.config = config;
         this.loop = loop;
         this.lanes = lanes;

@@ -74,7 +74,8 @@ final class PodWorld {
     private @Nullable Process process;
 
     /** One run of the controller. */
-    private record Process(FakeTransport transport, VirtualTime.VirtualLoop loop, Workload workload, PriorityWorkQueue lanes) {}
+    private record Process(
+            FakeTransport transport, VirtualTime.VirtualLoop loop, Workload workload, PriorityWorkQueue lanes) {}
 
     PodWorld() {
         this(WorkloadConfig.DEFAULT);
