@@ -4,12 +4,12 @@ import io.grpc.Status;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
 
-/** A call that failed. */
+/** A gRPC call to a member failed. */
 final class CallFailure extends RuntimeException {
     private final transient Status status;
     private final boolean sent;
 
-    /** A call to {@code member}; {@code sent} tells whether the member may have got it. */
+    /** A call to {@code member}; {@code sent} says whether the member may have received it. */
     CallFailure(String member, Status status, boolean sent) {
         super(
                 member + ": " + status.getCode()
@@ -19,7 +19,7 @@ final class CallFailure extends RuntimeException {
         this.sent = sent;
     }
 
-    /** The failure inside {@code error}. */
+    /** The failure that {@code error} is or wraps. */
     static CallFailure of(Throwable error) {
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
         return cause instanceof CallFailure failure
@@ -30,12 +30,12 @@ final class CallFailure extends RuntimeException {
                         true);
     }
 
-    /** Whether the member may have got it. */
+    /** Whether the member may have received the request. */
     boolean sent() {
         return sent;
     }
 
-    /** Whether nothing can have come of it. */
+    /** Whether the request certainly changed nothing. */
     boolean harmless() {
         return !sent
                 || switch (status.getCode()) {
@@ -44,7 +44,7 @@ final class CallFailure extends RuntimeException {
                 };
     }
 
-    /** Whether another member may do better. */
+    /** Whether another member may succeed. */
     boolean membersFault() {
         return !sent
                 || switch (status.getCode()) {
@@ -53,18 +53,18 @@ final class CallFailure extends RuntimeException {
                 };
     }
 
-    /** Whether etcd has no room for more. */
+    /** Whether etcd has reached its space quota. */
     boolean full() {
         return status.getCode() == Status.Code.RESOURCE_EXHAUSTED;
     }
 
-    /** Whether the revision asked for is compacted. */
+    /** Whether the requested revision was compacted. */
     boolean compacted() {
         return status.getCode() == Status.Code.OUT_OF_RANGE
                 && String.valueOf(status.getDescription()).contains("compacted");
     }
 
-    /** What went wrong, for people. */
+    /** The failure as text for logs. */
     String why() {
         return Objects.requireNonNull(getMessage());
     }

@@ -10,10 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has etcd forget what is older than an interval, together with all other servers on it, Kubernetes' own included: at every
- * interval each of them tries to write the revision of one interval before to a common key, expecting that nobody wrote
- * since it looked last. The one that succeeds compacts; the others learn how often the key was written and which revision
- * there is now. So history is always kept for one interval at least. Confined to the loop.
+ * Compacts etcd's history, in cooperation with all other servers on the cluster, kube-apiservers included. After each interval
+ * every server tries to write the revision of one interval ago to a common key, on condition that the key has not changed since
+ * its last attempt. The server that succeeds compacts to that revision. The others read the key's version and the current
+ * revision. So etcd keeps the history of at least one interval. Confined to the loop.
  */
 final class Compactor {
     private static final Logger log = LoggerFactory.getLogger(Compactor.class);
@@ -22,7 +22,7 @@ final class Compactor {
     private final Members members;
     private final Loop loop;
     private final Duration interval;
-    /** How often the key had been written when this server looked last, and which revision there was. */
+    /** The version of the key, and the revision of etcd, at the last attempt. */
     private long times;
 
     private long revision;
@@ -33,7 +33,7 @@ final class Compactor {
         this.interval = interval;
     }
 
-    /** Looks now and from then on at every interval. */
+    /** Makes the first attempt now and one after each interval. */
     void start() {
         if (!interval.isZero()) {
             look();
@@ -47,7 +47,7 @@ final class Compactor {
                     if (error == null) {
                         looked(answer, to);
                     } else {
-                        log.warn("history is not compacted this time: {}", error.getMessage());
+                        log.warn("cannot compact the history, retrying after the next interval: {}", error.getMessage());
                     }
                     loop.schedule(interval, this::look);
                 });
@@ -68,9 +68,9 @@ final class Compactor {
                     CompactionRequest.newBuilder().setRevision(to).build();
             members.write(KVGrpc.getCompactMethod(), request, DEADLINE).whenComplete((done, error) -> {
                 if (error == null) {
-                    log.debug("history up to revision {} is compacted", to);
+                    log.debug("compacted the history up to revision {}", to);
                 } else {
-                    log.warn("history up to revision {} is not compacted: {}", to, error.getMessage());
+                    log.warn("cannot compact the history up to revision {}: {}", to, error.getMessage());
                 }
             });
         }

@@ -9,14 +9,14 @@ import java.util.Optional;
 import javax.net.ssl.SSLContext;
 
 /**
- * Where an etcd cluster is and how it is used.
+ * The endpoints of an etcd cluster and the options of its use.
  *
- * @param servers its members, as {@code https://HOST:PORT} or {@code http://HOST:PORT}; at least one
- * @param tls what to trust and to show for {@code https}; empty for the machine's own authorities and no certificate
- * @param prefix what all keys there begin with instead of {@code /registry}, without a slash at its end
- * @param limits how much history is kept in memory
- * @param compaction how often history older than that is dropped; zero for never
- * @param transformer the form in which values are stored
+ * @param servers the endpoints of the members, as {@code https://HOST:PORT} or {@code http://HOST:PORT}; at least one
+ * @param tls trusted authorities and client certificate for {@code https}; empty for the system's authorities and no certificate
+ * @param prefix the prefix of all keys in etcd, which replaces {@code /registry}; without a trailing slash
+ * @param limits the limits of the history in memory
+ * @param compaction the interval of compactions, as kube-apiserver's {@code --etcd-compaction-interval}; zero to disable them
+ * @param transformer encodes and decodes stored values
  */
 public record EtcdOptions(
         List<URI> servers,
@@ -25,18 +25,18 @@ public record EtcdOptions(
         WatchCache.Limits limits,
         Duration compaction,
         ValueTransformer transformer) {
-    /** Values are stored as they are. */
+    /** Options without encryption of values. */
     public EtcdOptions(
             List<URI> servers, Optional<SSLContext> tls, String prefix, WatchCache.Limits limits, Duration compaction) {
         this(servers, tls, prefix, limits, compaction, ValueTransformer.IDENTITY);
     }
 
-    /** The same with values stored as {@code transformer} says. */
+    /** The same options with {@code transformer}. */
     public EtcdOptions with(ValueTransformer transformer) {
         return new EtcdOptions(servers, tls, prefix, limits, compaction, transformer);
     }
 
-    /** The prefix and the interval of compaction that a kube-apiserver has. */
+    /** Options with kube-apiserver's default compaction interval of 5 minutes. */
     public static EtcdOptions of(List<URI> servers, Optional<SSLContext> tls, String prefix) {
         return new EtcdOptions(servers, tls, prefix, WatchCache.Limits.DEFAULT, Duration.ofMinutes(5));
     }

@@ -22,22 +22,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store on an etcd cluster, under Kubernetes' keys. Nothing is kept here that is not there: several servers, Kubernetes'
- * own among them, may use one cluster at once. Thread-safe.
+ * A store on an etcd cluster, with kube-apiserver's keys. etcd holds all state, so several servers, kube-apiservers included, may
+ * use one cluster at the same time. Thread-safe.
  *
- * <p>A revision is etcd's. Reads come from a window in memory that follows etcd, those that must be fresh after asking etcd
- * how far it is; that question is asked once for all who wait for it. A write is one transaction that is made only if the
- * object is at the expected revision. If no answer comes it is not made again, for it may have been made: its own second
- * attempt would lose against it, and whoever then decides anew would apply the same change twice. So it fails, and says
- * that nobody knows.
+ * <p>Revisions are etcd's. Reads are served from a {@link WatchCache} that follows etcd. A read that must be up to date first asks
+ * etcd for its revision; one request serves all reads that wait. A write is one transaction on condition that the object is at
+ * the expected revision. A write without a response is not retried, because it may have been made: then the retry would fail with
+ * a conflict against the first attempt, and a caller that handles the conflict would apply its change twice. So it fails with an
+ * error that says that the result is unknown.
  */
 public final class EtcdStore implements Store {
     private static final Logger log = LoggerFactory.getLogger(EtcdStore.class);
-    /** How long a write may take. Chosen: an election of etcd takes 1 to 2 s. */
+    /** Deadline of a write: an election of etcd takes 1 to 2 s, and the write follows it. */
     private static final Duration WRITE = Duration.ofSeconds(5);
-    /** How often to see whether the cluster answers, and where. Chosen. */
+    /** Interval of health checks: one cheap request, and five in a row fit into {@link #STALL}. */
     private static final Duration PULSE = Duration.ofSeconds(1);
-    /** A cluster that has not answered for so long does not work. Chosen: as {@code IndexedStore}'s. */
+    /** Time without a response after which the cluster is unhealthy; the same as for the local journal. */
     private static final Duration STALL = Duration.ofSeconds(5);
 
     private final Loop loop;
@@ -50,7 +50,7 @@ public final class EtcdStore implements Store {
     private volatile long answered;
     private volatile boolean full;
 
-    /** Who waits for the question how far etcd is; the loop's. */
+    /** Callers that wait for etcd's current revision. Confined to the loop. */
     private List<CompletableFuture<Long>> asking = new ArrayList<>();
 
     private boolean asked;
@@ -70,10 +70,10 @@ public final class EtcdStore implements Store {
     }
 
     /**
-     * Connects to a cluster. The result comes once everything in it is known here, however long that takes: it is up to the
-     * caller to give up, and to close {@code loop} then.
+     * Connects to a cluster. Completes when all objects have been read, however long that takes. A caller that gives up closes
+     * {@code loop}.
      *
-     * @param loop on which results come and watchers are told; the store closes it
+     * @param loop completes results and notifies watchers; the store closes it
      */
     public static CompletableFuture<EtcdStore> open(EtcdOptions options, Loop loop) {
         EtcdStore store = new EtcdStore(options, loop);
@@ -150,7 +150,7 @@ public final class EtcdStore implements Store {
         return current;
     }
 
-    /** Asks how far etcd is, for all who want to know: an answer counts for those who asked before the question left. */
+    /** Asks for etcd's revision. The response serves the callers that were waiting when the request was sent. */
     private void ask() {
         if (asked || asking.isEmpty()) {
             return;
@@ -173,7 +173,7 @@ public final class EtcdStore implements Store {
 
     @Override
     public CompletableFuture<Entry> put(String key, byte[] value, long expected) {
-        // An update's answer does not tell when the object was created. Usually the window knows.
+        // The response to an update has no create revision. Usually the cache has it.
         Optional<Long> created = expected == 0
                 ? Optional.of(0L)
                 : window.get(key)
@@ -243,11 +243,11 @@ public final class EtcdStore implements Store {
         answered = loop.clock().nanoTime();
     }
 
-    /** Sees whether the cluster answers, so that health, the member in use and the window do not depend on requests. */
+    /** Checks the cluster regularly, so that health, the member in use and the cache are current without requests. */
     private void pulse() {
         current().whenComplete((revision, error) -> {
             if (error != null) {
-                log.warn("etcd does not keep up: {}", error.getMessage());
+                log.warn("etcd does not respond in time: {}", error.getMessage());
             }
             loop.schedule(PULSE, this::pulse);
         });
@@ -266,7 +266,7 @@ public final class EtcdStore implements Store {
         return closed;
     }
 
-    /** One write less is under way; the last one of a store that is to be closed closes it. */
+    /** Called at the end of each write. The last one of a closing store closes the connections. */
     private void written() {
         if (writing.decrementAndGet() == 0 && closing) {
             loop.execute(() -> {

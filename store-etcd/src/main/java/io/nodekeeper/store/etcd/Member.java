@@ -28,21 +28,21 @@ import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 
 /**
- * One member of the cluster: a connection, and whether it answers. Results come on gRPC's threads. Thread-safe.
+ * The connection to one member of the cluster, and whether the member responds. Results complete on gRPC's threads. Thread-safe.
  */
 final class Member {
-    /** The least that gRPC allows; finds connections that died without a word. Calls have deadlines of their own. */
+    /** The minimum that gRPC allows. Detects connections that were lost without a close. Calls have their own deadlines. */
     private static final Duration KEEPALIVE = Duration.ofSeconds(10);
 
     private static final Duration KEEPALIVE_TIMEOUT = Duration.ofSeconds(5);
-    /** A member that owes answers and has given none for so long gets no more calls. Chosen: far above a slow disk. */
+    /** A member with pending calls and no response for this time gets no more calls. A slow disk takes some 100 ms. */
     private static final Duration SILENCE = Duration.ofSeconds(1);
 
     private final String name;
     private final ManagedChannel channel;
     private final Clock clock;
     private final AtomicInteger waiting = new AtomicInteger();
-    /** Since when the member owes an answer, if it does. */
+    /** The time of the last response, or of the first pending call. */
     private volatile long silentSince;
 
     Member(URI address, EtcdOptions options, Clock clock) {
@@ -52,7 +52,7 @@ final class Member {
                 .keepAliveTime(KEEPALIVE.toNanos(), TimeUnit.NANOSECONDS)
                 .keepAliveTimeout(KEEPALIVE_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS)
                 .maxInboundMessageSize(Integer.MAX_VALUE)
-                // Whatever comes is handed to the store's loop at once.
+                // Callbacks hand results to the store's loop and do nothing else.
                 .directExecutor();
         if (address.getScheme().equals("https")) {
             options.tls().ifPresent(tls -> builder.sslContext(http2(tls)));
@@ -79,22 +79,22 @@ final class Member {
                 false);
     }
 
-    /** Its address, for people. */
+    /** Host and port, for messages. */
     String name() {
         return name;
     }
 
-    /** Whether it owes answers but keeps silent. */
+    /** Whether calls are pending and the member has not responded for {@link #SILENCE}. */
     boolean silent() {
         return waiting.get() > 0 && clock.nanoTime() - silentSince > SILENCE.toNanos();
     }
 
-    /** Has the next call try to connect even if that failed a moment ago. */
+    /** Resets the backoff of connection attempts, so that the next call connects at once. */
     void reconnect() {
         channel.resetConnectBackoff();
     }
 
-    /** One call; it fails with {@link CallFailure}. */
+    /** Makes one call. Fails with {@link CallFailure}. */
     <Q, A> CompletableFuture<A> call(MethodDescriptor<Q, A> method, Q request, Duration deadline) {
         CompletableFuture<A> result = new CompletableFuture<>();
         Departure departure = new Departure();
@@ -121,7 +121,7 @@ final class Member {
                             silentSince = clock.nanoTime();
                         }
                         if (!result.isDone()) {
-                            Status why = status.isOk() ? Status.INTERNAL.withDescription("no answer") : status;
+                            Status why = status.isOk() ? Status.INTERNAL.withDescription("no response") : status;
                             result.completeExceptionally(new CallFailure(name, why, departure.sent));
                         }
                     }
@@ -133,15 +133,15 @@ final class Member {
         return result;
     }
 
-    /** A watch under way. */
+    /** An open watch. */
     interface Feed {
-        /** Ends it. */
+        /** Cancels the watch. */
         void cancel();
     }
 
-    /** Follows a range of keys until {@code ended}, which is told why. */
+    /** Watches a range of keys. {@code ended} receives the reason when the watch ends. */
     Feed watch(WatchCreateRequest request, Consumer<WatchResponse> heard, Consumer<CallFailure> ended) {
-        // A member without a leader cannot know what happens: better to hear so than nothing.
+        // A member without a leader sends no events. With this header it ends the watch instead.
         Metadata headers = new Metadata();
         headers.put(Metadata.Key.of("hasleader", Metadata.ASCII_STRING_MARSHALLER), "true");
         ClientCall<WatchRequest, WatchResponse> call = channel.newCall(WatchGrpc.getWatchMethod(), CallOptions.DEFAULT);
@@ -169,7 +169,7 @@ final class Member {
         channel.shutdownNow();
     }
 
-    /** Notes whether a call left this machine: only one that did not may be made again elsewhere. */
+    /** Records whether a call was sent. Only a call that was not sent may be retried at another member. */
     private static final class Departure extends ClientStreamTracer.Factory {
         private volatile boolean sent;
 

@@ -12,16 +12,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The cluster's members, one of which is used for everything until it fails or falls silent; then the next one is. Results
- * come on the loop. Thread-safe.
+ * The members of the cluster. One of them serves all calls until it fails or stops responding; then the next one does. Results
+ * complete on the loop. Thread-safe.
  */
 final class Members {
     private static final Logger log = LoggerFactory.getLogger(Members.class);
-    /** How long a read may take at one member. Chosen: an election of etcd takes 1 to 2 s. */
+    /** Deadline of a read at one member: an election of etcd takes 1 to 2 s. */
     static final Duration READ = Duration.ofSeconds(2);
-    /** How long a read may take with all members that are tried. Chosen. */
+    /** Deadline of a read with all retries: four attempts, one more than a cluster of three has members. */
     private static final Duration READ_IN_ALL = Duration.ofSeconds(8);
-    /** Between two tries of a read. Chosen. */
+    /** Pause before a retry of a read, so that a refused connection does not cause a busy loop. */
     private static final Duration PAUSE = Duration.ofMillis(50);
 
     private final Loop loop;
@@ -30,7 +30,7 @@ final class Members {
     private final AtomicInteger used = new AtomicInteger();
     private final Runnable moved;
 
-    /** {@code moved} runs on the loop whenever another member is used from now on. */
+    /** {@code moved} runs on the loop after each switch to another member. */
     Members(EtcdOptions options, Loop loop, Runnable moved) {
         this.loop = loop;
         this.moved = moved;
@@ -40,18 +40,18 @@ final class Members {
                 .toList();
     }
 
-    /** The one to use now. */
+    /** The member to use now. */
     Member pick() {
         int number = used.get();
         Member member = members.get(number);
         if (members.size() > 1 && member.silent()) {
-            leave(number, "it does not answer");
+            leave(number, "it does not respond");
             return members.get(used.get());
         }
         return member;
     }
 
-    /** From now on {@code member} is not used, as {@code why} tells, unless there is no other. */
+    /** Switches from {@code member} to the next one, because of {@code why}. */
     void leave(Member member, String why) {
         leave(members.indexOf(member), why);
     }
@@ -63,7 +63,7 @@ final class Members {
             loop.execute(moved);
             if (next != number) {
                 log.info(
-                        "etcd is used at {} instead of {}: {}",
+                        "switched to etcd member {} from {}: {}",
                         members.get(next).name(),
                         members.get(number).name(),
                         why);
@@ -71,7 +71,7 @@ final class Members {
         }
     }
 
-    /** A call that changes nothing: made again, elsewhere if need be, until it is answered or too late. */
+    /** A read-only call. Retried, also at other members, until it succeeds or its deadline expires. */
     <Q, A> CompletableFuture<A> read(MethodDescriptor<Q, A> method, Q request) {
         CompletableFuture<A> result = new CompletableFuture<>();
         read(method, request, clock.nanoTime(), result);
@@ -88,7 +88,7 @@ final class Members {
         });
     }
 
-    /** A call that may change something: made again elsewhere only if it never left this machine. */
+    /** A call that may change data. Retried at another member only if the request was never sent. */
     <Q, A> CompletableFuture<A> write(MethodDescriptor<Q, A> method, Q request, Duration deadline) {
         CompletableFuture<A> result = new CompletableFuture<>();
         write(method, request, deadline, members.size(), result);
@@ -108,7 +108,7 @@ final class Members {
         });
     }
 
-    /** Calls the member in use, and leaves it if it is to blame; {@code failed} decides on the loop what comes next. */
+    /** Calls the member in use, and switches to the next one if it is at fault. {@code failed} handles a failure on the loop. */
     private <Q, A> void call(
             MethodDescriptor<Q, A> method,
             Q request,

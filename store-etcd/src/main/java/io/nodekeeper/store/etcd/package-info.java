@@ -1,4 +1,4 @@
-/** The store on an etcd cluster, which others may read and write as well. */
+/** The store on an etcd cluster, which other servers may read and write, too. */
 @NullMarked
 package io.nodekeeper.store.etcd;
 

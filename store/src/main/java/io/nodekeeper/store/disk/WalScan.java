@@ -85,6 +85,7 @@ record WalScan(long revision, TreeMap<Long, String> changes) {
         long latest = revision;
         ByteBuffer numbers = ByteBuffer.wrap(content);
         for (int at = 2; at + RowFormat.KEY < content.length; at++) {
+            // At least as many bytes follow as REVISION has.
             if (content[at] == REVISION[0] && startsWith(content, at, REVISION)) {
                 if (at + REVISION.length + Long.BYTES <= content.length) {
                     latest = Math.max(latest, numbers.getLong(at + REVISION.length));
@@ -112,9 +113,6 @@ record WalScan(long revision, TreeMap<Long, String> changes) {
     }
 
     private static boolean startsWith(byte[] content, int at, byte[] start) {
-        if (at + start.length > content.length) {
-            return false;
-        }
         for (int i = 0; i < start.length; i++) {
             if (content[at + i] != start[i]) {
                 return false;

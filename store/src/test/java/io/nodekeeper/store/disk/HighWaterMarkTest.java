@@ -13,13 +13,16 @@ import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -236,6 +239,8 @@ class HighWaterMarkTest {
             assertThatThrownBy(() -> HighWaterMark.lock(directory))
                     .hasMessage("the store in " + directory + " is in use by process " + process.pid() + " (" + command
                             + "); stop that, or use another --data-dir");
+            // and the refused attempt leaves no descriptor open
+            assertThat(openFiles()).doesNotContain(file());
             // and a process that no longer exists is named without its command
             overwrite(1_024, slot(1, 99_999_999L));
             assertThatThrownBy(() -> HighWaterMark.lock(directory))
@@ -282,6 +287,20 @@ class HighWaterMarkTest {
                 end(process);
             }
         }
+    }
+
+    private static List<Path> openFiles() throws IOException {
+        List<Path> open = new ArrayList<>();
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : descriptors.toList()) {
+                try {
+                    open.add(Files.readSymbolicLink(descriptor));
+                } catch (NoSuchFileException e) {
+                    // Closed by another thread meanwhile.
+                }
+            }
+        }
+        return open;
     }
 
     private static void end(Process process) throws Exception {

@@ -193,7 +193,10 @@ class WalScanTest {
     @Test
     void bytesThatOnlyResembleAPutAreNoChanges() throws IOException {
         byte[] row = RowFormat.row(7, KEY);
-        // without a tag, with the tag of a deletion, with a length of 9 (a row without a key)
+        // at the start without a tag, with a length of 0, without a tag, with the tag of a deletion, with a length of 9 (a row
+        // without a key)
+        fragment(1, join(new byte[] {(byte) 0x96, 1}, RowFormat.row(12, LONG_KEY), new byte[1]));
+        fragment(1, join(new byte[] {1, 0, 1}, RowFormat.row(11, LONG_KEY), new byte[1]));
         fragment(1, row);
         fragment(1, join(new byte[] {0, (byte) row.length}, row, new byte[1]));
         fragment(1, join(new byte[] {1, 9}, row, new byte[1]));
@@ -231,6 +234,21 @@ class WalScanTest {
 
         assertThat(scan.changes()).isEmpty();
         assertThat(scan.revision()).isZero();
+    }
+
+    @Test
+    void resultIsBounded() throws IOException {
+        long revision = 0;
+        while (revision < 100_100) {
+            // 1,300 changes of 25 bytes in each block of 32,768
+            ByteArrayOutputStream changes = new ByteArrayOutputStream();
+            for (int i = 0; i < 1_300; i++) {
+                changes.writeBytes(put(++revision, KEY, 0));
+            }
+            fragment(1, Arrays.copyOf(changes.toByteArray(), 32_768 - 7));
+        }
+
+        assertThat(scan(0).changes()).hasSize(100_000);
     }
 
     @Test
