@@ -19,7 +19,7 @@ final class Compactor {
     private static final Logger log = LoggerFactory.getLogger(Compactor.class);
     private static final Duration DEADLINE = Duration.ofSeconds(10);
 
-    private final Members members;
+    private final EtcdMembers members;
     private final Loop loop;
     private final Duration interval;
     /** The version of the key, and the revision of etcd, at the last attempt. */
@@ -27,7 +27,7 @@ final class Compactor {
 
     private long revision;
 
-    Compactor(Members members, Loop loop, Duration interval) {
+    Compactor(EtcdMembers members, Loop loop, Duration interval) {
         this.members = members;
         this.loop = loop;
         this.interval = interval;
@@ -42,7 +42,7 @@ final class Compactor {
 
     private void look() {
         long to = revision;
-        members.write(KVGrpc.getTxnMethod(), Requests.agree(times, to), DEADLINE)
+        members.write(KVGrpc.getTxnMethod(), EtcdRequests.agree(times, to), DEADLINE)
                 .whenComplete((answer, error) -> {
                     if (error == null) {
                         looked(answer, to);

@@ -41,10 +41,10 @@ public final class EtcdStore implements Store {
     private static final Duration STALL = Duration.ofSeconds(5);
 
     private final Loop loop;
-    private final Requests requests;
+    private final EtcdRequests requests;
     private final WatchCache window;
-    private final Members members;
-    private final Mirror mirror;
+    private final EtcdMembers members;
+    private final EtcdReflector mirror;
     private final Compactor compactor;
 
     private volatile long answered;
@@ -61,10 +61,10 @@ public final class EtcdStore implements Store {
 
     private EtcdStore(EtcdOptions options, Loop loop) {
         this.loop = loop;
-        requests = new Requests(options.prefix(), options.transformer());
+        requests = new EtcdRequests(options.prefix(), options.transformer());
         window = new WatchCache(loop, options.limits());
-        members = new Members(options, loop, this::moved);
-        mirror = new Mirror(window, members, requests, loop);
+        members = new EtcdMembers(options, loop, this::moved);
+        mirror = new EtcdReflector(window, members, requests, loop);
         compactor = new Compactor(members, loop, options.compaction());
         answered = loop.clock().nanoTime();
     }

@@ -14,17 +14,17 @@ import io.nodekeeper.store.encryption.ValueTransformer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** What is said to etcd, and how its keys and values become the store's. Immutable. */
-final class Requests {
-    /** Where Kubernetes' servers agree on who compacts to what. Not below the prefix. */
+/** Builds requests to etcd, and converts between etcd's keys and values and the store's. Immutable. */
+final class EtcdRequests {
+    /** The key with which kube-apiservers coordinate compactions. It is not below the prefix. */
     static final ByteString COMPACT_KEY = ByteString.copyFromUtf8("compact_rev_key");
 
     private static final String REGISTRY = "/registry";
-    /** What one answer to a list may hold. Chosen: some MB of nodes. */
+    /** Objects in one page of a list: 5 MB of nodes of 10 KB. kube-apiserver lists etcd in pages of 500, too. */
     private static final int PAGE = 500;
 
     private final String prefix;
-    /** The first key that may be there, and what follows the last one. */
+    /** The range of keys below the prefix: the first key, and the key after the last one. */
     private final ByteString first;
 
     private final ByteString end;
@@ -32,30 +32,30 @@ final class Requests {
     private final ValueTransformer transformer;
 
     /** Keys that begin with {@code prefix} instead of {@code /registry}, and values stored as {@code transformer} says. */
-    Requests(String prefix, ValueTransformer transformer) {
+    EtcdRequests(String prefix, ValueTransformer transformer) {
         this.prefix = prefix;
         this.transformer = transformer;
         first = ByteString.copyFromUtf8(prefix + "/");
         end = after(first);
     }
 
-    /** The name in etcd of what the store calls {@code key}. */
+    /** The key in etcd of the store's {@code key}. */
     ByteString name(String key) {
         return ByteString.copyFromUtf8(prefix + key.substring(REGISTRY.length()));
     }
 
-    /** Whether the store holds what etcd calls {@code name}. */
+    /** Whether etcd's key {@code name} is below the prefix. */
     boolean holds(ByteString name) {
         return name.startsWith(first);
     }
 
-    /** What the store calls {@code name}. */
+    /** The store's key of etcd's key {@code name}. */
     String key(ByteString name) {
         return REGISTRY + name.toStringUtf8().substring(prefix.length());
     }
 
     /**
-     * The entry that {@code stored} is.
+     * The entry of {@code stored}.
      *
      * @throws io.nodekeeper.store.encryption.EncryptionException if it cannot be decrypted
      */
@@ -66,7 +66,7 @@ final class Requests {
         return new Entry(key, trimmed(value), stored.getCreateRevision(), stored.getModRevision());
     }
 
-    /** Kubernetes ends JSON values with a newline, which would end a watch's line too early. */
+    /** Removes newlines at the end of JSON, which kube-apiserver writes and which would end the line of a watch event. */
     private static byte[] trimmed(byte[] value) {
         int end = value.length;
         if (end > 0 && value[0] == '{') {
@@ -77,17 +77,17 @@ final class Requests {
         return end == value.length ? value : Arrays.copyOf(value, end);
     }
 
-    /** Reads one key as of now. */
+    /** A linearizable read of one key. */
     RangeRequest one(String key) {
         return RangeRequest.newBuilder().setKey(name(key)).build();
     }
 
-    /** Asks for etcd's revision as of now and for nothing else: there is no object at the prefix itself. */
+    /** A linearizable read that returns etcd's revision only, because no object has the prefix itself as its key. */
     RangeRequest nothing() {
         return RangeRequest.newBuilder().setKey(first).setKeysOnly(true).build();
     }
 
-    /** Reads a page of all objects from {@code from} on as they were at {@code revision}; 0 for now. */
+    /** Lists one page of all objects from key {@code from} on at {@code revision}; 0 for the latest. */
     RangeRequest page(ByteString from, long revision) {
         return RangeRequest.newBuilder()
                 .setKey(from)
@@ -97,7 +97,7 @@ final class Requests {
                 .build();
     }
 
-    /** Asks what was changed after {@code revision}, one of it, and how many objects there are now. */
+    /** Asks for one key that was changed after {@code revision}, and for the number of all keys. */
     RangeRequest changes(long revision) {
         return RangeRequest.newBuilder()
                 .setKey(first)
@@ -108,12 +108,12 @@ final class Requests {
                 .build();
     }
 
-    /** The first key that may be there. */
+    /** The first key of the range. */
     ByteString first() {
         return first;
     }
 
-    /** The key right after {@code key}. */
+    /** The next key after {@code key}. */
     static ByteString next(ByteString key) {
         return key.concat(ByteString.copyFrom(new byte[1]));
     }
@@ -126,8 +126,8 @@ final class Requests {
     }
 
     /**
-     * Follows all objects from {@code revision} on. The one range that is followed reaches to the key where compactions are
-     * agreed on, so that these do not look like changes that were missed.
+     * Watches all objects from {@code revision} on. The range includes the key of compactions, so that its changes do not look
+     * like missed events.
      */
     WatchCreateRequest watch(long revision) {
         ByteString low = first;
@@ -144,7 +144,7 @@ final class Requests {
                 .build();
     }
 
-    /** Writes {@code key} if it is at {@code expected}, else reads it; {@code before} asks for what it replaces. */
+    /** Writes {@code key} if it is at {@code expected}, otherwise reads it; {@code before} asks for the replaced version. */
     TxnRequest put(String key, byte[] value, long expected, boolean before) {
         ByteString name = name(key);
         return guarded(name, expected)
@@ -156,7 +156,7 @@ final class Requests {
                 .build();
     }
 
-    /** Removes {@code key} if it is at {@code expected}, else reads it. */
+    /** Deletes {@code key} if it is at {@code expected}, otherwise reads it. */
     TxnRequest delete(String key, long expected) {
         ByteString name = name(key);
         return guarded(name, expected)
@@ -176,7 +176,7 @@ final class Requests {
                         .setRequestRange(RangeRequest.newBuilder().setKey(name)));
     }
 
-    /** Notes {@code revision} as the one to compact to if the note was written {@code times} times, else reads it. */
+    /** Writes {@code revision} to the key of compactions if the key has version {@code times}, otherwise reads the key. */
     static TxnRequest agree(long times, long revision) {
         return TxnRequest.newBuilder()
                 .addCompare(Compare.newBuilder()

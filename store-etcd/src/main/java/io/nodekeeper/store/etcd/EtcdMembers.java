@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
  * The members of the cluster. One of them serves all calls until it fails or stops responding; then the next one does. Results
  * complete on the loop. Thread-safe.
  */
-final class Members {
-    private static final Logger log = LoggerFactory.getLogger(Members.class);
+final class EtcdMembers {
+    private static final Logger log = LoggerFactory.getLogger(EtcdMembers.class);
     /** Deadline of a read at one member: an election of etcd takes 1 to 2 s. */
     static final Duration READ = Duration.ofSeconds(2);
     /** Deadline of a read with all retries: four attempts, one more than a cluster of three has members. */
@@ -26,24 +26,24 @@ final class Members {
 
     private final Loop loop;
     private final Clock clock;
-    private final List<Member> members;
+    private final List<EtcdMember> members;
     private final AtomicInteger used = new AtomicInteger();
     private final Runnable moved;
 
     /** {@code moved} runs on the loop after each switch to another member. */
-    Members(EtcdOptions options, Loop loop, Runnable moved) {
+    EtcdMembers(EtcdOptions options, Loop loop, Runnable moved) {
         this.loop = loop;
         this.moved = moved;
         this.clock = loop.clock();
         members = options.servers().stream()
-                .map(server -> new Member(server, options, clock))
+                .map(server -> new EtcdMember(server, options, clock))
                 .toList();
     }
 
     /** The member to use now. */
-    Member pick() {
+    EtcdMember pick() {
         int number = used.get();
-        Member member = members.get(number);
+        EtcdMember member = members.get(number);
         if (members.size() > 1 && member.silent()) {
             leave(number, "it does not respond");
             return members.get(used.get());
@@ -52,7 +52,7 @@ final class Members {
     }
 
     /** Switches from {@code member} to the next one, because of {@code why}. */
-    void leave(Member member, String why) {
+    void leave(EtcdMember member, String why) {
         leave(members.indexOf(member), why);
     }
 
@@ -115,7 +115,7 @@ final class Members {
             Duration deadline,
             CompletableFuture<A> result,
             Consumer<CallFailure> failed) {
-        Member member = pick();
+        EtcdMember member = pick();
         member.call(method, request, deadline)
                 .whenCompleteAsync(
                         (answer, error) -> {
@@ -134,6 +134,6 @@ final class Members {
 
     /** Closes all connections. */
     void close() {
-        members.forEach(Member::close);
+        members.forEach(EtcdMember::close);
     }
 }

@@ -30,7 +30,7 @@ import javax.net.ssl.SSLContext;
 /**
  * The connection to one member of the cluster, and whether the member responds. Results complete on gRPC's threads. Thread-safe.
  */
-final class Member {
+final class EtcdMember {
     /** The minimum that gRPC allows. Detects connections that were lost without a close. Calls have their own deadlines. */
     private static final Duration KEEPALIVE = Duration.ofSeconds(10);
 
@@ -45,7 +45,7 @@ final class Member {
     /** The time of the last response, or of the first pending call. */
     private volatile long silentSince;
 
-    Member(URI address, EtcdOptions options, Clock clock) {
+    EtcdMember(URI address, EtcdOptions options, Clock clock) {
         this.name = address.getHost() + ":" + address.getPort();
         this.clock = clock;
         NettyChannelBuilder builder = NettyChannelBuilder.forAddress(address.getHost(), address.getPort())

@@ -26,53 +26,53 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a window in step with etcd. Confined to the loop.
+ * Lists and watches etcd and applies the changes to a {@link WatchCache}, as Kubernetes' reflector does. Confined to the loop.
  *
- * <p>It begins with all objects as they were some thousand revisions ago, if etcd still knows, and follows everything that
- * came after: so the window's history reaches back beyond the start, and clients resume their watches. A watch that ends
- * goes on, at another member if need be, from the last revision that it brought. Only if that was compacted meanwhile does
- * the window begin anew, and who watched is told that history is gone.
+ * <p>It starts with a list at a revision some thousand revisions back, if etcd still has that revision, and watches from there.
+ * So the cache contains history from before the start, and clients can resume their watches. A watch that ends is resumed at its
+ * last revision, at another member if needed. Only if that revision was compacted, the reflector lists again, and all client
+ * watches end with {@code onCompacted}.
  *
- * <p>How far the window is: up to the last revision that the watch brought, of any key in its range. If etcd is further
- * but the watch silent, somebody may have written keys outside of the range: then etcd is asked whether anything inside has
- * changed. If nothing has, the window is that far; else the watch is slow, or stuck and opened anew.
+ * <p>The cache is at the last revision that the watch delivered. If etcd is at a later one and the watch delivers nothing, another
+ * key range may have changed. Then the reflector asks etcd whether a key in its range has changed. If not, the cache advances to
+ * etcd's revision. If so, the watch is slow or stuck; a stuck one is opened again.
  */
-final class Mirror {
-    private static final Logger log = LoggerFactory.getLogger(Mirror.class);
-    /** How many revisions of history to begin with, if there are. Chosen: 5 s of a busy cluster, minutes of others. */
+final class EtcdReflector {
+    private static final Logger log = LoggerFactory.getLogger(EtcdReflector.class);
+    /** Revisions of history at the start: 5 s of a cluster with 1,000 writes a second, minutes of a smaller one. */
     private static final long HISTORY = 5_000;
-    /** Before a failed attempt is made again. Chosen. */
+    /** Pause before a retry: short against the deadline of a read, long against the cost of an attempt. */
     private static final Duration RETRY = Duration.ofMillis(500);
-    /** How late the watch may be until etcd is asked what else has happened. Chosen. */
+    /** Delay of the watch after which etcd is asked for other changes. Events usually arrive within a few milliseconds. */
     private static final Duration LATE = Duration.ofMillis(500);
-    /** How long a watch may bring nothing of what etcd has until it is opened anew. Chosen. */
+    /** Time without an expected event after which a watch is opened again; before {@link #PATIENCE}, so that readers succeed. */
     private static final Duration STUCK = Duration.ofSeconds(3);
-    /** How long who must see everything waits for the window. Kubernetes' watch cache: 3 s. */
+    /** Maximum wait for the cache to reach a revision. kube-apiserver's watch cache waits 3 s; a stuck watch needs more. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final WatchCache window;
-    private final Members members;
-    private final Requests requests;
+    private final EtcdMembers members;
+    private final EtcdRequests requests;
     private final Loop loop;
 
-    /** The watch under way; what earlier ones still say is not heard. */
+    /** The number of the current watch. Responses of earlier watches are ignored. */
     private int number;
 
-    private Member.@Nullable Feed feed;
-    private @Nullable Member source;
-    /** The last revision that watches brought, or at which the window began. */
+    private EtcdMember.@Nullable Feed feed;
+    private @Nullable EtcdMember source;
+    /** The last revision that a watch delivered, or the revision of the list. */
     private long fed;
 
     private long fedAt;
     private boolean checking;
     private boolean loading;
     private boolean closed;
-    /** Completed once, at the start; a window that is there already tries again after an error. */
+    /** Completes after the first list. Later lists are retried after each error. */
     private final CompletableFuture<Long> started = new CompletableFuture<>();
 
     private final TreeMap<Long, List<CompletableFuture<Long>>> waiting = new TreeMap<>();
 
-    Mirror(WatchCache window, Members members, Requests requests, Loop loop) {
+    EtcdReflector(WatchCache window, EtcdMembers members, EtcdRequests requests, Loop loop) {
         this.window = window;
         this.members = members;
         this.requests = requests;
@@ -80,15 +80,15 @@ final class Mirror {
     }
 
     /**
-     * Begins; the result comes once the window holds all that was there when this was called. It fails if a value cannot be
-     * decrypted: there is no use in trying again then.
+     * Starts. Completes when the cache contains all changes that were made before this call. Fails if a value cannot be decrypted,
+     * because a retry would fail again.
      */
     CompletableFuture<Long> start() {
         load(started, HISTORY);
         return started;
     }
 
-    /** Reads all objects as they were {@code back} revisions ago, or as early as is known, and follows from there. */
+    /** Lists at {@code back} revisions ago, or at the oldest known revision, and watches from there. */
     private void load(CompletableFuture<Long> ready, long back) {
         if (closed) {
             return;
@@ -113,14 +113,14 @@ final class Mirror {
                             started.completeExceptionally(why);
                         }
                         log.warn(
-                                "etcd cannot be read: {}", CallFailure.of(error).getMessage());
-                        // Compacted while it was read: the next attempt wants less.
+                                "cannot read etcd, retrying: {}", CallFailure.of(error).getMessage());
+                        // The revision may have been compacted during the list: the next attempt lists at a later one.
                         loop.schedule(RETRY, () -> load(ready, back / 2));
                     }
                 });
     }
 
-    /** All objects at a revision. */
+    /** All objects at one revision. */
     private record Objects(long revision, List<Entry> entries) {}
 
     private void begin(Objects all) {
@@ -150,17 +150,17 @@ final class Mirror {
                 return;
             }
             if (page.getMore()) {
-                page(Requests.next(page.getKvs(page.getKvsCount() - 1).getKey()), so, all);
+                page(EtcdRequests.next(page.getKvs(page.getKvsCount() - 1).getKey()), so, all);
             } else {
                 all.complete(so);
             }
         });
     }
 
-    /** The oldest revision that etcd knows, given one that it does not: it tells whoever wants to watch from there. */
+    /** The oldest revision that etcd has, from the response to a watch at the compacted {@code unknown}. */
     private CompletableFuture<Long> oldest(long unknown) {
         CompletableFuture<Long> oldest = new CompletableFuture<>();
-        Member.Feed probe = members.pick()
+        EtcdMember.Feed probe = members.pick()
                 .watch(
                         requests.watch(unknown),
                         response -> {
@@ -169,11 +169,11 @@ final class Mirror {
                             }
                         },
                         oldest::completeExceptionally);
-        return Deadlines.within(loop, Members.READ, "asking etcd for its oldest revision", oldest)
+        return Deadlines.within(loop, EtcdMembers.READ, "asking etcd for its oldest revision", oldest)
                 .whenCompleteAsync((revision, error) -> probe.cancel(), loop);
     }
 
-    /** Watches from where the last watch ended. */
+    /** Opens a watch from the revision after {@link #fed}. */
     private void follow() {
         if (closed) {
             return;
@@ -182,7 +182,7 @@ final class Mirror {
             feed.cancel();
         }
         int mine = ++number;
-        Member member = members.pick();
+        EtcdMember member = members.pick();
         source = member;
         fedAt = loop.clock().nanoTime();
         feed = member.watch(
@@ -194,7 +194,7 @@ final class Mirror {
                 }),
                 failure -> loop.execute(() -> {
                     if (mine == number && !closed) {
-                        log.info("the watch on etcd ended and is opened anew: {}", failure.why());
+                        log.info("the watch on etcd ended, opening it again: {}", failure.why());
                         members.leave(member, failure.why());
                         loop.schedule(RETRY, () -> {
                             if (mine == number) {
@@ -205,7 +205,7 @@ final class Mirror {
                 }));
     }
 
-    /** Another member is used from now on: it is watched, too. */
+    /** Called after a switch to another member: moves the watch there. */
     void moved() {
         if (source != null && source != members.pick()) {
             follow();
@@ -214,9 +214,9 @@ final class Mirror {
 
     private void heard(WatchResponse response) {
         if (response.getCompactRevision() > 0) {
-            anew("revision " + fed + " was compacted, up to " + response.getCompactRevision());
+            listAgain("revision " + fed + " was compacted, up to " + response.getCompactRevision());
         } else if (response.getCanceled()) {
-            log.info("the watch on etcd was ended and is opened anew: {}", response.getCancelReason());
+            log.info("etcd canceled the watch, opening it again: {}", response.getCancelReason());
             number++;
             loop.schedule(RETRY, this::follow);
         } else if (response.getEventsCount() > 0) {
@@ -224,14 +224,14 @@ final class Mirror {
                 take(response.getEventsList());
             } catch (EncryptionException e) {
                 started.completeExceptionally(e);
-                anew(String.valueOf(e.getMessage()));
+                listAgain(String.valueOf(e.getMessage()));
             }
         }
     }
 
-    /** What happened since cannot be told: all begins anew. */
-    private void anew(String why) {
-        log.warn("the history of etcd has a gap, and whoever watches has to begin anew: {}", why);
+    /** Lists again after a gap in the history. */
+    private void listAgain(String why) {
+        log.warn("the history of etcd has a gap, all watches end and have to list again: {}", why);
         number++;
         if (!loading) {
             load(new CompletableFuture<>(), 0);
@@ -252,7 +252,7 @@ final class Mirror {
                 continue;
             }
             if (last <= window.revision()) {
-                anew("revision " + last + " came after " + window.revision() + " was told");
+                listAgain("revision " + last + " came after " + window.revision() + " was told");
                 return;
             }
             Optional<Entry> after =
@@ -274,7 +274,7 @@ final class Mirror {
         arrived();
     }
 
-    /** Completes {@code future} once the window is at {@code revision}; fails if that takes too long. */
+    /** Completes {@code future} when the cache is at {@code revision}. Fails after {@link #PATIENCE}. */
     void reach(long revision, CompletableFuture<Long> future) {
         if (!loading && window.revision() >= revision) {
             future.complete(revision);
@@ -284,7 +284,7 @@ final class Mirror {
         Loop.Timer check = loop.schedule(LATE, this::check);
         Loop.Timer end = loop.schedule(PATIENCE, () -> {
             future.completeExceptionally(new StoreException(
-                    "etcd is at revision " + revision + ", but its watch has brought those up to " + window.revision()
+                    "etcd is at revision " + revision + ", but its watch has delivered changes up to " + window.revision()
                             + " only",
                     null));
             waiting.getOrDefault(revision, new ArrayList<>()).remove(future);
@@ -302,7 +302,7 @@ final class Mirror {
         }
     }
 
-    /** Somebody waits for a revision that the watch does not bring: has anything happened that concerns us? */
+    /** Asks etcd for changes in the range while a caller waits for a revision that the watch does not deliver. */
     private void check() {
         if (checking || loading || closed || waiting.isEmpty()) {
             return;
@@ -325,7 +325,7 @@ final class Mirror {
             window.advance(answer.getHeader().getRevision());
             arrived();
         } else if (loop.clock().nanoTime() - fedAt > STUCK.toNanos()) {
-            log.warn("the watch on etcd brings nothing, and is opened anew from revision {}", fed + 1);
+            log.warn("the watch on etcd delivers nothing, opening it again from revision {}", fed + 1);
             follow();
         }
     }
