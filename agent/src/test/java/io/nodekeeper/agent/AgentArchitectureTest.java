@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Test;
 
 /** The structure of the agent: small packages, one concern each, that depend on each other in one direction. */
 class AgentArchitectureTest {
-    /** More classes than this in one package are several concerns. */
+    /** A package with more classes than this has several concerns. */
     private static final int LARGEST_PACKAGE = 25;
-    /** The root package holds what a reader starts with. */
+    /** The root package contains the classes that a reader starts with. */
     private static final int LARGEST_ROOT = 8;
 
     private static final JavaClasses CLASSES = new ClassFileImporter()

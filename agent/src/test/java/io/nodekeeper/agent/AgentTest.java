@@ -68,7 +68,7 @@ class AgentTest {
     }
 
     @Test
-    void anAgentThatWasGivenUpReportsAtOnceAndOnlyOnce() {
+    void reportsImmediatelyAndOnlyOnceAfterTheControllerSetUnknown() {
         start(Fixtures.config());
         cluster.advance(Duration.ofSeconds(1));
         Node node = cluster.node.orElseThrow();
@@ -197,7 +197,7 @@ class AgentTest {
     }
 
     @Test
-    void stopsWithoutAFurtherCall() {
+    void makesNoCallAfterItStopped() {
         Agent agent = start(Fixtures.config());
         cluster.advance(Duration.ofSeconds(30));
         agent.stop();

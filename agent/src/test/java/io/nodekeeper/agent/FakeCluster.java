@@ -39,9 +39,9 @@ public final class FakeCluster implements NodeSource {
     public final FakeTransport transport = new FakeTransport();
     public final KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
     public final List<String> events = new ArrayList<>();
-    /** What each call did, as {@code seconds METHOD target}. */
+    /** All calls, as {@code seconds METHOD target}. */
     public final List<String> timed = new ArrayList<>();
-    /** {@code METHOD target} → the refusal to answer with; -1 hangs. */
+    /** {@code METHOD target} → the status of the refusal; -1 never answers. */
     public final Map<String, Integer> refusals = new HashMap<>();
 
     private final List<Consumer<Node>> listeners = new ArrayList<>();
@@ -96,7 +96,7 @@ public final class FakeCluster implements NodeSource {
         node = Optional.of(stored);
     }
 
-    /** Stores what somebody else wrote, and lets the watch tell of it. */
+    /** Stores the write of another client, and delivers it in the watch. */
     public void show(Node stored) {
         store(stored);
         listeners.forEach(listener -> listener.accept(stored));
@@ -114,7 +114,7 @@ public final class FakeCluster implements NodeSource {
         return transport.log();
     }
 
-    /** How often that call was made. */
+    /** The number of such calls. */
     public long count(String call) {
         return transport.log().stream().filter(call::equals).count();
     }

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The machine and the nodes that the scenarios speak of. */
+/** The machine and the nodes of the scenarios. */
 public final class Fixtures {
     public static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
     public static final MachineInfo MACHINE = new MachineInfo(

@@ -31,7 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The field reports about the runtime, replayed with a whole agent in virtual time. */
+/** Incidents of container runtimes, replayed with a whole agent in virtual time. */
 class RuntimeIncidentTest {
     private static final RuntimeCallException REFUSED =
             new RuntimeCallException("Status", RuntimeCallException.Code.UNAVAILABLE, "connection refused");
@@ -81,7 +81,7 @@ class RuntimeIncidentTest {
         return Fixtures.condition(cluster.node.orElseThrow(), Condition.READY);
     }
 
-    /** Lets time pass in steps of a second; notes each change of Ready with the second at which it was seen. */
+    /** Advances time in steps of a second; records each change of Ready with the second at which it was seen. */
     private void watch(Duration duration) {
         long begin = cluster.time.elapsed().toSeconds();
         for (long second = 0; second < duration.toSeconds(); second++) {
@@ -112,7 +112,7 @@ class RuntimeIncidentTest {
 
     @Test
     @Tag("A84")
-    void oneStuckPodNeverTakesTheNodeAwayInADay() {
+    void oneStuckPodNeverMakesTheNodeNotReadyInADay() {
         start();
         cluster.advance(Duration.ofMinutes(1));
         runtime.container("p3-second", "p3", "second", io.nodekeeper.cri.ContainerState.RUNNING);
@@ -125,7 +125,7 @@ class RuntimeIncidentTest {
 
     @Test
     @Tag("A85")
-    void withTheReferenceAlgorithmTheSamePodCostsTheNodeItsReadyEveryFourMinutes() {
+    void withTheReferenceAlgorithmTheSamePodMakesTheNodeNotReadyEveryFourMinutes() {
         start(PlegConfig.REFERENCE_1_21);
         cluster.advance(Duration.ofMinutes(1));
         runtime.container("p3-second", "p3", "second", io.nodekeeper.cri.ContainerState.RUNNING);
@@ -152,7 +152,7 @@ class RuntimeIncidentTest {
 
     @Test
     @Tag("A88")
-    void aStartWithAHungRuntimeIsNotReadyByNameAndHealsByItself() {
+    void aStartWithAHungRuntimeIsNotReadyWithTheReasonAndRecovers() {
         runtime.hang("*");
         start();
 

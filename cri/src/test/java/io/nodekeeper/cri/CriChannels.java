@@ -9,7 +9,7 @@ import java.util.concurrent.Executors;
 public final class CriChannels {
     private CriChannels() {}
 
-    /** To the runtime at {@code socket}; connects when needed, and again. Thread-safe; to be shut down. */
+    /** A channel to the runtime at {@code socket}; connects and reconnects when needed. Thread-safe; must be shut down. */
     public static ManagedChannel open(Path socket) {
         return new Connection(socket, Executors.newVirtualThreadPerTaskExecutor(), TimerThread.named("cri-test"))
                 .channel();

@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between a client and a real runtime and makes faults. Calls and streams of any method pass as they are, save
+ * A relay between a client and a real runtime that injects faults. Calls and streams of any method pass unchanged, except
  * where a fault is set. A place is a method ({@code ContainerStatus}), a method and what it is about
  * ({@code ContainerStatus:ID}; a sandbox or container id, for {@code RunPodSandbox} the pod's UID), {@code *:ID} or
  * {@code *}; the first of {@code METHOD:ID}, {@code *:ID}, {@code METHOD}, {@code *} that has a fault decides. Thread-safe.
@@ -41,13 +41,13 @@ public final class CriRelay implements AutoCloseable {
 
     /** What happens to a call instead of passing. */
     public sealed interface Fault {
-        /** It is never answered, and does not reach the runtime. */
+        /** The call is never answered, and does not reach the runtime. */
         record Hang() implements Fault {}
 
-        /** It passes, but only after a while. */
+        /** The call passes after a delay. */
         record Delay(Duration by) implements Fault {}
 
-        /** It fails. */
+        /** The call fails. */
         record Fail(Status status) implements Fault {}
 
         /** These bytes are the answer; the runtime does not see the call. */
@@ -60,7 +60,7 @@ public final class CriRelay implements AutoCloseable {
         record Disconnect() implements Fault {}
     }
 
-    /** Listens at {@code listen}, where nothing may be, for the runtime at {@code target}. */
+    /** Listens at {@code listen}, where no file may exist, and relays to the runtime at {@code target}. */
     public CriRelay(Path listen, Path target) throws IOException {
         runtime = new Connections(target, loop.clock());
         server = new UnixServer(listen, new AnyMethod());
@@ -71,17 +71,17 @@ public final class CriRelay implements AutoCloseable {
         faults.put(place, fault);
     }
 
-    /** Takes a fault away; calls that hang already go on hanging. */
+    /** Removes a fault; calls that already hang continue to hang. */
     public void heal(String place) {
         faults.remove(place);
     }
 
-    /** How many calls of {@code method} have come. */
+    /** The number of calls of {@code method}. */
     public long seen(String method) {
         return seen.getOrDefault(method, new LongAdder()).sum();
     }
 
-    /** How many of them the client has taken back. */
+    /** How many of them the client has cancelled. */
     public long cancelled(String method) {
         return cancelled.getOrDefault(method, new LongAdder()).sum();
     }
@@ -155,7 +155,7 @@ public final class CriRelay implements AutoCloseable {
         }
     }
 
-    /** One call on its way. */
+    /** One call in progress. */
     private final class Passage extends ServerCall.Listener<byte[]> {
         private final MethodDescriptor<byte[], byte[]> method;
         private final String name;

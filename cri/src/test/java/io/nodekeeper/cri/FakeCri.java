@@ -17,7 +17,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A runtime on a real socket that answers what a test tells it to; methods that it was not told of it does not have. */
+/** A runtime on a real socket with answers from the test; methods without an answer are unimplemented. */
 final class FakeCri implements AutoCloseable {
     private final Path path;
     private final Map<String, ServerMethodDefinition<?, ?>> methods = new ConcurrentHashMap<>();
@@ -38,7 +38,7 @@ final class FakeCri implements AutoCloseable {
         });
     }
 
-    /** Leaves calls of {@code method} to {@code handler}, streams too. */
+    /** Passes calls of {@code method} to {@code handler}, streams included. */
     <Q, A> FakeCri on(MethodDescriptor<Q, A> method, BiConsumer<Q, StreamObserver<A>> handler) {
         methods.put(
                 method.getFullMethodName(),
@@ -60,7 +60,7 @@ final class FakeCri implements AutoCloseable {
         return requests;
     }
 
-    /** How many calls were taken back. */
+    /** The number of cancelled calls. */
     int cancelled() {
         return cancelled.get();
     }

@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * A runtime without containers behind it, for tests in virtual time. Sandboxes and containers are what the test puts into
- * it; a call can be made to hang, to fail or to take its time, by method alone or by method and id. Confined to its loop.
+ * A simulated runtime for tests in virtual time. The test adds its sandboxes and containers; calls can be made to hang, to
+ * fail or to be slow, by method or by method and id. Confined to its loop.
  */
 public final class FakeRuntime implements ContainerRuntime {
     private final Loop loop;
@@ -61,7 +61,7 @@ public final class FakeRuntime implements ContainerRuntime {
         }
     }
 
-    /** Puts a sandbox there, or changes it. Pods are named {@code pod-UID} in the namespace {@code default}. */
+    /** Adds or changes a sandbox. Pods are named {@code pod-UID} in the namespace {@code default}. */
     public void sandbox(String id, String uid, boolean ready) {
         sandboxes.put(id, new PodSandbox(id, uid, "pod-" + uid, "default", 0, ready, 1));
         ips.putIfAbsent(id, List.of("10.1.0.7"));
@@ -72,7 +72,7 @@ public final class FakeRuntime implements ContainerRuntime {
         ips.put(sandboxId, addresses);
     }
 
-    /** Puts a container there, or changes its state. */
+    /** Adds a container or changes its state. */
     public void container(String id, String uid, String name, ContainerState state) {
         containers.put(id, new Container(id, "s-" + uid, name, uid, state, 1));
     }
@@ -83,7 +83,7 @@ public final class FakeRuntime implements ContainerRuntime {
         sandboxes.remove(id);
     }
 
-    /** Removes all of a pod. */
+    /** Removes all sandboxes and containers of a pod. */
     public void removePod(String uid) {
         containers.values().removeIf(container -> container.podUid().equals(uid));
         sandboxes.values().removeIf(sandbox -> sandbox.podUid().equals(uid));
@@ -110,17 +110,17 @@ public final class FakeRuntime implements ContainerRuntime {
         faults.put(where, new Fault.Hang());
     }
 
-    /** They fail. */
+    /** These calls fail. */
     public void fail(String where, RuntimeException error) {
         faults.put(where, new Fault.Fail(error));
     }
 
-    /** They take that long. */
+    /** These calls take that long. */
     public void delay(String where, Duration by) {
         faults.put(where, new Fault.Delay(by));
     }
 
-    /** They work again; {@code *} stands for all of them and hangs or fails whatever has no fault of its own. */
+    /** These calls work again. {@code *} stands for all calls without a fault of their own. */
     public void heal(String where) {
         faults.remove(where);
     }
@@ -130,12 +130,12 @@ public final class FakeRuntime implements ContainerRuntime {
         return calls;
     }
 
-    /** How many of them were of {@code method}. */
+    /** The number of calls of {@code method}. */
     public long calls(String method) {
         return calls.stream().filter(call -> call.method().equals(method)).count();
     }
 
-    /** Tells everybody who listens. */
+    /** Sends the event to all subscribers. */
     public void emit(ContainerEvent event) {
         List.copyOf(listeners).forEach(listener -> loop.execute(() -> listener.accept(event)));
     }

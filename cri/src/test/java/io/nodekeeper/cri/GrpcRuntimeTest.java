@@ -311,7 +311,7 @@ class GrpcRuntimeTest {
     }
 
     @Test
-    void podCidrIsHandedOn() throws Exception {
+    void podCidrIsPassedOn() throws Exception {
         cri.answer(
                 RuntimeServiceGrpc.getUpdateRuntimeConfigMethod(),
                 request -> UpdateRuntimeConfigResponse.getDefaultInstance());
@@ -404,7 +404,7 @@ class GrpcRuntimeTest {
     }
 
     @Test
-    void whatTheRuntimeSaysOfAFailureIsHandedOn() throws Exception {
+    void errorMessageOfTheRuntimeIsPassedOn() throws Exception {
         cri.on(
                 RuntimeServiceGrpc.getContainerStatusMethod(),
                 (request, reply) -> reply.onError(Status.NOT_FOUND
@@ -426,7 +426,7 @@ class GrpcRuntimeTest {
     }
 
     @Test
-    void nobodyAtTheSocketFailsAtOnceAndNamesIt() throws Exception {
+    void missingSocketFailsImmediatelyAndIsNamed() throws Exception {
         cri.close();
         long start = System.nanoTime();
 
@@ -437,7 +437,7 @@ class GrpcRuntimeTest {
     }
 
     @Test
-    void deadSocketFailsAtOnceAndNamesIt() throws Exception {
+    void deadSocketFailsImmediatelyAndIsNamed() throws Exception {
         cri.kill();
 
         assertThat(refused(new RuntimeCall.GetVersion()))
@@ -456,11 +456,11 @@ class GrpcRuntimeTest {
 
         assertThat(late).isInstanceOf(DeadlineExceededException.class).hasMessage("Status did not answer within 300ms");
         assertThat(left.get()).isBetween(1L, 300L);
-        Until.holds("the call is let go", () -> runtime.underWay() == 0);
+        Until.holds("the call is released", () -> runtime.underWay() == 0);
     }
 
     @Test
-    void cancelledCallIsTakenBackFromTheRuntime() throws Exception {
+    void cancelledCallIsCancelledAtTheRuntime() throws Exception {
         cri.hang(RuntimeServiceGrpc.getStatusMethod());
         CompletableFuture<RuntimeStatus> call = runtime.call(new RuntimeCall.GetStatus(), LONG);
         Until.holds("the call arrived", () -> cri.requests().size() == 1);
@@ -468,7 +468,7 @@ class GrpcRuntimeTest {
         call.cancel(true);
 
         Until.holds("the runtime saw it", () -> cri.cancelled() == 1);
-        Until.holds("the call is let go", () -> runtime.underWay() == 0);
+        Until.holds("the call is released", () -> runtime.underWay() == 0);
     }
 
     @Test
@@ -513,7 +513,7 @@ class GrpcRuntimeTest {
     }
 
     @Test
-    void tooManyCallsAreRefusedAtOnce() throws Exception {
+    void tooManyCallsAreRefusedImmediately() throws Exception {
         cri.hang(RuntimeServiceGrpc.getStatusMethod());
         List<CompletableFuture<?>> hung = new ArrayList<>();
         for (int i = 0; i < 1024; i++) {
@@ -568,7 +568,7 @@ class GrpcRuntimeTest {
     }
 
     @Test
-    void containerdsOwnEventsStandIn() throws Exception {
+    void containerdsOwnEventsAreUsedInstead() throws Exception {
         cri.on(EventsGrpc.getSubscribeMethod(), (request, reply) -> {
             reply.onNext(task("/tasks/create", "c1", ""));
             reply.onNext(task("/tasks/start", "c1", ""));

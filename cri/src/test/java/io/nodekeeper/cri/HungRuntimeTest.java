@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Ten thousand calls that nobody answers leave nothing behind: no thread, no file descriptor, no memory. */
+/** Ten thousand unanswered calls leak nothing: no thread, no file descriptor, no memory. */
 class HungRuntimeTest {
     private static final int CALLS = 10_000;
     private static final int AT_ONCE = 200;
@@ -65,7 +65,7 @@ class HungRuntimeTest {
             }
         }
 
-        /** Less may remain than there was: threads that the warming up needed end when they are idle. */
+        /** Fewer may remain than before: idle threads from the warm-up exit. */
         void assertNoMoreThan(Footprint before, String what) {
             System.out.printf(
                     "%s: threads %d -> %d, descriptors %d -> %d, heap %d KiB -> %d KiB%n",
@@ -76,7 +76,7 @@ class HungRuntimeTest {
         }
     }
 
-    /** Makes calls until that many have hung; answers how many ended at their deadline, the others with the connection. */
+    /** Makes calls until that many have hung; returns how many timed out. The others ended with the connection. */
     private int hang(GrpcRuntime runtime, int calls) throws InterruptedException {
         Semaphore room = new Semaphore(AT_ONCE);
         AtomicInteger late = new AtomicInteger();
@@ -207,7 +207,7 @@ class HungRuntimeTest {
         }
     }
 
-    /** Accepts connections and reads nothing; it may say hello first, so that the client believes in it. */
+    /** Accepts connections and reads nothing; may send a handshake first, so that the client considers it alive. */
     private static final class Frozen implements AutoCloseable {
         private final ServerSocketChannel listening = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         private final List<SocketChannel> accepted = new CopyOnWriteArrayList<>();
@@ -234,7 +234,7 @@ class HungRuntimeTest {
             }
         }
 
-        /** Closes what was accepted, so that it does not count as the client's; answers how many. */
+        /** Closes the accepted connections, so that they do not count as the client's; returns their number. */
         int forget() throws IOException {
             List<SocketChannel> all = List.copyOf(accepted);
             for (SocketChannel channel : all) {

@@ -18,7 +18,7 @@ import javax.net.ServerSocketFactory;
 
 /** A gRPC server on a unix socket. */
 final class UnixServer implements AutoCloseable {
-    /** Tells of each connection that breaks, which is what tests do all the time. */
+    /** This logger reports each broken connection, which tests cause all the time. */
     private static final Logger NOISE = Logger.getLogger("io.grpc.okhttp");
 
     private final Path path;
@@ -26,7 +26,7 @@ final class UnixServer implements AutoCloseable {
     private final Server server;
     private final ThreadPool threads = new ThreadPool("server", 2);
 
-    /** Listens at {@code path}, where nothing may be. */
+    /** Listens at {@code path}, where no file may exist. */
     UnixServer(Path path, HandlerRegistry handlers) throws IOException {
         NOISE.setLevel(Level.OFF);
         this.path = path;
@@ -45,7 +45,7 @@ final class UnixServer implements AutoCloseable {
         socket.disconnect();
     }
 
-    /** Ends like a killed process: connections break, the socket's file stays. */
+    /** Stops like a killed process: connections break, the socket's file stays. */
     void kill() throws IOException, InterruptedException {
         socket.close();
         socket.disconnect();

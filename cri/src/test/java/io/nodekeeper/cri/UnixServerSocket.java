@@ -9,14 +9,14 @@ import java.nio.channels.ServerSocketChannel;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A listening unix-domain channel in the shape of a {@link ServerSocket}; it remembers what it has accepted. */
+/** A listening unix-domain channel as a {@link ServerSocket}; keeps a list of accepted connections. */
 final class UnixServerSocket extends ServerSocket {
     private final ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     private final List<UnixSocket> accepted = new CopyOnWriteArrayList<>();
 
     UnixServerSocket() throws IOException {}
 
-    /** Closes all connections; new ones are welcome. */
+    /** Closes all connections; accepts new ones. */
     void disconnect() throws IOException {
         for (UnixSocket socket : accepted) {
             socket.close();

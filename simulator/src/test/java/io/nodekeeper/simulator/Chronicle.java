@@ -16,9 +16,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Writes down when the API came to say what of nodes and pods. Confined to virtual time. */
+/** Records when the states of nodes and pods in the API changed. Confined to virtual time. */
 final class Chronicle implements Sights {
-    /** A node or a pod, and its turns. */
+    /** The changes of a node or pod. */
     static final class Story {
         private JsonObject last = JsonObject.EMPTY;
         private String ready = "";
@@ -49,7 +49,7 @@ final class Chronicle implements Sights {
 
     final Map<String, Story> nodes = new TreeMap<>();
     final Map<String, Story> pods = new TreeMap<>();
-    /** How often each event was written. */
+    /** The number of times each event was written. */
     final Map<String, Integer> events = new TreeMap<>();
 
     private final VirtualTime time;
@@ -58,7 +58,7 @@ final class Chronicle implements Sights {
         this.time = time;
     }
 
-    /** What the API says of nodes and pods now, times and versions aside. */
+    /** The current state of nodes and pods in the API, without times and versions. */
     String state() {
         StringBuilder state = new StringBuilder();
         nodes.forEach((name, story) -> state.append(name)
@@ -82,12 +82,12 @@ final class Chronicle implements Sights {
         return state.toString();
     }
 
-    /** The story of a node, empty if it has none. */
+    /** The changes of a node; empty if there are none. */
     Story node(String name) {
         return nodes.getOrDefault(name, new Story());
     }
 
-    /** The story of a pod, by its name and the beginning of its UID; empty if it has none. */
+    /** The changes of a pod, by its name and the start of its UID; empty if there are none. */
     Story pod(String name) {
         return pods.getOrDefault(name, new Story());
     }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Goes through each moment of a verdict and what follows from it, and kills a process there. */
+/** Kills a process at each step of a verdict and its consequences. */
 class CrashAtEveryStepTest {
     private static final Logger log = LoggerFactory.getLogger(CrashAtEveryStepTest.class);
 
@@ -17,7 +17,7 @@ class CrashAtEveryStepTest {
     @Tag("L22")
     @Tag("L38")
     @Tag("L71")
-    void whereverTheControllerIsKilledItsSuccessorFinishesAndTouchesNobodyElse() {
+    void whereverTheControllerIsKilledItsSuccessorFinishesAndTouchesNoOtherNode() {
         assertThat(complaintsOfKilling("controller", 1)).isEmpty();
     }
 
@@ -51,7 +51,7 @@ class CrashAtEveryStepTest {
     private static List<String> complaintsOfKilling(String struck, int controllers) {
         CrashRun undisturbed = CrashRun.undisturbed(controllers);
         List<Moments.Moment> moments = undisturbed.moments();
-        // No run at all would complain of nothing.
+        // Without any run the assertions above would pass.
         assertThat(moments).contains(new Moments.Moment("call PUT /api/v1/nodes/n0/status", true));
         List<String> complaints = new ArrayList<>();
         int runs = 0;

@@ -16,23 +16,23 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A node dies with two pods on it, beside two that live; the controller, or the API server, is killed at one moment of
- * what follows and starts again a second later; at the end the node comes back. Confined to virtual time.
+ * A node with two pods dies, and two nodes live. The controller or the API server is killed at one of the following steps
+ * and starts again a second later; at the end the node recovers. Confined to virtual time.
  */
 final class CrashRun {
-    /** Short, so that there is less to go through; longer than two renewals take. */
+    /** A short grace, so that there are fewer steps; longer than two renewals. */
     static final Duration GRACE = Duration.ofSeconds(25);
 
     private static final Duration TOLERATION = Duration.ofSeconds(15);
     private static final Duration DEATH = Duration.ofSeconds(20);
     private static final Duration DOWN = Duration.ofSeconds(1);
-    /** Verdict, taints and evictions of an undisturbed controller are over by then. */
+    /** The time by which an undisturbed controller has finished verdict, taints and evictions. */
     private static final Duration WATCHED = GRACE.plus(TOLERATION).plus(Duration.ofSeconds(10));
-    /** The same of a successor that begins at the last of these moments. */
+    /** The same for a successor that starts at the last of these steps. */
     private static final Duration SETTLED = GRACE.plus(TOLERATION).plus(Duration.ofSeconds(35));
-    /** In which sight returns and what is due is done: the bound that the project has set itself. */
+    /** The time within which sight returns and due work is done: this project's requirement. */
     private static final Duration PROMPT = Duration.ofSeconds(5);
-    /** In which one of several controllers takes over from another one: the lock's 15 s, and a retry. */
+    /** The time within which a standby takes over: the lock's 15 s, and a retry. */
     private static final Duration TAKEOVER = Duration.ofSeconds(20);
 
     private final Moments moments;
@@ -61,12 +61,12 @@ final class CrashRun {
         run();
     }
 
-    /** Nobody is killed but the node. */
+    /** A run in which only the node is killed. */
     static CrashRun undisturbed(int controllers) {
         return new CrashRun(controllers, "", -1, Moments.Side.BEFORE);
     }
 
-    /** {@code struck} is killed at moment {@code target} of the first controller. */
+    /** A run in which {@code struck} is killed at step {@code target} of the first controller. */
     static CrashRun killing(String struck, int controllers, int target, Moments.Side side) {
         return new CrashRun(controllers, struck, target, side);
     }
@@ -135,7 +135,7 @@ final class CrashRun {
         return stateAtTheEnd;
     }
 
-    /** What is not as it must be, compared with a run in which nobody but the node was killed. */
+    /** The differences from a run in which only the node was killed. */
     List<String> complaints(CrashRun undisturbed) {
         if (!stateWhileDead.equals(undisturbed.stateWhileDead)) {
             complaints.add("ends as\n" + stateWhileDead + "and not as\n" + undisturbed.stateWhileDead);
@@ -151,7 +151,7 @@ final class CrashRun {
             complaints.add("n0 became Unknown " + dead.count(Condition.UNKNOWN) + " times; expected once");
         }
         verdict.ifPresent(at -> {
-            // A controller that begins anew gives every node a full grace; one that is done has nothing left to do.
+            // A restarted controller gives every node a full grace; one that was finished has nothing left to do.
             Duration usual = expected.first(Condition.UNKNOWN).orElseThrow();
             promptly(
                     "verdict",
@@ -173,7 +173,7 @@ final class CrashRun {
             }
         }
         chronicle.events.forEach((event, count) -> {
-            // What was said and not known to be said may be said once more, by each controller.
+            // Each controller may repeat an event if it does not know whether it was written.
             int most = undisturbed.chronicle.events.getOrDefault(event, 0) + controllers;
             if (count > most) {
                 complaints.add("event " + event + " was written " + count + " times; expected at most " + most);
@@ -202,7 +202,10 @@ final class CrashRun {
         });
     }
 
-    /** When whoever acts after {@code due} is there: at once, or the successor if that was about the moment of the kill. */
+    /**
+     * When a controller can act on what is due at {@code due}: immediately, or once the successor runs if the kill was
+     * at about that time.
+     */
     private Duration successorAfter(Duration due) {
         return struckAt.map(this::successor)
                 .filter(there -> there.compareTo(due) > 0)

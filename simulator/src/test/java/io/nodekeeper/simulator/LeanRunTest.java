@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class LeanRunTest {
     @Test
-    void oneInAHundredLeanNodesDiesAndEachOfThemIsFoundAndNobodyElse() {
+    void oneInAHundredLeanNodesDiesAndEachOfThemIsFoundAndNoOther() {
         List<String> progress = new ArrayList<>();
 
         LeanReport report = LeanRun.run(new LeanRun.Options(1_000, 5), new SystemClock(), progress::add);

@@ -10,21 +10,20 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Numbers the moments of a controller: each call as it leaves, each answer and each line of a watch as it arrives; and
- * strikes the controller or its server at one of them. A controller that was struck does nothing more: what it still says
- * is not carried, and what it is told is not heard. Of a server that was struck just this message is lost. Confined to
- * virtual time.
+ * Numbers the steps of a controller: each call when it is sent, each response and each line of a watch when it arrives; and
+ * kills the controller or its server at one of them. A killed controller sends and receives nothing more. Of a killed
+ * server only this message is lost. Confined to virtual time.
  */
 final class Moments {
-    /** Where exactly to strike. */
+    /** Whether to kill before or after the message is sent. */
     enum Side {
-        /** The call does not leave; the answer or line is not heard. */
+        /** The call is not sent; the response or line is not received. */
         BEFORE,
-        /** The call has left; nobody is there for its answer. */
+        /** The call is sent; its response is not received. */
         AFTER
     }
 
-    /** What happened at a moment. */
+    /** The kind of a step. */
     record Moment(String what, boolean isCall) {}
 
     private final List<Moment> seen = new ArrayList<>();
@@ -41,22 +40,22 @@ final class Moments {
         this.strike = strike;
     }
 
-    /** Only numbers. */
+    /** Numbers the steps without killing. */
     static Moments numbering() {
         return new Moments(-1, Side.BEFORE, false, () -> {});
     }
 
-    /** Strikes at moment {@code target}, from 0; {@code fatal} if it is the controller that is struck. */
+    /** Kills at step {@code target}, from 0; {@code fatal} if the controller is killed. */
     static Moments strikingAt(int target, Side side, boolean fatal, Runnable strike) {
         return new Moments(target, side, fatal, strike);
     }
 
-    /** From now on moments count. */
+    /** Starts counting steps. */
     void begin() {
         counting = true;
     }
 
-    /** From now on they do not. */
+    /** Stops counting steps. */
     void end() {
         counting = false;
     }
@@ -65,12 +64,12 @@ final class Moments {
         return seen;
     }
 
-    /** Puts itself between one life of the process and its network. */
+    /** Wraps the transport between one life of the process and its network. */
     Transport tap(Transport inner) {
         return new Tap(inner);
     }
 
-    /** Whether this moment is the one. */
+    /** Whether this step is the target. */
     private boolean is(String what, boolean isCall) {
         if (!counting) {
             return false;
@@ -132,7 +131,7 @@ final class Moments {
             }
         }
 
-        /** What arrives is heard, or lost. */
+        /** Delivers a message, or loses it. */
         private void arrive(String what, Runnable heard, Runnable lost) {
             boolean struck = !dead && is(what, false);
             if (struck) {

@@ -33,7 +33,7 @@ class RandomRunTest {
     @Tag("L27")
     @Tag("W1")
     @Tag("W12")
-    void aControlPlaneThatFailsAtRandomBlamesNobodyAndStillFindsTheDead() {
+    void aControlPlaneThatFailsAtRandomCausesNoFalseVerdictAndStillFindsDeadNodes() {
         List<String> violations = new ArrayList<>();
 
         Report report = run(new RandomRun.Options(20, Duration.ofHours(1), 3, 200, 60, 20, 2), violations);

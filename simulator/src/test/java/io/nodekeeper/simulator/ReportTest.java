@@ -6,7 +6,7 @@ import io.nodekeeper.time.SystemClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** A run says what it has judged, and is good only if that was something. */
+/** A run reports which verdicts were due, and passes only if it tested them. */
 class ReportTest {
     @Test
     void aRunInWhichNoNodeFailsSaysThatNoVerdictWasDue() {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Runs every script of src/test/resources/scenarios; {@code -Dscenarios.rewrite=true} writes what really happened. */
+/** Runs every script of src/test/resources/scenarios; {@code -Dscenarios.rewrite=true} writes the actual traces. */
 class ScenarioTest {
     private static final Path SCRIPTS = Path.of("src/test/resources/scenarios");
 

@@ -14,7 +14,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 
-/** The wheel, whose timers are armed lazily, expires the same deadlines as a table that is searched each time. */
+/** The wheel, whose timers are set lazily, expires the same deadlines as a table that is searched each time. */
 class DeadlineWheelTest {
     private static final long SECOND = 1_000_000_000L;
 

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** One examination in virtual time, and remedies that do no more than they say. */
+/** One examination in virtual time, and remedies that do exactly what they name. */
 class CheckupTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T18:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("doctor");
@@ -109,7 +109,7 @@ class CheckupTest {
     }
 
     @Test
-    void removedSandboxIsToldAndAFailureToo() {
+    void removedSandboxAndFailureAreReported() {
         Remedies remedies = new Remedies(runtime, ref -> true, (pid, signal) -> {});
         CompletableFuture<List<String>> removed = remedies.apply(new Remedy.RemoveSandbox(ProcessFixtures.WEB));
         runtime.hang("RemovePodSandbox:" + ProcessFixtures.DB);

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** The watch in virtual time: named in time, cleared in time, never flapping, bounded. */
+/** Culprits in virtual time: named in time, cleared in time, never flapping, with bounded work. */
 class CulpritWatchTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T18:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("agent");
@@ -102,7 +102,7 @@ class CulpritWatchTest {
     }
 
     @Test
-    void questionThatNobodyAsksAgainDoesNotOutliveItsCause() {
+    void overdueCallThatIsNotRepeatedDoesNotOutliveItsCause() {
         watch.start();
         processes(ProcessFixtures.healthyBut(ProcessFixtures.shim(200, ProcessFixtures.WEB, 'T')));
         runtime.hang("StopPodSandbox:" + ProcessFixtures.WEB);
@@ -120,7 +120,7 @@ class CulpritWatchTest {
     }
 
     @Test
-    void containerWhoseCallsHangIsNamedThoughNobodyElseAsks() {
+    void containerWhoseCallsHangIsNamedByProbesAlone() {
         watch.start();
         pass(60);
         runtime.hang("ContainerStats:" + ProcessFixtures.WEB_APP);
@@ -138,7 +138,7 @@ class CulpritWatchTest {
     }
 
     @Test
-    void hungStatusOfOneContainerIsNamedFromTheLedger() {
+    void hungStatusOfOneContainerIsNamedFromTheCallTracker() {
         watch.start();
         pass(60);
         runtime.hang("ContainerStatus:" + ProcessFixtures.WEB_APP);
@@ -189,7 +189,7 @@ class CulpritWatchTest {
     }
 
     @Test
-    void failedLookClearsNobodyAndHungLooksDoNotPileUp() {
+    void failedScanClearsNoCulpritAndHungScansDoNotAccumulate() {
         watch.start();
         processes(ProcessFixtures.healthyBut(ProcessFixtures.shim(200, ProcessFixtures.WEB, 'T')));
         pass(20);
@@ -206,7 +206,7 @@ class CulpritWatchTest {
     }
 
     @Test
-    void culpritThatOneLookMissesIsHeld() {
+    void culpritThatOneScanMissesIsHeld() {
         ProcessInfo stopped = ProcessFixtures.shim(200, ProcessFixtures.WEB, 'T');
         processes(ProcessFixtures.healthyBut(stopped));
         watch.start();
@@ -232,7 +232,7 @@ class CulpritWatchTest {
     }
 
     @Test
-    void stoppedWatchAsksNothingMore() {
+    void stoppedWatchMakesNoCalls() {
         watch.start();
         pass(30);
         watch.stop();

@@ -49,7 +49,7 @@ class PressureTest {
 
     @Test
     @Tag("A94")
-    void aNewCrossingStartsThePeriodAnew() {
+    void aNewCrossingRestartsThePeriod() {
         PressureMonitor rule = rule(Fixtures.config());
         rule.observe(memory(0), 0);
         rule.observe(memory(MIB_100), minutes(1, 0));

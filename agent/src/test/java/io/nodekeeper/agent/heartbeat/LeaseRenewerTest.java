@@ -212,7 +212,7 @@ class LeaseRenewerTest {
     }
 
     @Test
-    void aLeaseThatIsGoneIsMadeAnew() {
+    void aDeletedLeaseIsCreatedAgain() {
         nodePresent();
         LeaseRenewer renewer = start();
         cluster.advance(Duration.ofSeconds(1));

@@ -178,7 +178,7 @@ class StatusReporterTest {
 
     @Test
     @Tag("A42")
-    void tellsOfARebootOnceTheBootIdIsStored() {
+    void sendsTheRebootEventOnceTheBootIdIsStored() {
         cluster.store(healthy());
         facts = Fixtures.facts(new MachineInfo(4, 17_179_869_184L, 0, Map.of(), "m", "s", "boot-b", "k", "o", "amd64"));
         cluster.refuse(PATCH, 500);
@@ -195,7 +195,7 @@ class StatusReporterTest {
 
     @Test
     @Tag("A48")
-    void tellsOnceThatTheNodeIsCordoned() {
+    void sendsOneEventWhenTheNodeIsCordoned() {
         cluster.store(new Node(healthy()
                 .json()
                 .update(

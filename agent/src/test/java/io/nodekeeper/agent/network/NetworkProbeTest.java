@@ -42,7 +42,7 @@ class NetworkProbeTest {
         return new NetworkProbe("n1", "/var/log/nk", INTERVAL, runtime, loop, new Random(seed), metrics);
     }
 
-    /** Notes each change of the condition. */
+    /** Records each change of the condition. */
     private void observe() {
         if (!condition().equals(seen)) {
             seen = condition();
@@ -72,7 +72,7 @@ class NetworkProbeTest {
     }
 
     @Test
-    void goodProbeSetsUpLooksTakesDownAndLeavesNothing() {
+    void successfulProbeRunsAllStepsAndLeavesNothing() {
         start(Duration.ofSeconds(1));
 
         assertThat(methods())
@@ -98,7 +98,7 @@ class NetworkProbeTest {
     }
 
     @Test
-    void failedSetupIsToldInTheRuntimesWordsAndOnceAsLongAsItIsTheSame() {
+    void failedSetupIsReportedWithTheRuntimesErrorAndOnceWhileItIsTheSame() {
         fail("RunPodSandbox", "failed to setup network for sandbox \"" + "0a".repeat(32) + "\": no IP left");
         start(Duration.ofSeconds(30));
         fail("RunPodSandbox", "failed to setup network for sandbox \"" + "1b".repeat(32) + "\": no IP left");
@@ -147,7 +147,7 @@ class NetworkProbeTest {
     }
 
     @Test
-    void failedTeardownIsToldAndNoSecondSandboxIsMadeUntilTheFirstIsGone() {
+    void failedTeardownIsReportedAndNoSecondSandboxIsMadeUntilTheFirstIsGone() {
         fail("StopPodSandbox", "plugin refuses");
         start(Duration.ofMinutes(5));
 
@@ -169,7 +169,7 @@ class NetworkProbeTest {
     }
 
     @Test
-    void hungTeardownAndHungRemovalAreTold() {
+    void hungTeardownAndHungRemovalAreReported() {
         runtime.hang("StopPodSandbox");
         start(Duration.ofMillis(20_001));
         assertThat(condition().reason()).isEqualTo("NetworkTeardownHung");
@@ -184,7 +184,7 @@ class NetworkProbeTest {
     }
 
     @Test
-    void sandboxThatSomebodyElseRemovedIsNoFault() {
+    void sandboxRemovedByAnotherClientIsNoFault() {
         runtime.fail("StopPodSandbox", new RuntimeCallException("StopPodSandbox", Code.NOT_FOUND, "no such sandbox"));
         start(Duration.ofSeconds(1));
 
@@ -267,7 +267,7 @@ class NetworkProbeTest {
     }
 
     @Test
-    void probesAreToldFromPods() {
+    void probesAreDistinguishedFromPods() {
         assertThat(NetworkProbe.isProbe(sandbox("kube-system", "nodekeeper-network-probe-n1")))
                 .isTrue();
         assertThat(NetworkProbe.isProbe(sandbox("default", "nodekeeper-network-probe-n1")))

@@ -36,7 +36,7 @@ class AgentPagesTest {
     }
 
     @Test
-    void healthyAgentSaysOkAndMoreIfAsked() {
+    void healthyAgentAnswersOkAndDetailsIfVerbose() {
         assertThat(text("/healthz", "")).isEqualTo("200: ok\n");
         assertThat(text("/healthz", "verbose")).isEqualTo("200: [+]ping ok\n[+]status ok\nhealthz check passed\n");
         assertThat(text("/healthz", "timeout=5s&verbose=true")).startsWith("200: [+]ping ok\n");
@@ -54,7 +54,7 @@ class AgentPagesTest {
     }
 
     @Test
-    void checkThatBreaksHasFailedAndTheOthersAreTold() {
+    void checkThatThrowsHasFailedAndTheOthersAreReported() {
         AgentPages broken = new AgentPages(
                 Map.of("bad", () -> {
                     throw new IllegalStateException("no state");
@@ -74,7 +74,7 @@ class AgentPagesTest {
     }
 
     @Test
-    void loopThatStandsStillIsNotHealthyAndMetricsAreThereAllTheSame() {
+    void stoppedLoopIsUnhealthyAndMetricsStillWork() {
         loop.freeze();
 
         assertThat(text("/healthz", "")).isEqualTo("500: [-]loop failed: the agent did not answer within 2s\n");

@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A PLEG over a fake runtime in virtual time, with everything it tells written down. */
+/** A PLEG over a fake runtime in virtual time; records its events and metrics. */
 final class PlegFixture implements PlegMetrics {
     static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
     static final RuntimeCallException BROKEN =
@@ -48,7 +48,7 @@ final class PlegFixture implements PlegMetrics {
         time.advance(Duration.ofSeconds(seconds));
     }
 
-    /** Events since the last look, as in {@code DIED c1}; those of sandboxes left out. */
+    /** Events since the last call, such as {@code DIED c1}, without those of sandboxes. */
     List<String> containerEvents() {
         List<String> told = events.stream()
                 .filter(event -> !event.id().startsWith("s-"))
@@ -58,7 +58,7 @@ final class PlegFixture implements PlegMetrics {
         return told;
     }
 
-    /** How often the health changed within {@code duration}, looked at every second. */
+    /** How often the health changed within {@code duration}, checked every second. */
     int flips(Duration duration) {
         int flips = 0;
         boolean before = pleg.unhealthy().isEmpty();

@@ -46,7 +46,7 @@ class PlegHealthTest {
 
         assertThat(health.check(age(Duration.ZERO), 10 * SECOND)).contains(AGAIN);
         assertThat(health.check(age(Duration.ZERO), 39 * SECOND)).contains(AGAIN);
-        // A relapse that nobody asked about.
+        // A relapse between two checks.
         health.note(stuck(6, 10), 39 * SECOND);
         health.note(age(Duration.ZERO), 39 * SECOND + 1);
         assertThat(health.check(age(Duration.ZERO), 40 * SECOND)).contains(AGAIN);

@@ -13,7 +13,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Whatever happens to containers, and whichever calls fail or hang, the events add up to what is there in the end. */
+/** The events add up to the final state, whatever happens to containers and whichever calls fail or hang. */
 class PlegPropertiesTest {
     private static final List<String> WHERE =
             List.of("ContainerStatus:u1-a", "PodSandboxStatus:s-u2", "ContainerStatus", "ListContainers");

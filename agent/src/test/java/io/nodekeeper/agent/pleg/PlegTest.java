@@ -28,7 +28,7 @@ class PlegTest {
     @ParameterizedTest
     @EnumSource
     @Tag("A78")
-    void lifeOfAPodIsToldFromListToList(PlegConfig.Mode mode) {
+    void changesOfAPodBetweenListsBecomeEvents(PlegConfig.Mode mode) {
         PlegFixture fixture = new PlegFixture(config(mode));
         fixture.runtime.container("c1", "u1", "a", ContainerState.EXITED);
         fixture.runtime.container("c2", "u1", "b", ContainerState.RUNNING);
@@ -158,7 +158,7 @@ class PlegTest {
     }
 
     @Test
-    void listThatHangsIsGivenUpAfterTenSecondsAndRepeated() {
+    void listThatHangsTimesOutAfterTenSecondsAndIsRepeated() {
         PlegFixture fixture = PlegFixture.parallel();
         fixture.runtime.hang("ListContainers");
         fixture.pleg.start();
@@ -254,7 +254,7 @@ class PlegTest {
     }
 
     @Test
-    void whatIsGoneBetweenListAndInspectionIsLeftOut() {
+    void objectDeletedBetweenListAndInspectionIsLeftOut() {
         PlegFixture fixture = PlegFixture.parallel();
         fixture.runtime.pod("u1", "app", "proxy");
         fixture.runtime.delay("ContainerStatus:u1-app", Duration.ofMillis(300));

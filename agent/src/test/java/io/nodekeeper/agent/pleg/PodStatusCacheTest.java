@@ -30,7 +30,7 @@ class PodStatusCacheTest {
     }
 
     @Test
-    void podThatIsThereIsWaitedForUntilItWasLookedAt() {
+    void waiterForAnExistingPodWaitsForItsInspection() {
         cache.appeared("u1");
         CompletableFuture<PodStatusCache.Entry> answer = cache.getNewerThan("u1", 100);
 
@@ -58,7 +58,7 @@ class PodStatusCacheTest {
     }
 
     @Test
-    void errorWakesWhoWaits() {
+    void errorWakesWaiters() {
         PodStatusCache.Entry failed = new PodStatusCache.Entry(STATUS.status(), Optional.of(PlegFixture.BROKEN));
         cache.appeared("u1");
         CompletableFuture<PodStatusCache.Entry> answer = cache.getNewerThan("u1", 100);
@@ -80,7 +80,7 @@ class PodStatusCacheTest {
     }
 
     @Test
-    void whoStopsWaitingIsForgottenAndWhoIsWokenMayWaitAgain() {
+    void cancelledWaiterIsForgottenAndWokenWaiterMayWaitAgain() {
         cache.appeared("u1");
         CompletableFuture<PodStatusCache.Entry> cancelled = cache.getNewerThan("u1", 100);
         CompletableFuture<PodStatusCache.Entry> again =

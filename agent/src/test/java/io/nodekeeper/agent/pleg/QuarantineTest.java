@@ -28,7 +28,7 @@ class QuarantineTest {
     }
 
     @Test
-    void releasedPodBeginsAnew() {
+    void releasedPodStartsAgainWithTheShortestPause() {
         quarantine.timedOut(POD, CALL, 0, SECOND);
         quarantine.timedOut(POD, CALL, SECOND, 2 * SECOND);
 

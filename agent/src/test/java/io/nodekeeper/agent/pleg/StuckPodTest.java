@@ -30,7 +30,7 @@ class StuckPodTest {
 
     @Test
     @Tag("A84")
-    void oneStuckPodOfThirtyDelaysNobody() {
+    void oneStuckPodOfThirtyDelaysNoOtherPod() {
         PlegFixture fixture = node(PlegConfig.PARALLEL, 30, 1);
         fixture.advanceMillis(1500);
 
@@ -87,7 +87,7 @@ class StuckPodTest {
         fixture.advanceSeconds(60);
         assertThat(fixture.pleg.unhealthy()).isEmpty();
 
-        // A cycle takes 241 s: 86400 / 241 = 358 falls, and as many rises.
+        // A cycle takes 241 s: 86400 / 241 = 358 losses of Ready, and as many recoveries.
         assertThat(fixture.flips(DAY)).isEqualTo(716);
         assertThat(fixture.relists.getFirst()).isEqualTo(Duration.ofSeconds(120));
         assertThat(fixture.relists.subList(1, fixture.relists.size())).containsOnly(Duration.ofSeconds(240));

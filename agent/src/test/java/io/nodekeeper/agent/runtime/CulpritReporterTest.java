@@ -53,7 +53,7 @@ class CulpritReporterTest {
     }
 
     @Test
-    void aCulpritIsToldOnTheNodeAndOnThePodThatSuffers() {
+    void aCulpritIsReportedOnTheNodeAndOnTheAffectedPod() {
         news.found(plugin(Optional.of(new PodIdentity("u1", "web", "shop"))));
 
         String message = "the CNI plugin bridge (pid 4711) hangs; remedy: kill -KILL 4711";
@@ -66,7 +66,7 @@ class CulpritReporterTest {
     }
 
     @Test
-    void itsEndIsToldOnTheNodeAndLeavesTheMetric() {
+    void itsEndIsReportedOnTheNodeAndRemovedFromTheMetric() {
         Culprit culprit = plugin(Optional.empty());
         news.found(culprit);
 

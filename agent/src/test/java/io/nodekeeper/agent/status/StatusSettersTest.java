@@ -93,7 +93,7 @@ class StatusSettersTest {
 
     @Test
     @Tag("A37")
-    void neverAllocatesLessThanNothing() {
+    void allocatableIsNeverNegative() {
         AgentConfig config =
                 new AgentConfigBuilder("n1").kubeReserved(Map.of("cpu", "5")).build();
         MachineInfo pages =
@@ -164,7 +164,7 @@ class StatusSettersTest {
 
     @Test
     @Tag("A42")
-    void tellsOfAReboot() {
+    void sendsAnEventForAReboot() {
         Node before = StatusSetters.apply(Fixtures.bare(), Fixtures.inputs()).node();
         MachineInfo rebooted = new MachineInfo(4, 17_179_869_184L, 0, Map.of(), "m", "s", "boot-b", "k", "o", "amd64");
 
@@ -201,7 +201,7 @@ class StatusSettersTest {
 
     @Test
     @Tag("A46")
-    void leavesAddressesToTheCloudControllerAndTellsItTheNodeIp() {
+    void leavesAddressesToTheCloudControllerAndPassesItTheNodeIp() {
         AgentConfig config = new AgentConfigBuilder("n1")
                 .externalCloudProvider(true)
                 .nodeIps(List.of(InetAddress.ofLiteral("10.0.0.5")))
@@ -249,7 +249,7 @@ class StatusSettersTest {
 
     @Test
     @Tag("A48")
-    void tellsWhenTheNodeIsCordonedAndUncordoned() {
+    void sendsEventsForCordonAndUncordon() {
         Node cordoned = new Node(healthy()
                 .json()
                 .update(
@@ -362,7 +362,7 @@ class StatusSettersTest {
 
     @Test
     @Tag("A59")
-    void tellsOfReadyOnlyWhenItChanges() {
+    void sendsReadyEventsOnlyOnChanges() {
         ReadyErrors shutdown = new ReadyErrors(List.of(), List.of(), List.of(), List.of("node is shutting down"));
 
         StatusResult down = StatusSetters.apply(healthy(), Fixtures.inputs(Set.of(), shutdown, LATER));

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** How much time disturbances take away; all times are seconds here. */
+/** The time that disturbances take away; all times are in seconds. */
 class DisturbancesTest {
     private static final long SECOND = 1_000_000_000L;
 

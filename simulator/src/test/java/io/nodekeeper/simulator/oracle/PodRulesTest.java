@@ -7,12 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Histories in which pods end too early, too late or for no reason. */
+/** Histories in which pods are deleted too early, too late or for no reason. */
 class PodRulesTest {
     private final TestHistory history = TestHistory.ofOneController();
 
     @Test
-    void aPodThatIsEvictedBeforeItsTolerationEndsIsToldOf() {
+    void aPodThatIsEvictedBeforeItsTolerationEndsIsReported() {
         history.pod("p", "n1", 30);
         taint();
 
@@ -43,7 +43,7 @@ class PodRulesTest {
     }
 
     @Test
-    void aPodThatIsNotEvictedInTimeIsToldOf() {
+    void aPodThatIsNotEvictedInTimeIsReported() {
         history.pod("p", "n1", 30);
         taint();
 
@@ -87,14 +87,14 @@ class PodRulesTest {
     }
 
     @Test
-    void aPodThatIsDeletedFromANodeThatNeverFailedIsToldOf() {
+    void aPodThatIsDeletedFromANodeThatNeverFailedIsReported() {
         history.ready("n1").pod("p", "n1", 30).pass(5).podDeleted("p", "n1");
 
         assertThat(history.violations(Rule.EVICTED_WRONGLY)).isEqualTo(1);
     }
 
     @Test
-    void whatAWrongClockDatedIsNotHeldAgainstAnEviction() {
+    void anEvictionByATaintThatAWrongClockDatedIsNoViolation() {
         history.pod("p", "n1", 30);
         history.oracle.controllerClocksAre(false);
         taint();
@@ -132,7 +132,7 @@ class PodRulesTest {
     }
 
     @Test
-    void aPodOfADeletedNodeThatIsNotCollectedIsToldOf() {
+    void aPodOfADeletedNodeThatIsNotCollectedIsReported() {
         history.ready("n1").fails("n1").pod("p", "n1", 30).deleted("n1").pass(64);
         assertThat(history.violations(Rule.COLLECTED_LATE)).isZero();
 
@@ -150,7 +150,7 @@ class PodRulesTest {
 
     @Test
     @Tag("L77")
-    void aWriteOfACandidateThatDoesNotHoldTheLockIsToldOf() {
+    void aWriteOfACandidateThatDoesNotHoldTheLockIsReported() {
         history.lock("b").writes("a");
 
         assertThat(history.violations(Rule.SECOND_LEADER)).isEqualTo(1);

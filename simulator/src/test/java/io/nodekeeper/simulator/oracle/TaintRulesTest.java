@@ -7,12 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Histories in which taints do not follow conditions, and NoExecute taints come wrongly, too fast or too late. */
+/** Histories in which taints do not follow conditions, and NoExecute taints are wrong, too fast or too late. */
 class TaintRulesTest {
     private final TestHistory history = TestHistory.ofOneController();
 
     @Test
-    void anUnknownNodeWithoutItsTaintIsToldOfAfterASecond() {
+    void anUnknownNodeWithoutItsTaintIsReportedAfterASecond() {
         history.ready("n1").fails("n1").pass(50.05).unknown("n1").pass(0.9);
         assertThat(history.violations(Rule.TAINTS_LATE)).isZero();
 
@@ -21,7 +21,7 @@ class TaintRulesTest {
     }
 
     @Test
-    void aReadyNodeThatKeepsItsTaintsIsToldOf() {
+    void aReadyNodeThatKeepsItsTaintsIsReported() {
         die("n1");
         history.node("n1", "uid-n1", "True", UNREACHABLE_NO_SCHEDULE).pass(1.1);
 
@@ -29,7 +29,7 @@ class TaintRulesTest {
     }
 
     @Test
-    void aNoExecuteTaintThatStaysOnAReadyNodeIsToldOf() {
+    void aNoExecuteTaintThatStaysOnAReadyNodeIsReported() {
         die("n1");
         history.unknown("n1", UNREACHABLE_NO_SCHEDULE, UNREACHABLE_NO_EXECUTE).pass(5);
         history.node("n1", "uid-n1", "True", UNREACHABLE_NO_EXECUTE).pass(1.1);
@@ -66,7 +66,7 @@ class TaintRulesTest {
     @Test
     void aNodeThatFellThreeTimesMayKeepItsTaintsUntilItsDampingHasToEnd() {
         flap("n1", 3);
-        // 2,900 points or so decay to 750 in 20 min at a half-life of 10 min, from the third fall on.
+        // 2,900 points or so decay to 750 in 20 min at a half-life of 10 min, from the third loss of Ready on.
         history.pass(18 * 60);
         assertThat(history.violations(Rule.TAINTS_LATE)).isZero();
 
@@ -82,7 +82,7 @@ class TaintRulesTest {
     }
 
     @Test
-    void aReadyNodeThatGetsANoExecuteTaintIsToldOf() {
+    void aReadyNodeThatGetsANoExecuteTaintIsReported() {
         history.ready("n1").pass(5).node("n1", "uid-n1", "True", UNREACHABLE_NO_EXECUTE);
 
         assertThat(history.violations(Rule.NO_EXECUTE_WRONG)).isEqualTo(1);
@@ -98,7 +98,7 @@ class TaintRulesTest {
     }
 
     @Test
-    void taintsFasterThanTheZonesRateAreToldOf() {
+    void taintsFasterThanTheZonesRateAreReported() {
         crowd();
         for (String node : new String[] {"n1", "n2", "n3"}) {
             history.unknown(node, UNREACHABLE_NO_SCHEDULE, UNREACHABLE_NO_EXECUTE)
@@ -121,7 +121,7 @@ class TaintRulesTest {
     }
 
     @Test
-    void whatWasLetThroughDuringAStallMayBeWrittenAfterIt() {
+    void aTaintAdmittedDuringAStallMayBeWrittenAfterIt() {
         crowd();
         history.controllerStall(30);
         for (String node : new String[] {"n1", "n2", "n3"}) {
@@ -133,7 +133,7 @@ class TaintRulesTest {
     }
 
     @Test
-    void aNodeThatWaitsForItsTaintBeyondItsTurnIsToldOf() {
+    void aNodeThatWaitsForItsTaintBeyondItsTurnIsReported() {
         crowd();
         history.pass(11);
         assertThat(history.violations(Rule.NO_EXECUTE_LATE)).isZero();
@@ -143,7 +143,7 @@ class TaintRulesTest {
     }
 
     @Test
-    void nobodyWaitsWhileAllNodesAreDown() {
+    void noNodeWaitsWhileAllNodesAreDown() {
         history.ready("n1")
                 .fails("n1")
                 .pass(50.05)
@@ -171,7 +171,7 @@ class TaintRulesTest {
         }
     }
 
-    /** The node falls from Ready that often, a minute apart, and then keeps its taint while it is Ready. */
+    /** The node loses Ready that often, a minute apart, and then keeps its taint while it is Ready. */
     private void flap(String name, int falls) {
         history.ready(name);
         for (int fall = 1; fall <= falls; fall++) {

@@ -13,7 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A history of a cluster that a test makes up, line by line, and what the oracle thinks of it. */
+/** An artificial history of a cluster, built step by step, and the oracle's result. */
 final class TestHistory {
     static final Instant BEGINNING = Instant.parse("2026-01-01T00:00:00Z");
     static final String UNREACHABLE_NO_SCHEDULE = "node.kubernetes.io/unreachable:NoSchedule";
@@ -31,7 +31,7 @@ final class TestHistory {
                 new Oracle(time, ControllerConfig.DEFAULT, takeover, (who, what) -> trace.add(who + " " + what), tally);
     }
 
-    /** One controller, which has worked since long before second 0 of the history. */
+    /** A history with one controller, active since long before second 0. */
     static TestHistory ofOneController() {
         TestHistory history = new TestHistory(Duration.ZERO);
         history.oracle.controllerBegan();
@@ -39,7 +39,7 @@ final class TestHistory {
         return history;
     }
 
-    /** Lets time pass, in which the crowd renews. */
+    /** Advances time; the crowd renews. */
     TestHistory pass(double seconds) {
         for (double left = seconds; left > 0; left -= 10) {
             time.advance(Duration.ofNanos(Math.round(Math.min(left, 10) * 1e9)));
@@ -48,7 +48,7 @@ final class TestHistory {
         return this;
     }
 
-    /** So many nodes are Ready and renew as long as the history goes on. */
+    /** Adds this many nodes that are Ready and renew throughout the history. */
     TestHistory crowd(int size) {
         for (int number = 0; number < size; number++) {
             crowd.add("other" + number);
@@ -57,17 +57,17 @@ final class TestHistory {
         return this;
     }
 
-    /** A node is there, Ready and with no taints, and just renewed. */
+    /** Adds a Ready node without taints that has just renewed. */
     TestHistory ready(String name) {
         return node(name, "uid-" + name, "True").renew(name);
     }
 
-    /** The Node object says so now, with a heartbeat of now. */
+    /** Sets the node's Ready condition, with the current time as heartbeat. */
     TestHistory node(String name, String uid, String ready, String... taints) {
         return node(name, uid, ready, time.wallTime(), taints);
     }
 
-    /** The Node object says so now, with a heartbeat of that time. */
+    /** Sets the node's Ready condition, with that heartbeat. */
     TestHistory node(String name, String uid, String ready, Instant heartbeat, String... taints) {
         oracle.node(object(name, uid, ready, heartbeat, taints));
         return this;
@@ -88,7 +88,7 @@ final class TestHistory {
         return this;
     }
 
-    /** Someone else writes into the lease. */
+    /** Another client writes to the lease. */
     TestHistory touch(String name, String renewTime) {
         oracle.lease(lease(name, renewTime));
         return this;
@@ -104,7 +104,7 @@ final class TestHistory {
         return this;
     }
 
-    /** The API server stands still for so long. */
+    /** Freezes the API server for this time. */
     TestHistory serverOutage(double seconds) {
         oracle.serverIs(false);
         oracle.controlIs(false);
@@ -114,7 +114,7 @@ final class TestHistory {
         return this;
     }
 
-    /** The controller stands still for so long. */
+    /** Freezes the controller for this time. */
     TestHistory controllerStall(double seconds) {
         oracle.controlIs(false);
         pass(seconds);
@@ -122,7 +122,7 @@ final class TestHistory {
         return this;
     }
 
-    /** A pod is bound to a node, whose failure it tolerates for so long. */
+    /** Binds a pod to a node whose failure it tolerates for this time. */
     TestHistory pod(String name, String node, int tolerationSeconds) {
         oracle.pod(podObject(name, node, tolerationSeconds));
         return this;
@@ -138,7 +138,7 @@ final class TestHistory {
         return this;
     }
 
-    /** A candidate has the lock. */
+    /** A candidate holds the lock. */
     TestHistory lock(String holder) {
         oracle.lock(JsonObject.EMPTY
                 .with("metadata", JsonObject.EMPTY.with("name", "kube-controller-manager"))
@@ -146,7 +146,7 @@ final class TestHistory {
         return this;
     }
 
-    /** A candidate writes something else. */
+    /** A candidate writes another object. */
     TestHistory writes(String identity) {
         oracle.writes(identity, "PATCH /api/v1/nodes/n1");
         return this;

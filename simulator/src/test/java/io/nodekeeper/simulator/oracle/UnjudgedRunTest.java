@@ -7,13 +7,13 @@ import io.nodekeeper.simulator.Report;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** A run in which verdicts were due and none came has shown nothing, even if no rule was broken. */
+/** A run in which verdicts were due and none came proves nothing, even if no rule was broken. */
 class UnjudgedRunTest {
     private final TestHistory history = TestHistory.ofOneController();
 
     @Test
     void isNotGoodIfANodeWasSilentForLongerThanItsGrace() {
-        // Given controllers that do not live as long as the grace that each of them gives.
+        // Given controllers that crash before the grace that each of them gives is over.
         history.ready("n1").fails("n1");
         for (int life = 0; life < 4; life++) {
             history.pass(40).oracle.controllerBegan();

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** Bad histories must be told from good ones: the default grace is 50 s. */
+/** The rules must distinguish bad histories from good ones; the default grace is 50 s. */
 class VerdictRulesTest {
     private final TestHistory history = TestHistory.ofOneController();
 
@@ -164,7 +164,7 @@ class VerdictRulesTest {
     }
 
     @Test
-    void whatStrangersWriteIntoALeaseIsNoSignOfLife() {
+    void foreignWritesToALeaseAreNoSignOfLife() {
         history.ready("n1").fails("n1");
         String renewed = "2026-01-01T00:16:40.000000Z";
         for (int second = 0; second < 60; second += 5) {
@@ -185,7 +185,7 @@ class VerdictRulesTest {
     }
 
     @Test
-    void aNodeThatIsBackAndNotReadyIsToldOf() {
+    void aNodeThatIsBackAndNotReadyIsReported() {
         history.ready("n1")
                 .fails("n1")
                 .pass(50.05)
@@ -221,7 +221,7 @@ class VerdictRulesTest {
     }
 
     @Test
-    void aDeletedNodeWhoseAgentDoesNotRegisterIsToldOf() {
+    void aDeletedNodeWhoseAgentDoesNotRegisterIsReported() {
         history.comesBack("n1").ready("n1").deleted("n1").pass(11.5);
 
         assertThat(history.violations(Rule.NOT_RETURNED)).isEqualTo(1);

@@ -21,7 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Each fault of the zoo as looks 5 s apart: what is named, for whom, and what is to be done. */
+/** Each fault as a series of scans 5 s apart: the culprit, its pod and the remedy. */
 class DiagnosisTest {
     private static final Instant START = Instant.parse("2026-11-21T18:00:00Z");
     private static final RuntimeCall<?> VERSION = new RuntimeCall.GetVersion();
@@ -43,7 +43,7 @@ class DiagnosisTest {
     }
 
     @Test
-    void stoppedShimIsNamedAtTheSecondLookAndExplainsTheCallsOfItsPod() {
+    void stoppedShimIsNamedAtTheSecondScanAndExplainsTheCallsOfItsPod() {
         look(ProcessFixtures.healthyBut(ProcessFixtures.shim(200, WEB, 'T')));
         assertThat(culprits()).isEmpty();
         look(ProcessFixtures.healthyBut(ProcessFixtures.shim(200, WEB, 'T')));
@@ -113,7 +113,7 @@ class DiagnosisTest {
     }
 
     @Test
-    void deadRuntimeIsNamedOnceItIsGoneForTwoLooks() {
+    void deadRuntimeIsNamedOnceTwoScansMissIt() {
         List<ProcessInfo> orphans = new ArrayList<>(ProcessFixtures.healthy());
         orphans.removeFirst();
         look(orphans);
@@ -148,7 +148,7 @@ class DiagnosisTest {
     }
 
     @Test
-    void quotaThatNobodyFeelsIsNoFault() {
+    void quotaThatDelaysNoCallIsNoFault() {
         look(ProcessFixtures.healthyBut(ProcessFixtures.cpu(ProcessFixtures.runtime('S'), 1_000, 10)));
         look(ProcessFixtures.healthyBut(ProcessFixtures.cpu(ProcessFixtures.runtime('S'), 1_050, 55)));
 
@@ -218,7 +218,7 @@ class DiagnosisTest {
     }
 
     @Test
-    void orphanedPluginStaysOursButAStrangersDoesNotBecomeSo() {
+    void orphanedPluginStillBelongsToItsRuntimeAndAForeignOneDoesNot() {
         look(ProcessFixtures.healthyBut(ProcessFixtures.cni(500, 100, "ADD", 3, true)));
         look(ProcessFixtures.healthyBut(
                 ProcessFixtures.cni(500, 1, "ADD", 8, false), ProcessFixtures.cni(600, 1, "ADD", 8, false)));
@@ -227,7 +227,7 @@ class DiagnosisTest {
     }
 
     @Test
-    void frozenDiskIsNamedWithItsMountAndRemedyOnceForAllWhoWait() {
+    void frozenDiskIsNamedWithItsMountAndRemedyOnceForAllWaitingProcesses() {
         Stall stall = ProcessFixtures.stall("percpu_rwsem_wait", new Stall.Mount("/mnt/data", "/dev/loop0", "ext4"));
         for (int i = 0; i < 3; i++) {
             look(ProcessFixtures.healthyBut(
@@ -317,7 +317,7 @@ class DiagnosisTest {
     }
 
     @Test
-    void containerThatAloneIsNotAnsweredIsNamedBesideItsNeighbours() {
+    void containerThatAloneIsNotAnsweredIsNamed() {
         look(ProcessFixtures.healthy());
         answers.add(ProcessFixtures.answered(DB_STATS, 4));
         late(new RuntimeCall.GetContainer(WEB_APP), 5);
@@ -333,7 +333,7 @@ class DiagnosisTest {
     }
 
     @Test
-    void runtimeThatAnswersForNoPodIsToBlameItself() {
+    void runtimeThatAnswersForNoPodIsItselfTheCulprit() {
         look(ProcessFixtures.healthy());
         late(WEB_STATS, 5);
         late(DB_STATS, 5);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The patrol, over a made-up {@code /proc} and over the real one. */
+/** Scans of an artificial {@code /proc} and of the real one. */
 class LinuxProcessesTest {
     private static final String SOCKET = "/run/x/containerd.sock";
     private static final String ID = "ab".repeat(32);
@@ -100,7 +100,7 @@ class LinuxProcessesTest {
     }
 
     @Test
-    void networkPluginTellsItsPodEvenAsAnOrphan() throws Exception {
+    void networkPluginNamesItsPodEvenAsAnOrphan() throws Exception {
         process(300, 100, 'S', 99_000, "/usr/bin/python3", "/opt/cni/bin/gate");
         process(310, 1, 'S', 99_000, "/opt/cni/bin/bridge");
         for (int pid : List.of(300, 310)) {
@@ -192,7 +192,7 @@ class LinuxProcessesTest {
     }
 
     @Test
-    void unkillableThreadTellsWhereItWaitsForWhichFileSystem() throws Exception {
+    void unkillableThreadShowsItsKernelFunctionAndFileSystem() throws Exception {
         process(201, 200, 'D', 1_100, "writer");
         file("proc/201/task/205/stat", stat(205, "writer", 'D', 200, 1_100));
         file("proc/201/task/205/wchan", "percpu_rwsem_wait");
@@ -220,7 +220,7 @@ class LinuxProcessesTest {
     }
 
     @Test
-    void onlyVolumeOfAContainerIsNamedWhereTheCallTellsNoFile() throws Exception {
+    void onlyVolumeOfAContainerIsNamedWhereTheCallNamesNoFile() throws Exception {
         process(201, 200, 'D', 1_100, "writer");
         file("proc/201/task/201/stat", stat(201, "writer", 'D', 200, 1_100));
         file("proc/201/task/201/wchan", "percpu_rwsem_wait");
@@ -261,11 +261,11 @@ class LinuxProcessesTest {
     }
 
     @Test
-    void stoppedChildIsSeenInTheRealProcAndGoesOnWhenToldTo() throws Exception {
+    void stoppedChildIsSeenInTheRealProcAndContinuesAfterSigcont() throws Exception {
         Path socket = Files.createTempDirectory("nk").resolve("c.sock");
         Process sleep = new ProcessBuilder("sleep", "60").start();
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-            // Whoever listens is the runtime, and what it started is its own: this very process and its child.
+            // The process that listens is the runtime, and its children belong to it: this test process and its child.
             server.bind(UnixDomainSocketAddress.of(socket));
             LinuxProcesses processes = new LinuxProcesses(Path.of("/"), socket, workers);
             int pid = (int) sleep.pid();
@@ -274,7 +274,7 @@ class LinuxProcessesTest {
             assertThat(ref.command()).isEqualTo("sleep 60");
 
             new ProcessBuilder("kill", "-STOP", "" + pid).start().waitFor();
-            // The kernel stops a process when it next schedules it, so the first looks may come too early.
+            // The kernel stops a process when it next schedules it, so the first scans may come too early.
             char state = 'S';
             for (int look = 0; look < 1_000 && state != 'T'; look++) {
                 state = of(processes.scan(Set.of(), false).get(5, TimeUnit.SECONDS), pid)
