@@ -176,17 +176,17 @@ final class SimCluster {
 
     /** Stalls a process's watches of a resource, such as {@code leases}; their connections stay open. */
     void stallWatch(String name, String resource) {
-        act(name, "hears no more of " + resource, process -> process.cable().stall(resource));
+        act(name, "no longer receives events of " + resource, process -> process.cable().stall(resource));
     }
 
     /** Resumes a process's stalled watches of a resource. */
     void resumeWatch(String name, String resource) {
-        act(name, "hears of " + resource + " again", process -> process.cable().resume(resource));
+        act(name, "receives events of " + resource + " again", process -> process.cable().resume(resource));
     }
 
     /** Delays the watch events of a resource for a controller by this time; zero ends it. */
     void lagWatch(String name, String resource, Duration by) {
-        trace.add(name, "hears of " + resource + " later by " + GoDuration.format(by));
+        trace.add(name, "receives events of " + resource + " later by " + GoDuration.format(by));
         process(name).cable().lag(resource, by);
         // A verdict needs two lags: it waits for a canary that was sent after the deadline.
         slower(LAG, by.multipliedBy(2).plus(by.isZero() ? Duration.ZERO : LAG_EDGE));
