@@ -128,7 +128,7 @@ public final class Agent {
         });
     }
 
-    /** Stops all loops; calls under way complete. The Node stays in the API. */
+    /** Stops all loops; calls in progress complete. The Node stays in the API. */
     public void stop() {
         loop.execute(() -> {
             stopped = true;

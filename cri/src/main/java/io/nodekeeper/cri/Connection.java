@@ -81,7 +81,7 @@ final class Connection {
     /**
      * Records that a call was not answered within its deadline; {@code receivedBefore} is the value of
      * {@link #received} when the call was made. Ends the connection after too many such calls. A runtime that hangs
-     * only in some calls answers others meanwhile, so its connection stays.
+     * only in some calls answers others, so its connection stays.
      */
     void missed(long receivedBefore) {
         synchronized (this) {

@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tracks every call to the runtime: which are under way, and which are overdue. Calls are identified by method and
+ * Tracks all calls to the runtime, and which of them are in progress or overdue. Calls are identified by method and
  * subject. A call is overdue from the start of its first attempt that times out until an attempt is answered, with an
  * error or not, or until it has not been repeated for {@link #FORGET_AFTER}. Confined to the loop of its runtime.
  */
@@ -63,12 +63,12 @@ public final class CallTracker implements ContainerRuntime {
         return runtime.events(consumer);
     }
 
-    /** The calls under way, oldest first. */
+    /** The calls in progress, oldest first. */
     public List<OpenCall> open() {
         return List.copyOf(open.values());
     }
 
-    /** The calls that have been overdue or under way for {@code patience} or longer, oldest first. */
+    /** The calls that have been overdue or in progress for {@code patience} or longer, oldest first. */
     public List<OverdueCall> overdue(Duration patience) {
         long now = clock.nanoTime();
         timedOut.values().removeIf(late -> now - late.at > FORGET_AFTER.toNanos());

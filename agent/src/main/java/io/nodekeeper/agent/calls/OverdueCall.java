@@ -3,10 +3,10 @@ package io.nodekeeper.agent.calls;
 import io.nodekeeper.cri.RuntimeCall;
 
 /**
- * A call without an answer: it is under way, or its last attempts timed out. Immutable.
+ * A call to the runtime that is not answered: it is still in progress, or its last attempts timed out. Immutable.
  *
  * @param call the newest attempt
  * @param since the start of the first attempt, monotonic ns
- * @param tries how many attempts timed out, without the one under way
+ * @param tries how many attempts timed out, not counting one in progress
  */
 public record OverdueCall(RuntimeCall<?> call, long since, int tries) {}

@@ -1,4 +1,4 @@
-/** Tracks every call to the container runtime: which are under way, and which are overdue. */
+/** Tracks all calls to the container runtime, and which of them are in progress or overdue. */
 @NullMarked
 package io.nodekeeper.agent.calls;
 

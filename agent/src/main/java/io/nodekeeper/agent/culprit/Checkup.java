@@ -41,7 +41,7 @@ public final class Checkup {
      */
     private static final Duration BETWEEN = Duration.ofSeconds(4);
     /**
-     * Calls under way at once: few enough that they do not slow a healthy runtime, enough that hung ones leave room
+     * Calls in progress at once: few enough that they do not slow a healthy runtime, enough that hung ones leave room
      * for others.
      */
     private static final int PARALLEL = 8;

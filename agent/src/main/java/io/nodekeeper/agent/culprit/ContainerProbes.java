@@ -40,7 +40,7 @@ final class ContainerProbes {
         this.validFrom = loop.clock().nanoTime();
     }
 
-    /** Probes these containers, unless an earlier round is still under way; forgets all others. */
+    /** Probes these containers, unless an earlier round is still in progress; forgets all others. */
     void ask(List<String> containers) {
         if (asking > 0) {
             return;

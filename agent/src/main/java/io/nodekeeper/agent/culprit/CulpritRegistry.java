@@ -36,7 +36,7 @@ final class CulpritRegistry {
 
     /**
      * Takes the result of the scan at {@code now}. While a culprit is missing but held, calls that waited for it may
-     * still be under way, so new culprits that only calls indicate are ignored.
+     * still be in progress, so new culprits that only calls indicate are ignored.
      */
     Changes look(List<Culprit> shown, long now) {
         Map<String, Culprit> byKey = new LinkedHashMap<>();

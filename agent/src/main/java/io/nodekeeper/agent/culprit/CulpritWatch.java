@@ -135,7 +135,7 @@ public final class CulpritWatch {
         }
     }
 
-    /** Stops; the result of a scan under way is ignored. */
+    /** Stops; the result of a scan in progress is ignored. */
     public void stop() {
         running = false;
         neighbours.stop();

@@ -78,7 +78,7 @@ public final class LeaseRenewer {
         return true;
     }
 
-    /** Stops; a call under way completes. */
+    /** Stops; a call in progress completes. */
     public void stop() {
         stopped = true;
         if (periodic != null) {

@@ -86,7 +86,7 @@ public final class NetworkProbe {
     }
 
     /**
-     * Starts no further probe and removes the sandbox of the one under way; the next process removes what remains.
+     * Starts no further probe and removes the sandbox of the one in progress; the next process removes what remains.
      */
     public void stop() {
         stopped = true;

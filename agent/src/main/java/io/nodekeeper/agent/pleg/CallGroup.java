@@ -52,7 +52,7 @@ final class CallGroup {
         return Optional.ofNullable(culprit);
     }
 
-    /** Cancels the calls under way; {@link #all} fails. */
+    /** Cancels the calls in progress; {@link #all} fails. */
     void cancel() {
         failure.cancel(true);
         List.copyOf(sent).forEach(call -> call.cancel(true));

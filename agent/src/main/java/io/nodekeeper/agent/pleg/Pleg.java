@@ -77,7 +77,7 @@ public final class Pleg {
         loop.execute(this::relist);
     }
 
-    /** Stops; cancels the calls under way. */
+    /** Stops; cancels the calls in progress. */
     public void stop() {
         stopped = true;
         if (timer != null) {

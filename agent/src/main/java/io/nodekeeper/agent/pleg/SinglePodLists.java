@@ -55,7 +55,7 @@ final class SinglePodLists {
         return true;
     }
 
-    /** The list of all pods begins. */
+    /** The list of all pods starts. */
     void hold() {
         held = true;
         List<PendingList> late = List.copyOf(underWay.values());
@@ -68,7 +68,7 @@ final class SinglePodLists {
         requests.values().removeIf(at -> at - began <= 0);
     }
 
-    /** No list of all pods is under way any more. */
+    /** The list of all pods has ended. */
     void resume() {
         held = false;
         dispatch();

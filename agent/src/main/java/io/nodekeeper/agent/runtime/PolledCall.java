@@ -65,7 +65,7 @@ final class PolledCall<T> {
         this.ended = ended;
     }
 
-    /** Calls now, unless a call is under way. */
+    /** Calls now, unless a call is in progress. */
     void ask() {
         if (asking || stopped) {
             return;

@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of {@code /debug/runtime} as JSON: calls under way, overdue calls, the age of each pod's state, and
+ * The content of {@code /debug/runtime} as JSON: calls in progress, overdue calls, the age of each pod's state, and
  * what hangs. Confined to the agent's loop.
  */
 public final class RuntimePage implements Supplier<JsonObject> {

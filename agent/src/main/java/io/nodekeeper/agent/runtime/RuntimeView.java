@@ -23,7 +23,7 @@ public interface RuntimeView {
     /** Completes after the first answers or failures. */
     CompletableFuture<Void> known();
 
-    /** Completes when a report may be sent: at once, or after a version call if the gate RuntimeSnapshots is off. */
+    /** Completes when a report may be sent: immediately, or after a version call if the gate RuntimeSnapshots is off. */
     CompletableFuture<Void> beforeReport();
 
     /** Conditions of the node besides Kubernetes' own. */

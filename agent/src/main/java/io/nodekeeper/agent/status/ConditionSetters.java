@@ -42,7 +42,7 @@ final class ConditionSetters {
         List<String> errors = new ArrayList<>(inputs.errors().inOrder());
         missingCapacity(node, inputs.config()).ifPresent(errors::add);
         Optional<Condition> stored = node.ready();
-        // After a restart first answers are missing; a node that was Ready stays Ready meanwhile.
+        // After a restart first answers are missing; a node that was Ready stays Ready until they arrive.
         boolean held = inputs.starting()
                 && node.isReady()
                 && missingCapacity(node, inputs.config()).isEmpty();

@@ -26,7 +26,7 @@ public enum Layer {
         this.text = text;
     }
 
-    /** The name for people. */
+    /** The display name. */
     public String text() {
         return text;
     }

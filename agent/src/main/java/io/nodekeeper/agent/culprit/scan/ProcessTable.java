@@ -13,7 +13,7 @@ public interface ProcessTable {
      * Answers or fails within seconds.
      *
      * @param ids the runtime's sandboxes and containers as far as known
-     * @param deep whether to look at every thread, and not only at those of the runtime
+     * @param deep whether to read every thread, and not only those of the runtime
      */
     CompletableFuture<List<ProcessInfo>> scan(Set<String> ids, boolean deep);
 }
