@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Work also has a weight, the memory that it holds until it is {@linkplain #release released}; no work begins that would
  * exceed the limit, unless it is the only one.
  */
-public final class FairWorkQueue {
+final class FairWorkQueue {
     /** Pieces of work of one user that wait: as many as the writes that a server has under way by default. */
     private static final int WAITING = 200;
 

@@ -29,7 +29,7 @@ import java.util.random.RandomGenerator;
 /**
  * Creates, updates and patches objects: each write makes the next state of the object by the rules of its kind. Thread-safe.
  */
-public final class ObjectWriter {
+final class ObjectWriter {
     private final Store store;
     private final OptimisticRetry retry;
     private final Clock clock;

@@ -41,7 +41,7 @@ import org.snakeyaml.engine.v2.resolver.ScalarResolver;
  * <p>Bounds: {@link Json#MAX_DEPTH} levels, {@link Json#MAX_VALUES} values and {@value #TEXT} characters after aliases, 100
  * characters of a number as in JSON; the parser itself allows 1,024 characters for a key without {@code ?}.
  */
-public final class YamlReader {
+final class YamlReader {
     /** The most characters of keys and scalars after aliases: what a body may have in bytes. */
     private static final int TEXT = 3 << 20;
 

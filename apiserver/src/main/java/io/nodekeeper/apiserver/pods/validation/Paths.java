@@ -4,7 +4,7 @@ import io.nodekeeper.apiserver.fields.FieldCheck;
 import java.util.Arrays;
 
 /** Rules of file paths. */
-public final class Paths {
+final class Paths {
     private Paths() {}
 
     /** A path must not lead upwards. */
