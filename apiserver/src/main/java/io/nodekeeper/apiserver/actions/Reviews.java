@@ -13,7 +13,7 @@ import io.nodekeeper.apiserver.authorization.node.NodeIdentity;
 import io.nodekeeper.apiserver.authorization.rbac.Attributes;
 import io.nodekeeper.apiserver.authorization.rbac.Decision;
 import io.nodekeeper.apiserver.authorization.rbac.Policy;
-import io.nodekeeper.apiserver.authorization.rbac.Rule;
+import io.nodekeeper.apiserver.authorization.rbac.PolicyRule;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.registry.ObjectMetaRules;
 import io.nodekeeper.apiserver.registry.Resource;
@@ -200,7 +200,7 @@ public final class Reviews {
         if (namespace.isEmpty()) {
             throw ApiException.badRequest("no namespace on request");
         }
-        List<Rule> rules = user.in(User.MASTERS)
+        List<PolicyRule> rules = user.in(User.MASTERS)
                 ? Escalation.EVERYTHING
                 : policy.get().rules(user.name(), user.groups(), namespace);
         JsonObject.Builder status = JsonObject.builder()
@@ -214,10 +214,10 @@ public final class Reviews {
         return status.build();
     }
 
-    private static JsonArray rules(List<Rule> rules, boolean paths) {
+    private static JsonArray rules(List<PolicyRule> rules, boolean paths) {
         return new JsonArray(rules.stream()
                 .filter(rule -> rule.paths().isEmpty() != paths)
-                .<JsonValue>map(Rule::json)
+                .<JsonValue>map(PolicyRule::json)
                 .toList());
     }
 }

@@ -161,13 +161,13 @@ public final class ManagedFields {
     }
 
     /** What is owned after {@code manager} wrote: the fields written are its own now, those removed nobody's. */
-    public ManagedFields written(Manager manager, Comparison change, String now) {
+    public ManagedFields written(Manager manager, FieldComparison change, String now) {
         FieldSet own = of(manager).minus(change.removed()).union(change.written());
         return taken(manager, change).with(manager, own, now);
     }
 
     /** What the others still own after {@code manager} made {@code change}. */
-    ManagedFields taken(Manager manager, Comparison change) {
+    ManagedFields taken(Manager manager, FieldComparison change) {
         FieldSet lost = change.written().union(change.removed());
         Map<Manager, Owned> left = new LinkedHashMap<>();
         owners.forEach((owner, owned) -> {

@@ -99,7 +99,7 @@ public final class ServerSideApply {
         JsonObject result = removed(merged, before, next.all(), Optional.of(schema)) instanceof JsonObject left
                 ? left
                 : JsonObject.EMPTY;
-        Comparison change = Comparison.of(live, result, schema);
+        FieldComparison change = FieldComparison.of(live, result, schema);
         return new Applied(
                 result, next.taken(manager, change), force ? Map.of() : next.others(manager, change.written()));
     }

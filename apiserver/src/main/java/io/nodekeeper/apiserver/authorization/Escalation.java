@@ -6,8 +6,8 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.authorization.rbac.Aggregation;
 import io.nodekeeper.apiserver.authorization.rbac.Attributes;
 import io.nodekeeper.apiserver.authorization.rbac.Binding;
+import io.nodekeeper.apiserver.authorization.rbac.PolicyRule;
 import io.nodekeeper.apiserver.authorization.rbac.Role;
-import io.nodekeeper.apiserver.authorization.rbac.Rule;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.RequestTarget;
@@ -22,9 +22,9 @@ import java.util.TreeSet;
  */
 public final class Escalation {
     /** What masters may, in the form of rules. */
-    public static final List<Rule> EVERYTHING = List.of(
-            new Rule(List.of("*"), List.of("*"), List.of("*"), List.of(), List.of()),
-            new Rule(List.of("*"), List.of(), List.of(), List.of(), List.of("*")));
+    public static final List<PolicyRule> EVERYTHING = List.of(
+            new PolicyRule(List.of("*"), List.of("*"), List.of("*"), List.of(), List.of()),
+            new PolicyRule(List.of("*"), List.of(), List.of(), List.of(), List.of("*")));
 
     private final AccessState state;
     private final Authorizer authorizer;
@@ -72,7 +72,7 @@ public final class Escalation {
             throw refusal(
                     resource, metadata.text("name"), "must have cluster-admin privileges to use an aggregationRule");
         }
-        confirm(user, resource, next, Rule.listOf(next));
+        confirm(user, resource, next, PolicyRule.listOf(next));
     }
 
     private void checkBinding(User user, Resource resource, JsonObject old, JsonObject next) {
@@ -116,20 +116,20 @@ public final class Escalation {
                 .allowed();
     }
 
-    private List<Rule> missing(User user, String namespace, List<Rule> wanted) {
-        return Rule.missing(state.policy().rules(user.name(), user.groups(), namespace), wanted);
+    private List<PolicyRule> missing(User user, String namespace, List<PolicyRule> wanted) {
+        return PolicyRule.missing(state.policy().rules(user.name(), user.groups(), namespace), wanted);
     }
 
-    private void confirm(User user, Resource resource, JsonObject object, List<Rule> wanted) {
+    private void confirm(User user, Resource resource, JsonObject object, List<PolicyRule> wanted) {
         JsonObject metadata = object.object("metadata");
-        List<Rule> missing = missing(user, metadata.text("namespace"), wanted);
+        List<PolicyRule> missing = missing(user, metadata.text("namespace"), wanted);
         if (!missing.isEmpty()) {
             TreeSet<String> lines = new TreeSet<>();
             missing.forEach(rule -> lines.add(rule.toString()));
             throw refusal(
                     resource,
                     metadata.text("name"),
-                    "user \"" + user.name() + "\" (groups=" + Rule.quoted(user.groups())
+                    "user \"" + user.name() + "\" (groups=" + PolicyRule.quoted(user.groups())
                             + ") is attempting to grant RBAC permissions not currently held:\n"
                             + String.join("\n", lines));
         }

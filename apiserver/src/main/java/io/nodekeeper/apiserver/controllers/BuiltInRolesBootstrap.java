@@ -6,7 +6,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.authorization.rbac.Aggregation;
 import io.nodekeeper.apiserver.authorization.rbac.BuiltInRoles;
-import io.nodekeeper.apiserver.authorization.rbac.Rule;
+import io.nodekeeper.apiserver.authorization.rbac.PolicyRule;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.pods.PriorityAdmission;
@@ -127,8 +127,8 @@ public final class BuiltInRolesBootstrap {
     }
 
     private static List<JsonValue> missingRules(JsonObject now, JsonObject wanted) {
-        return Rule.missing(Rule.listOf(now), Rule.listOf(wanted)).stream()
-                .<JsonValue>map(Rule::json)
+        return PolicyRule.missing(PolicyRule.listOf(now), PolicyRule.listOf(wanted)).stream()
+                .<JsonValue>map(PolicyRule::json)
                 .toList();
     }
 

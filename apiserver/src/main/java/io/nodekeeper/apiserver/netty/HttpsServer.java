@@ -55,15 +55,15 @@ public final class HttpsServer {
     private final EventLoopGroup workers;
     private final Channel channel;
     private final Duration drain;
-    private final Shared shared;
+    private final ServerContext serverContext;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private volatile SslContext tls;
 
     private HttpsServer(ApiServer server, ServerIdentity identity, HttpsOptions options) {
-        tls = Tls.context(identity);
+        tls = ServerTls.context(identity);
         drain = options.drain();
-        shared = new Shared(server, options);
+        serverContext = new ServerContext(server, options);
         boolean epoll = Epoll.isAvailable();
         IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
         acceptors = new MultiThreadIoEventLoopGroup(1, io);
@@ -83,7 +83,7 @@ public final class HttpsServer {
                     @Override
                     protected void initChannel(Channel connection) {
                         connections.add(connection);
-                        connection.pipeline().addLast(secured(connection)).addLast(new Negotiation(shared, drain));
+                        connection.pipeline().addLast(secured(connection)).addLast(new Negotiation(serverContext, drain));
                     }
                 })
                 .bind(options.address())
@@ -130,7 +130,7 @@ public final class HttpsServer {
      * @throws IllegalArgumentException if the identity cannot be used; the former one stays
      */
     public void renew(ServerIdentity identity) {
-        tls = Tls.context(identity);
+        tls = ServerTls.context(identity);
     }
 
     /**
@@ -142,7 +142,7 @@ public final class HttpsServer {
             return;
         }
         channel.close().syncUninterruptibly();
-        shared.stop();
+        serverContext.stop();
         connections.forEach(connection -> connection.pipeline().fireUserEventTriggered(ConnectionEvent.STOP));
         if (!connections.newCloseFuture().awaitUninterruptibly(drain.toMillis(), TimeUnit.MILLISECONDS)) {
             log.warn("{} connections did not end in {} and are cut", connections.size(), drain);

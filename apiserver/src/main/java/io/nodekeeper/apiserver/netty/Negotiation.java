@@ -38,13 +38,13 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
     /** Time for a client of HTTP/2 to read why its connection ends. */
     private static final int FAREWELL_SECONDS = 1;
 
-    private final Shared shared;
+    private final ServerContext serverContext;
     private final Duration drain;
 
     /** {@code drain}: how long streams under way may take once the connection is told to close. */
-    Negotiation(Shared shared, Duration drain) {
+    Negotiation(ServerContext serverContext, Duration drain) {
         super(ApplicationProtocolNames.HTTP_1_1);
-        this.shared = shared;
+        this.serverContext = serverContext;
         this.drain = drain;
     }
 
@@ -53,24 +53,24 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         ChannelPipeline pipeline = context.pipeline();
         Optional<X509Certificate> shown = Peer.certificate(pipeline.get(SslHandler.class));
         shown.ifPresent(
-                proof -> shared.server.certificateShown(proof.getNotAfter().toInstant()));
+                proof -> serverContext.server.certificateShown(proof.getNotAfter().toInstant()));
         Optional<User> certificate = shown.flatMap(Peer::user);
         if (protocol.equals(ApplicationProtocolNames.HTTP_2)) {
             streams(pipeline, certificate);
         } else {
             requests(pipeline, certificate);
         }
-        if (shared.stopping()) {
+        if (serverContext.stopping()) {
             pipeline.fireUserEventTriggered(ConnectionEvent.STOP);
         }
     }
 
     private void requests(ChannelPipeline pipeline, Optional<User> certificate) {
-        // Each needs the other: the handler tells that headers came, patience asks whether a request is under way.
+        // Each needs the other: the handler reports headers, the timeouts ask whether a request is being handled.
         RequestHandler[] handler = new RequestHandler[1];
-        Patience patience = Patience.withRequests(() -> handler[0].busy());
-        handler[0] = new RequestHandler(shared, certificate, patience::heard);
-        pipeline.addLast(patience)
+        ConnectionTimeouts timeouts = ConnectionTimeouts.withRequests(() -> handler[0].busy());
+        handler[0] = new RequestHandler(serverContext, certificate, timeouts::heard);
+        pipeline.addLast(timeouts)
                 .addLast(new HttpServerCodec(new HttpDecoderConfig()
                         .setMaxInitialLineLength(LINE_BYTES)
                         .setMaxHeaderSize(LINE_BYTES)))
@@ -91,14 +91,14 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
         pipeline.addLast(new FlushConsolidationHandler(
                         FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true))
                 .addLast(new FrameMeter())
-                .addLast(Patience.withStreams(() -> codec.connection().numActiveStreams() > 0))
+                .addLast(ConnectionTimeouts.withStreams(() -> codec.connection().numActiveStreams() > 0))
                 .addLast(codec)
                 .addLast(new Http2MultiplexHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel stream) {
                         stream.pipeline()
                                 .addLast(new Http2StreamFrameToHttpObjectCodec(true))
-                                .addLast(new RequestHandler(shared, certificate, () -> {}));
+                                .addLast(new RequestHandler(serverContext, certificate, () -> {}));
                     }
                 }))
                 .addLast(new Farewell());
@@ -134,7 +134,7 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
     /** Before a protocol is agreed upon, so the handshake failed. */
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        shared.server.handshakeFailed();
+        serverContext.server.handshakeFailed();
         log.debug("TLS with {}: {}", Peer.address(context.channel()), cause.toString());
         context.close();
     }

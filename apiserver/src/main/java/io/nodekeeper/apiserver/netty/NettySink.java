@@ -53,7 +53,7 @@ final class NettySink implements StreamSink, Outbox.Target {
     private record First(byte[] bytes) {}
 
     private final ChannelHandlerContext context;
-    private final Shared shared;
+    private final ServerContext serverContext;
     private final Outbox outbox;
     private final Framing framing;
     private final Runnable afterEnd;
@@ -73,10 +73,10 @@ final class NettySink implements StreamSink, Outbox.Target {
     private @Nullable Future<?> stall;
 
     /** {@code afterEnd} runs on the event loop once the answer ended as agreed. */
-    NettySink(ChannelHandlerContext context, Shared shared, Framing framing, Runnable afterEnd) {
+    NettySink(ChannelHandlerContext context, ServerContext serverContext, Framing framing, Runnable afterEnd) {
         this.context = context;
-        this.shared = shared;
-        this.outbox = shared.outbox(context.executor());
+        this.serverContext = serverContext;
+        this.outbox = serverContext.outbox(context.executor());
         this.framing = framing;
         this.afterEnd = afterEnd;
     }
@@ -89,12 +89,12 @@ final class NettySink implements StreamSink, Outbox.Target {
     @Override
     public void writeFirst(ResponseChunks chunks) {
         long held = chunks.held() + 2L * ResponseChunks.SIZE;
-        if (!shared.answers.take(held)) {
+        if (!serverContext.answers.take(held)) {
             log.warn("a reader at {} is cut off: too much is being read already", Peer.address(context.channel()));
             outbox.add(this, Outbox.CUT, 0);
             return;
         }
-        onClose(() -> shared.answers.giveBack(held));
+        onClose(() -> serverContext.answers.giveBack(held));
         outbox.add(this, new Source(chunks), 0);
     }
 
@@ -202,7 +202,7 @@ final class NettySink implements StreamSink, Outbox.Target {
         }
         source.fetching = true;
         try {
-            shared.workers.execute(() -> make(source));
+            serverContext.workers.execute(() -> make(source));
         } catch (RejectedExecutionException e) {
             log.warn("an answer to {} cannot go on: {}", Peer.address(context.channel()), e.getMessage());
             cutOff();
@@ -253,7 +253,7 @@ final class NettySink implements StreamSink, Outbox.Target {
         waiting.clear();
         closed();
         ChannelFuture written = framing.end(context);
-        Stalled.watch(context, written);
+        WriteTimeout.watch(context, written);
         afterEnd.run();
     }
 

@@ -49,10 +49,10 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     /** How long a connection without a request stays when the server closes, so that what is on its way gets its 503. Chosen. */
     private static final int LINGER_MILLIS = 200;
 
-    private final Shared shared;
+    private final ServerContext serverContext;
     private final Optional<User> certificate;
     private final Runnable heard;
-    private final Answers answers;
+    private final ResponseWriter answers;
     /** What came while an answer was under way: the decoder hands out all that was in one packet. */
     private final ArrayDeque<Object> ahead = new ArrayDeque<>();
 
@@ -63,7 +63,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private @Nullable ScheduledFuture<?> bodyTimer;
     private byte[] whole = {};
     private long received;
-    /** Bytes of {@link Shared#bodies} that the request holds. */
+    /** Bytes of {@link ServerContext#bodies} that the request holds. */
     private long held;
 
     private boolean crowded;
@@ -78,11 +78,11 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private @Nullable NettySink stream;
 
     /** {@code heard} runs whenever the headers of a request are complete. */
-    RequestHandler(Shared shared, Optional<User> certificate, Runnable heard) {
-        this.shared = shared;
+    RequestHandler(ServerContext serverContext, Optional<User> certificate, Runnable heard) {
+        this.serverContext = serverContext;
         this.certificate = certificate;
         this.heard = heard;
-        answers = new Answers(shared);
+        answers = new ResponseWriter(serverContext);
     }
 
     /** Whether a request is being received or answered. */
@@ -180,7 +180,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 return;
             }
         }
-        if (!shared.bodies.take(sender, size)) {
+        if (!serverContext.bodies.take(sender, size)) {
             crowded = true;
             dropChunks();
             giveBack();
@@ -206,12 +206,12 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (crowded) {
-            shared.server.dropped(request.method().name());
-            refuse(context, Answers.TOO_MANY);
+            serverContext.server.dropped(request.method().name());
+            refuse(context, ResponseWriter.TOO_MANY);
             return;
         }
-        if (shared.stopping()) {
-            refuse(context, Answers.CLOSING);
+        if (serverContext.stopping()) {
+            refuse(context, ResponseWriter.CLOSING);
             return;
         }
         dropChunks();
@@ -224,12 +224,12 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
         }
         // One request at a time: pipelined ones wait, here or in the socket, until the answer is out.
         busy = true;
-        shared.server.handle(asked).whenComplete((response, error) -> {
+        serverContext.server.handle(asked).whenComplete((response, error) -> {
             if (error != null) {
                 log.error("{} {} was not answered", asked.method(), asked.path(), error);
                 context.executor().execute(context::close);
             } else if (response instanceof ApiResponse.Full full && Gzip.wanted(asked, full)) {
-                shared.workers.execute(() -> {
+                serverContext.workers.execute(() -> {
                     ApiResponse packed = Gzip.pack(full);
                     context.executor().execute(() -> answer(context, request, asked, packed));
                 });
@@ -279,7 +279,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private void checkSender(ChannelHandlerContext context, HttpRequest request) {
         Optional<String> known;
         try {
-            known = shared.server.permitted(asked(context, request, new byte[0]));
+            known = serverContext.server.permitted(asked(context, request, new byte[0]));
         } catch (IllegalArgumentException e) {
             known = Optional.empty();
         }
@@ -306,15 +306,15 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
                 proceed(context);
             }
             case ApiResponse.Streamed streamed
-            when WebSocketWatch.wanted(request) -> WebSocketWatch.open(context, request, streamed, shared);
+            when WebSocketWatch.wanted(request) -> WebSocketWatch.open(context, request, streamed, serverContext);
             case ApiResponse.Chunked large
             when asked.method().equals("HEAD") -> {
                 answers.write(context, new ApiResponse.Full(large.status(), large.headers(), new byte[0]), true);
                 proceed(context);
             }
             case ApiResponse.Chunked large -> {
-                if (!shared.answers.has(large.chunks().held())) {
-                    answers.write(context, Answers.TOO_MANY, false);
+                if (!serverContext.answers.has(large.chunks().held())) {
+                    answers.write(context, ResponseWriter.TOO_MANY, false);
                     proceed(context);
                     return;
                 }
@@ -322,12 +322,12 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             }
             case ApiResponse.Streamed streamed -> {
                 answers.begin(context, streamed);
-                NettySink sink = new NettySink(context, shared, Framing.BODY, () -> {
+                NettySink sink = new NettySink(context, serverContext, Framing.BODY, () -> {
                     stream = null;
                     proceed(context);
                 });
                 stream = sink;
-                shared.opened(sink);
+                serverContext.opened(sink);
                 context.channel().config().setAutoRead(true);
                 streamed.start().accept(sink);
             }
@@ -408,7 +408,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
 
     private void giveBack() {
         if (held > 0) {
-            shared.bodies.giveBack(sender, held);
+            serverContext.bodies.giveBack(sender, held);
             held = 0;
         }
     }

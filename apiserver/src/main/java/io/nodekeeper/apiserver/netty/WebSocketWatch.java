@@ -35,12 +35,12 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     private static final int CLOSING_SECONDS = 2;
 
     private final ApiResponse.Streamed streamed;
-    private final Shared shared;
+    private final ServerContext serverContext;
     private @Nullable NettySink sink;
 
-    private WebSocketWatch(ApiResponse.Streamed streamed, Shared shared) {
+    private WebSocketWatch(ApiResponse.Streamed streamed, ServerContext serverContext) {
         this.streamed = streamed;
-        this.shared = shared;
+        this.serverContext = serverContext;
     }
 
     /** Whether a request asks for a WebSocket in the one way that is known here. */
@@ -54,11 +54,11 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     }
 
     /** Changes the protocol and begins the watch; takes the place of the handler that {@code context} is of. */
-    static void open(ChannelHandlerContext context, HttpRequest request, ApiResponse.Streamed streamed, Shared shared) {
+    static void open(ChannelHandlerContext context, HttpRequest request, ApiResponse.Streamed streamed, ServerContext serverContext) {
         FullHttpRequest asked = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, request.method(), request.uri());
         asked.headers().set(request.headers());
         HttpHeaders headers = new DefaultHttpHeaders();
-        new Answers(shared).headers(headers, streamed);
+        new ResponseWriter(serverContext).headers(headers, streamed);
         headers.remove(HttpHeaderNames.CONTENT_TYPE);
         WebSocketServerHandshaker handshaker = new WebSocketServerHandshaker13(
                 request.uri(),
@@ -71,7 +71,7 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
                 .handshake(context.channel(), asked, headers, context.newPromise())
                 .addListener(done -> {
                     if (done.isSuccess()) {
-                        context.pipeline().replace(context.handler(), "watch", new WebSocketWatch(streamed, shared));
+                        context.pipeline().replace(context.handler(), "watch", new WebSocketWatch(streamed, serverContext));
                     } else {
                         log.debug("{} did not become a WebSocket", Peer.address(context.channel()), done.cause());
                         context.close();
@@ -84,11 +84,11 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
         // The client ends the connection once it has seen the end; it is not waited for long.
         NettySink begun = new NettySink(
                 context,
-                shared,
+                serverContext,
                 Framing.WEB_SOCKET,
                 () -> context.executor().schedule(() -> context.close(), CLOSING_SECONDS, TimeUnit.SECONDS));
         sink = begun;
-        shared.opened(begun);
+        serverContext.opened(begun);
         context.channel().config().setAutoRead(true);
         streamed.start().accept(begun);
     }

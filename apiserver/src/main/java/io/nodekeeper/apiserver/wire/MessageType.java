@@ -44,7 +44,7 @@ final class MessageType {
             boolean map,
             boolean inlined,
             boolean keepsZero,
-            ValueReader reader,
+            FieldReader reader,
             int wireType) {}
 
     private Field[] table() {
@@ -75,7 +75,7 @@ final class MessageType {
                 field.getLiteType().getWireType());
     }
 
-    private static ValueReader reader(FieldDescriptor field) {
+    private static FieldReader reader(FieldDescriptor field) {
         if (field.getJavaType() != FieldDescriptor.JavaType.MESSAGE) {
             return Scalars.reader(field);
         }
@@ -95,8 +95,8 @@ final class MessageType {
     }
 
     /** Reads an entry of a map as an object with the one field. */
-    private static ValueReader entry(Descriptor type) {
-        ValueReader value = reader(type.findFieldByNumber(2));
+    private static FieldReader entry(Descriptor type) {
+        FieldReader value = reader(type.findFieldByNumber(2));
         int wireType = type.findFieldByNumber(2).getLiteType().getWireType();
         JsonValue absent = Scalars.zero(type.findFieldByNumber(2));
         return (in, bounds) -> {

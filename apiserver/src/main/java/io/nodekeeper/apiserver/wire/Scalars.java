@@ -30,7 +30,7 @@ final class Scalars {
 
     private Scalars() {}
 
-    static ValueReader reader(FieldDescriptor field) {
+    static FieldReader reader(FieldDescriptor field) {
         return switch (field.getType()) {
             case STRING -> (in, bounds) -> new JsonString(in.readStringRequireUtf8());
             case BOOL -> (in, bounds) -> in.readBool() ? JsonBool.TRUE : JsonBool.FALSE;
@@ -69,8 +69,8 @@ final class Scalars {
     }
 
     /** How a message is read that is no object in JSON; empty for those that are. */
-    static Optional<ValueReader> message(Descriptor type) {
-        ValueReader reader = switch (type.getName()) {
+    static Optional<FieldReader> message(Descriptor type) {
+        FieldReader reader = switch (type.getName()) {
             case "Time", "Timestamp" -> inside((in, bounds) -> time(in, false));
             case "MicroTime" -> inside((in, bounds) -> time(in, true));
             case "Quantity" -> inside((in, bounds) -> quantity(in));
@@ -82,7 +82,7 @@ final class Scalars {
         return Optional.ofNullable(reader);
     }
 
-    private static ValueReader inside(ValueReader content) {
+    private static FieldReader inside(FieldReader content) {
         return (in, bounds) -> {
             int end = in.pushLimit(in.readRawVarint32());
             JsonValue value = content.read(in, bounds);

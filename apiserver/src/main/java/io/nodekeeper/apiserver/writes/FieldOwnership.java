@@ -4,7 +4,7 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.apply.Comparison;
+import io.nodekeeper.apiserver.apply.FieldComparison;
 import io.nodekeeper.apiserver.apply.FieldSet;
 import io.nodekeeper.apiserver.apply.ManagedFields;
 import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
@@ -59,9 +59,9 @@ final class FieldOwnership {
         JsonArray given = asked.object("metadata").array(MANAGED);
         ManagedFields owners = ManagedFields.parse(write.patches() && !given.isEmpty() ? given : before);
         Resource resource = write.resource();
-        Comparison change = Comparison.of(bare(old), bare(next), resource.schema());
+        FieldComparison change = FieldComparison.of(bare(old), bare(next), resource.schema());
         change =
-                new Comparison(change.written().minus(UNOWNED), change.removed().minus(UNOWNED));
+                new FieldComparison(change.written().minus(UNOWNED), change.removed().minus(UNOWNED));
         return with(next, owners.written(manager(write, false), change, now));
     }
 
@@ -108,7 +108,7 @@ final class FieldOwnership {
             return false;
         }
         FieldSet unchanged = FieldSet.of(last.get(), write.resource().schema())
-                .minus(Comparison.of(last.get(), live, write.resource().schema())
+                .minus(FieldComparison.of(last.get(), live, write.resource().schema())
                         .written());
         return applied.conflicts().values().stream()
                 .allMatch(contested -> contested.minus(unchanged).isEmpty());

@@ -116,7 +116,7 @@ class ServerSideApplyTest {
         Applied one = apply(
                 ONE, JsonObject.EMPTY, node("{'metadata':{'labels':{'a':'1','b':'2','c':'3'}}}"), ManagedFields.NONE);
         Manager writer = new Manager("kubectl-label", false, "v1", "");
-        Comparison change = Comparison.of(one.object(), node("{'metadata':{'labels':{'a':'9','b':'2'}}}"), NODE);
+        FieldComparison change = FieldComparison.of(one.object(), node("{'metadata':{'labels':{'a':'9','b':'2'}}}"), NODE);
         ManagedFields after = one.owners().written(writer, change, NOW);
         assertThat(after.of(ONE).paths(100)).containsExactly(".metadata.labels.b");
         assertThat(after.of(writer).paths(100)).containsExactly(".metadata.labels.a");
@@ -144,7 +144,7 @@ class ServerSideApplyTest {
                         .minus(empties(wanted))
                         .paths(100))
                 .isEmpty();
-        assertThat(Comparison.of(applied.object(), wanted, NODE)
+        assertThat(FieldComparison.of(applied.object(), wanted, NODE)
                         .written()
                         .minus(empties(wanted))
                         .paths(100))

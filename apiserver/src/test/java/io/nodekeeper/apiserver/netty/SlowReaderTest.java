@@ -26,7 +26,7 @@ class SlowReaderTest {
 
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T07:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("store");
-    private final Shared shared = new Shared(
+    private final ServerContext serverContext = new ServerContext(
             new ApiServer(
                     new IndexedStore(loop, Journal.NONE),
                     loop,
@@ -49,7 +49,7 @@ class SlowReaderTest {
             channel.freezeTime();
             channel.pipeline().addLast("last", new ChannelInboundHandlerAdapter());
             ChannelHandlerContext context = channel.pipeline().context("last");
-            NettySink sink = new NettySink(context, shared, Framing.BODY, () -> {});
+            NettySink sink = new NettySink(context, serverContext, Framing.BODY, () -> {});
             sink.writeFirst(new ResponseChunks() {
                 @Override
                 public List<byte[]> next() {
@@ -88,12 +88,12 @@ class SlowReaderTest {
         // then a piece at most is made ahead, and what it holds on to is accounted for
         assertThat(slow.made).isLessThanOrEqualTo(4);
         assertThat(slow.channel.isOpen()).isTrue();
-        assertThat(shared.answers.take((1 << 20) - 2L * ResponseChunks.SIZE - HELD + 1)).isFalse();
+        assertThat(serverContext.answers.take((1 << 20) - 2L * ResponseChunks.SIZE - HELD + 1)).isFalse();
         // when a whole minute without progress is over: progress is looked at once a minute
         slow.pass(62);
         // then its connection ends and its memory is free again
         assertThat(slow.channel.isOpen()).isFalse();
-        assertThat(shared.answers.take(1 << 20)).isTrue();
+        assertThat(serverContext.answers.take(1 << 20)).isTrue();
         assertThat(slow.made).isLessThanOrEqualTo(4);
     }
 }

@@ -4,7 +4,7 @@ import io.nodekeeper.api.Lease;
 import io.nodekeeper.apiserver.authorization.rbac.Attributes;
 import io.nodekeeper.apiserver.authorization.rbac.BuiltInRoles;
 import io.nodekeeper.apiserver.authorization.rbac.Decision;
-import io.nodekeeper.apiserver.authorization.rbac.Rule;
+import io.nodekeeper.apiserver.authorization.rbac.PolicyRule;
 import java.util.List;
 
 /**
@@ -25,7 +25,7 @@ public final class NodeAuthorizer {
     }
 
     /** The rules of Kubernetes' role {@code system:node}; the code below narrows them. */
-    private static final List<Rule> RULES = BuiltInRoles.rulesOf("system:node");
+    private static final List<PolicyRule> RULES = BuiltInRoles.rulesOf("system:node");
 
     /** Whether nodes read only their own Node and pods (by default), or those of all. */
     public void readsOwn(boolean own) {
@@ -62,7 +62,7 @@ public final class NodeAuthorizer {
     }
 
     private static Decision byRules(Attributes asked) {
-        for (Rule rule : RULES) {
+        for (PolicyRule rule : RULES) {
             if (rule.allows(asked)) {
                 return Decision.ALLOWED;
             }

@@ -61,11 +61,11 @@ public final class BuiltInRoles {
     }
 
     /** The rules of a built-in ClusterRole. */
-    public static List<Rule> rulesOf(String clusterRole) {
+    public static List<PolicyRule> rulesOf(String clusterRole) {
         return clusterRoles().stream()
                 .filter(role -> role.object("metadata").text("name").equals(clusterRole))
                 .findFirst()
-                .map(Rule::listOf)
+                .map(PolicyRule::listOf)
                 .orElseThrow(() -> new IllegalArgumentException("no built-in ClusterRole \"" + clusterRole + "\""));
     }
 }

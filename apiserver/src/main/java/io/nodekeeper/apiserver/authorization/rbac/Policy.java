@@ -13,7 +13,7 @@ import java.util.Optional;
  */
 public final class Policy {
     /** Rules that somebody has in a namespace, or everywhere if that is empty, and why. */
-    private record Grant(String namespace, List<Rule> rules, Decision allowed) {
+    private record Grant(String namespace, List<PolicyRule> rules, Decision allowed) {
         boolean reaches(String place) {
             return namespace.isEmpty() || namespace.equals(place);
         }
@@ -82,7 +82,7 @@ public final class Policy {
     private static Decision decide(List<Grant> grants, Attributes asked) {
         for (Grant grant : grants) {
             if (grant.reaches(asked.namespace())) {
-                for (Rule rule : grant.rules()) {
+                for (PolicyRule rule : grant.rules()) {
                     if (rule.allows(asked)) {
                         return grant.allowed();
                     }
@@ -93,14 +93,14 @@ public final class Policy {
     }
 
     /** All rules that a user has in {@code namespace}; in none but everywhere if that is empty. */
-    public List<Rule> rules(String user, List<String> groups, String namespace) {
-        List<Rule> rules = new ArrayList<>();
+    public List<PolicyRule> rules(String user, List<String> groups, String namespace) {
+        List<PolicyRule> rules = new ArrayList<>();
         collect(byUser.getOrDefault(user, List.of()), namespace, rules);
         groups.forEach(group -> collect(byGroup.getOrDefault(group, List.of()), namespace, rules));
         return rules;
     }
 
-    private static void collect(List<Grant> grants, String namespace, List<Rule> rules) {
+    private static void collect(List<Grant> grants, String namespace, List<PolicyRule> rules) {
         grants.stream().filter(grant -> grant.reaches(namespace)).forEach(grant -> rules.addAll(grant.rules()));
     }
 }

@@ -10,7 +10,7 @@ import java.util.List;
  * @param name its name
  * @param rules what it allows
  */
-public record Role(String namespace, String name, List<Rule> rules) {
+public record Role(String namespace, String name, List<PolicyRule> rules) {
 
     /** Copies {@code rules}. */
     public Role {
@@ -20,6 +20,6 @@ public record Role(String namespace, String name, List<Rule> rules) {
     /** Reads a Role or ClusterRole. */
     public static Role of(JsonObject object) {
         JsonObject metadata = object.object("metadata");
-        return new Role(metadata.text("namespace"), metadata.text("name"), Rule.listOf(object));
+        return new Role(metadata.text("namespace"), metadata.text("name"), PolicyRule.listOf(object));
     }
 }

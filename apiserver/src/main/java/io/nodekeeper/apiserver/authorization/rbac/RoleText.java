@@ -101,7 +101,7 @@ final class RoleText {
                 .build();
     }
 
-    private static Rule rule(String line, String[] words) {
+    private static PolicyRule rule(String line, String[] words) {
         int verbs = words.length > 2 && words[2].startsWith("name=") ? 3 : 2;
         if (words.length <= verbs) {
             throw new IllegalArgumentException("expected groups, resources and verbs: " + line);
@@ -111,13 +111,13 @@ final class RoleText {
                 .flatMap(verb -> VERBS.getOrDefault(verb, List.of(verb)).stream())
                 .toList();
         if (words[0].equals("paths")) {
-            return new Rule(allowed, List.of(), List.of(), List.of(), items(words[1]));
+            return new PolicyRule(allowed, List.of(), List.of(), List.of(), items(words[1]));
         }
         List<String> groups = items(words[0]).stream()
                 .map(group -> group.equals("core") ? "" : group)
                 .toList();
         List<String> names = verbs == 3 ? items(words[2].substring("name=".length())) : List.of();
-        return new Rule(allowed, groups, items(words[1]), names, List.of());
+        return new PolicyRule(allowed, groups, items(words[1]), names, List.of());
     }
 
     private static JsonObject binding(String kind, String name, List<String> lines) {

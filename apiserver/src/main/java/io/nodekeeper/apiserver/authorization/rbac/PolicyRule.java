@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
  * @param names the objects' names; empty for all
  * @param paths the paths that lead to no objects; a {@code *} at the end stands for any rest
  */
-public record Rule(
+public record PolicyRule(
         List<String> verbs, List<String> groups, List<String> resources, List<String> names, List<String> paths) {
     /**
      * The most combinations that one write of a role is checked for. The largest role of Kubernetes, {@code admin}, has some
@@ -32,7 +32,7 @@ public record Rule(
     private static final String ALL = "*";
 
     /** Copies the lists. */
-    public Rule {
+    public PolicyRule {
         verbs = List.copyOf(verbs);
         groups = List.copyOf(groups);
         resources = List.copyOf(resources);
@@ -40,9 +40,9 @@ public record Rule(
         paths = List.copyOf(paths);
     }
 
-    /** Reads Kubernetes' PolicyRule. */
-    public static Rule of(JsonObject json) {
-        return new Rule(
+    /** Reads Kubernetes' Rule. */
+    public static PolicyRule of(JsonObject json) {
+        return new PolicyRule(
                 json.array("verbs").strings().toList(),
                 json.array("apiGroups").strings().toList(),
                 json.array("resources").strings().toList(),
@@ -51,11 +51,11 @@ public record Rule(
     }
 
     /** The rules of a Role or ClusterRole. */
-    public static List<Rule> listOf(JsonObject role) {
-        return role.array("rules").objects().map(Rule::of).toList();
+    public static List<PolicyRule> listOf(JsonObject role) {
+        return role.array("rules").objects().map(PolicyRule::of).toList();
     }
 
-    /** Kubernetes' PolicyRule. */
+    /** Kubernetes' Rule. */
     public JsonObject json() {
         JsonObject.Builder json = JsonObject.builder().put("verbs", JsonArray.ofStrings(verbs));
         put(json, "apiGroups", groups);
@@ -101,7 +101,7 @@ public record Rule(
     }
 
     /** Whether this rule alone allows all that {@code single}, which has one of each, allows. */
-    private boolean coversSingle(Rule single) {
+    private boolean coversSingle(PolicyRule single) {
         if (!has(verbs, single.verbs.getFirst())) {
             return false;
         }
@@ -114,16 +114,16 @@ public record Rule(
     }
 
     /** This rule as rules that have one of each. */
-    private List<Rule> singles() {
-        List<Rule> singles = new ArrayList<>();
+    private List<PolicyRule> singles() {
+        List<PolicyRule> singles = new ArrayList<>();
         for (String verb : verbs) {
             for (String path : paths) {
-                singles.add(new Rule(List.of(verb), List.of(), List.of(), List.of(), List.of(path)));
+                singles.add(new PolicyRule(List.of(verb), List.of(), List.of(), List.of(), List.of(path)));
             }
             for (String group : groups) {
                 for (String resource : resources) {
                     for (String name : names.isEmpty() ? List.of("") : names) {
-                        singles.add(new Rule(
+                        singles.add(new PolicyRule(
                                 List.of(verb),
                                 List.of(group),
                                 List.of(resource),
@@ -143,7 +143,7 @@ public record Rule(
     }
 
     /** Whether this rule alone allows all that {@code other} allows, found in the time that both take to read. */
-    private boolean coversWhole(Rule other) {
+    private boolean coversWhole(PolicyRule other) {
         return hasAll(verbs, other.verbs)
                 && hasAll(groups, other.groups)
                 && hasAll(resources, other.resources)
@@ -161,10 +161,10 @@ public record Rule(
      * @throws ApiException 422 if {@code wanted} has more than {@value #COMBINATIONS} combinations of verb, group, resource and
      *     name that no single rule allows together
      */
-    public static List<Rule> missing(List<Rule> held, List<Rule> wanted) {
-        Map<Rule, TreeSet<String>> verbs = new LinkedHashMap<>();
+    public static List<PolicyRule> missing(List<PolicyRule> held, List<PolicyRule> wanted) {
+        Map<PolicyRule, TreeSet<String>> verbs = new LinkedHashMap<>();
         long combinations = 0;
-        for (Rule rule : wanted) {
+        for (PolicyRule rule : wanted) {
             if (held.stream().anyMatch(holder -> holder.coversWhole(rule))) {
                 continue;
             }
@@ -176,16 +176,16 @@ public record Rule(
                         "rules: Too many: at most " + COMBINATIONS
                                 + " combinations of verb, API group, resource and name can be checked for escalation");
             }
-            for (Rule single : rule.singles()) {
+            for (PolicyRule single : rule.singles()) {
                 if (held.stream().noneMatch(holder -> holder.coversSingle(single))) {
-                    Rule thing = new Rule(List.of(), single.groups, single.resources, single.names, single.paths);
+                    PolicyRule thing = new PolicyRule(List.of(), single.groups, single.resources, single.names, single.paths);
                     verbs.computeIfAbsent(thing, none -> new TreeSet<>()).add(single.verbs.getFirst());
                 }
             }
         }
-        List<Rule> missing = new ArrayList<>();
+        List<PolicyRule> missing = new ArrayList<>();
         verbs.forEach((thing, which) ->
-                missing.add(new Rule(List.copyOf(which), thing.groups, thing.resources, thing.names, thing.paths)));
+                missing.add(new PolicyRule(List.copyOf(which), thing.groups, thing.resources, thing.names, thing.paths)));
         return missing;
     }
 

@@ -8,14 +8,14 @@ import java.util.Map;
  * free, so one user alone gets a third of all, ten users a twelfth each, and however many there are, a new one finds
  * something. Thread-safe.
  */
-final class Shares {
+final class FairMemoryBudget {
     private final long limit;
     /** By user; only those who hold something, so at most one for each request under way. */
     private final Map<String, Long> held = new HashMap<>();
 
     private long total;
 
-    Shares(long limit) {
+    FairMemoryBudget(long limit) {
         this.limit = limit;
     }
 

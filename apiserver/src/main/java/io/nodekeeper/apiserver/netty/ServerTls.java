@@ -11,8 +11,8 @@ import java.security.cert.X509Certificate;
 import javax.net.ssl.SSLException;
 
 /** The server's side of TLS. */
-final class Tls {
-    private Tls() {}
+final class ServerTls {
+    private ServerTls() {}
 
     /**
      * TLS 1.2 and newer, HTTP/2 offered first; client certificates are asked for, not demanded. By OpenSSL where it is

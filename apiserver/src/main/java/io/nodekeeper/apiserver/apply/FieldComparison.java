@@ -16,16 +16,16 @@ import java.util.TreeMap;
  * @param written the fields that are new or have another value
  * @param removed the fields that are gone
  */
-public record Comparison(FieldSet written, FieldSet removed) {
-    private static final Comparison SAME = new Comparison(FieldSet.EMPTY, FieldSet.EMPTY);
-    private static final Comparison OTHER = new Comparison(FieldSet.HERE, FieldSet.EMPTY);
+public record FieldComparison(FieldSet written, FieldSet removed) {
+    private static final FieldComparison SAME = new FieldComparison(FieldSet.EMPTY, FieldSet.EMPTY);
+    private static final FieldComparison OTHER = new FieldComparison(FieldSet.HERE, FieldSet.EMPTY);
 
     /** Compares {@code after} with {@code before}. */
-    public static Comparison of(JsonObject before, JsonObject after, Schema schema) {
+    public static FieldComparison of(JsonObject before, JsonObject after, Schema schema) {
         return of(before, after, Optional.of(schema));
     }
 
-    private static Comparison of(JsonValue before, JsonValue after, Optional<Schema> schema) {
+    private static FieldComparison of(JsonValue before, JsonValue after, Optional<Schema> schema) {
         if (before.equals(after)) {
             return SAME;
         }
@@ -43,7 +43,7 @@ public record Comparison(FieldSet written, FieldSet removed) {
         return OTHER;
     }
 
-    private static Comparison children(
+    private static FieldComparison children(
             Map<String, JsonValue> before,
             Map<String, JsonValue> after,
             java.util.function.Function<String, Optional<Schema>> schemaOf) {
@@ -53,8 +53,8 @@ public record Comparison(FieldSet written, FieldSet removed) {
             String element = part.getKey();
             Optional<Schema> schema = schemaOf.apply(element);
             JsonValue old = before.get(element);
-            Comparison inner = old == null
-                    ? new Comparison(whole(element, part.getValue(), schema), FieldSet.EMPTY)
+            FieldComparison inner = old == null
+                    ? new FieldComparison(whole(element, part.getValue(), schema), FieldSet.EMPTY)
                     : of(old, part.getValue(), schema);
             written.put(element, inner.written);
             removed.put(element, inner.removed);
@@ -67,7 +67,7 @@ public record Comparison(FieldSet written, FieldSet removed) {
                 removed.put(part.getKey(), gone);
             }
         }
-        return new Comparison(FieldSet.above(written), FieldSet.above(removed));
+        return new FieldComparison(FieldSet.above(written), FieldSet.above(removed));
     }
 
     private static FieldSet whole(String element, JsonValue value, Optional<Schema> schema) {

@@ -3,11 +3,11 @@ package io.nodekeeper.apiserver.netty;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Bytes that all connections together may hold of one sort. Thread-safe. */
-final class Memory {
+final class MemoryBudget {
     private final long limit;
     private final AtomicLong held = new AtomicLong();
 
-    Memory(long limit) {
+    MemoryBudget(long limit) {
         this.limit = limit;
     }
 

@@ -19,7 +19,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /** Writes answers to a channel. Confined to the channel's event loop. */
-final class Answers {
+final class ResponseWriter {
     /** Nobody gets more than their share of this server (Kubernetes' words). */
     static final ApiResponse.Full TOO_MANY = ApiResponse.tooMany();
 
@@ -30,10 +30,10 @@ final class Answers {
     /** Answers from here on are counted while they wait to be read. Chosen: what a socket takes anyway. */
     private static final int LARGE = 64 << 10;
 
-    private final Shared shared;
+    private final ServerContext serverContext;
 
-    Answers(Shared shared) {
-        this.shared = shared;
+    ResponseWriter(ServerContext serverContext) {
+        this.serverContext = serverContext;
     }
 
     private static ApiResponse.Full retry(ApiResponse.Full refusal) {
@@ -46,7 +46,7 @@ final class Answers {
     void write(ChannelHandlerContext context, ApiResponse.Full answer, boolean headOnly) {
         int length = headOnly ? 0 : answer.body().length;
         boolean large = length > LARGE;
-        if (large && !shared.answers.take(length)) {
+        if (large && !serverContext.answers.take(length)) {
             // Those who asked before do not read; what is not written down costs nothing.
             write(context, TOO_MANY, false);
             return;
@@ -57,9 +57,9 @@ final class Answers {
         }
         ChannelFuture written = context.writeAndFlush(out);
         if (large) {
-            written.addListener(done -> shared.answers.giveBack(length));
+            written.addListener(done -> serverContext.answers.giveBack(length));
         }
-        Stalled.watch(context, written);
+        WriteTimeout.watch(context, written);
     }
 
     /** Writes an answer behind which the connection closes. */
@@ -67,7 +67,7 @@ final class Answers {
         FullHttpResponse out = response(answer, false);
         out.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         ChannelFuture written = context.writeAndFlush(out);
-        Stalled.watch(context, written);
+        WriteTimeout.watch(context, written);
         written.addListener(ChannelFutureListener.CLOSE);
     }
 
@@ -76,7 +76,7 @@ final class Answers {
         HttpResponse out = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()));
         headers(out.headers(), answer);
         out.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
-        Stalled.watch(context, context.writeAndFlush(out));
+        WriteTimeout.watch(context, context.writeAndFlush(out));
     }
 
     /** Adds the headers of an answer and the date. */
@@ -88,7 +88,7 @@ final class Answers {
                 out.set(name, value.lines().toList());
             }
         });
-        out.set(HttpHeaderNames.DATE, shared.dates.now());
+        out.set(HttpHeaderNames.DATE, serverContext.dates.now());
     }
 
     private FullHttpResponse response(ApiResponse.Full answer, boolean headOnly) {

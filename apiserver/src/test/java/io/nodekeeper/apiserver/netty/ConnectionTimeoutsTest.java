@@ -8,14 +8,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** How long a connection may do nothing useful, in the channel's own frozen time. */
-class PatienceTest {
+class ConnectionTimeoutsTest {
     private boolean busy;
-    private final Patience patience = Patience.withRequests(() -> busy);
+    private final ConnectionTimeouts timeouts = ConnectionTimeouts.withRequests(() -> busy);
     private final EmbeddedChannel channel = new EmbeddedChannel();
 
     private void begin() {
         channel.freezeTime();
-        channel.pipeline().addLast(patience);
+        channel.pipeline().addLast(timeouts);
     }
 
     private void pass(int seconds) {
@@ -54,7 +54,7 @@ class PatienceTest {
     void aConnectionAtWorkStays() {
         begin();
         bytes();
-        patience.heard();
+        timeouts.heard();
         busy = true;
         pass(10_000);
         assertThat(channel.isOpen()).isTrue();

@@ -8,10 +8,10 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /** Who may hold how much of the memory for bodies. */
-class SharesTest {
+class FairMemoryBudgetTest {
     @Test
     void oneUserGetsAThirdAndAnotherStillFindsSomething() {
-        Shares shares = new Shares(900);
+        FairMemoryBudget shares = new FairMemoryBudget(900);
         assertThat(shares.take("a", 300)).isTrue();
         assertThat(shares.take("a", 1)).isFalse();
         assertThat(shares.take("b", 200)).isTrue();
@@ -24,7 +24,7 @@ class SharesTest {
     @Test
     void whateverComesTheLimitHoldsANewUserFindsSomethingAndAllIsGivenBack() {
         SplittableRandom random = new SplittableRandom(1);
-        Shares shares = new Shares(1_000_000);
+        FairMemoryBudget shares = new FairMemoryBudget(1_000_000);
         Map<String, Long> held = new HashMap<>();
         long total = 0;
         for (int i = 0; i < 100_000; i++) {

@@ -9,25 +9,25 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 
 /** What all connections of one server share. Thread-safe. */
-final class Shared {
+final class ServerContext {
     final ApiServer server;
     final Executor workers;
     final Dates dates;
     /** Bodies that came in more than one piece. */
-    final Shares bodies;
+    final FairMemoryBudget bodies;
     /** Large answers that are not read yet. */
-    final Memory answers;
+    final MemoryBudget answers;
 
     private final Set<StreamSink> watches = ConcurrentHashMap.newKeySet();
     private final Map<EventExecutor, Outbox> outboxes = new ConcurrentHashMap<>();
     private volatile boolean stopping;
 
-    Shared(ApiServer server, HttpsOptions options) {
+    ServerContext(ApiServer server, HttpsOptions options) {
         this.server = server;
         workers = options.workers();
         dates = new Dates(options.clock());
-        bodies = new Shares(options.memory());
-        answers = new Memory(options.memory());
+        bodies = new FairMemoryBudget(options.memory());
+        answers = new MemoryBudget(options.memory());
     }
 
     /** The way to an event loop. */

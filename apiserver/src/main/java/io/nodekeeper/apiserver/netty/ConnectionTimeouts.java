@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Closes a connection on which nothing was asked for long, or on which the beginning of a request trickles in. It counts
  * ticks of a slow timer, so that a request costs no timer of its own. Confined to the connection's event loop.
  */
-final class Patience extends ChannelInboundHandlerAdapter {
+final class ConnectionTimeouts extends ChannelInboundHandlerAdapter {
     private static final int TICK_SECONDS = 10;
     /** Ticks without a request: kubectl and agents come back sooner. Chosen. */
     private static final int IDLE_TICKS = 60;
@@ -24,19 +24,19 @@ final class Patience extends ChannelInboundHandlerAdapter {
     private int ticks;
     private @Nullable ScheduledFuture<?> timer;
 
-    private Patience(BooleanSupplier busy, int headTicks) {
+    private ConnectionTimeouts(BooleanSupplier busy, int headTicks) {
         this.busy = busy;
         this.headTicks = headTicks;
     }
 
     /** For a connection with one request at a time; {@link #heard} tells that its headers are there. */
-    static Patience withRequests(BooleanSupplier busy) {
-        return new Patience(busy, HEAD_TICKS);
+    static ConnectionTimeouts withRequests(BooleanSupplier busy) {
+        return new ConnectionTimeouts(busy, HEAD_TICKS);
     }
 
     /** For a connection with many streams; a codec bounds what each of them may do. */
-    static Patience withStreams(BooleanSupplier busy) {
-        return new Patience(busy, IDLE_TICKS);
+    static ConnectionTimeouts withStreams(BooleanSupplier busy) {
+        return new ConnectionTimeouts(busy, IDLE_TICKS);
     }
 
     /** The headers of a request are complete. */

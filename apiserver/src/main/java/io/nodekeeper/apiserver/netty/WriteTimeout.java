@@ -8,12 +8,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Readers that stopped reading do not keep their answers for ever. */
-final class Stalled {
-    private static final Logger log = LoggerFactory.getLogger(Stalled.class);
+final class WriteTimeout {
+    private static final Logger log = LoggerFactory.getLogger(WriteTimeout.class);
     /** How long an answer waits to be read: as long as a request may take in Kubernetes. */
     private static final int SECONDS = 60;
 
-    private Stalled() {}
+    private WriteTimeout() {}
 
     /** Closes the channel if {@code written} is not done in time; costs nothing if it is done already. */
     static void watch(ChannelHandlerContext context, ChannelFuture written) {

@@ -1,0 +1,69 @@
+package io.nodekeeper.apiserver.authorization.rbac;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.nodekeeper.api.ApiException;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What rules allow of others. */
+class PolicyRuleTest {
+    private static final PolicyRule PODS =
+            new PolicyRule(List.of("get", "list"), List.of(""), List.of("pods"), List.of(), List.of());
+
+    private static List<String> names(int count) {
+        return IntStream.range(0, count).mapToObj(i -> "n" + i).toList();
+    }
+
+    @Test
+    void whatNoRuleAllowsIsMissingWithTheVerbsOfOneThingTogether() {
+        PolicyRule wanted = new PolicyRule(
+                List.of("get", "update", "delete"), List.of(""), List.of("pods", "nodes"), List.of(), List.of());
+        assertThat(PolicyRule.missing(List.of(PODS), List.of(wanted)))
+                .containsExactlyInAnyOrder(
+                        new PolicyRule(List.of("delete", "update"), List.of(""), List.of("pods"), List.of(), List.of()),
+                        new PolicyRule(
+                                List.of("delete", "get", "update"),
+                                List.of(""),
+                                List.of("nodes"),
+                                List.of(),
+                                List.of()));
+    }
+
+    @Test
+    void aShortRuleThatNamesABillionCombinationsIsRefused() {
+        // Given a body of 40 KB, which made a billion rules before.
+        PolicyRule bomb = new PolicyRule(names(1_000), names(1_000), names(1_000), List.of(), List.of());
+        assertThatThrownBy(() -> PolicyRule.missing(List.of(PODS), List.of(bomb)))
+                .isInstanceOf(ApiException.class)
+                .hasMessageContaining("Too many: at most 10000 combinations");
+    }
+
+    @Test
+    void theBoundHoldsForAllRulesTogether() {
+        PolicyRule rule = new PolicyRule(names(10), names(10), names(10), List.of(), List.of());
+        assertThat(PolicyRule.missing(List.of(PODS), List.of(rule, rule, rule))).hasSize(100);
+        assertThatThrownBy(() -> PolicyRule.missing(
+                        List.of(PODS),
+                        IntStream.range(0, 11).mapToObj(i -> rule).toList()))
+                .isInstanceOf(ApiException.class);
+    }
+
+    @Test
+    void aRuleThatOneOtherAllowsWholeMayBeAsLargeAsItLikes() {
+        PolicyRule large = new PolicyRule(names(1_000), names(1_000), names(1_000), List.of(), List.of());
+        PolicyRule all = new PolicyRule(List.of("*"), List.of("*"), List.of("*"), List.of(), List.of());
+        assertThat(PolicyRule.missing(List.of(PODS, all), List.of(large))).isEmpty();
+        assertThat(PolicyRule.missing(List.of(large), List.of(large))).isEmpty();
+    }
+
+    @Test
+    void aRuleForNamedObjectsAllowsNothingOfOneForAll() {
+        PolicyRule named = new PolicyRule(List.of("get"), List.of(""), List.of("pods"), List.of("p"), List.of());
+        PolicyRule unnamed = new PolicyRule(List.of("get"), List.of(""), List.of("pods"), List.of(), List.of());
+        assertThat(PolicyRule.missing(List.of(named), List.of(unnamed))).containsExactly(unnamed);
+        assertThat(PolicyRule.missing(List.of(unnamed), List.of(named))).isEmpty();
+    }
+}
