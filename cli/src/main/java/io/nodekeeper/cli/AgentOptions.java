@@ -220,7 +220,7 @@ final class AgentOptions implements Checked {
         return List.of(text.split(",")).stream()
                 .map(String::strip)
                 .map(address -> {
-                    if (!Issuer.isAddress(address)) {
+                    if (!Arguments.isAddress(address)) {
                         throw new IllegalArgumentException(
                                 "--node-ip is \"" + text + "\"; expected an IP address, or two separated by a comma");
                     }

@@ -235,7 +235,7 @@ final class ApiServerOptions implements Checked {
         faults.within("--secure-port", securePort, 0, 65_535);
         faults.address("--bind-address", bindAddress);
         tlsSans.forEach(name -> faults.require(
-                Issuer.isAddress(name)
+                Arguments.isAddress(name)
                         || Names.subdomainFault(
                                         (name.startsWith("*.") ? name.substring(2) : name).toLowerCase(Locale.ROOT))
                                 .isEmpty(),

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli;
 
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -25,6 +26,19 @@ final class Arguments {
     private static final int SOCKET = 107;
 
     private Arguments() {}
+
+    /** Whether {@code name} is an IP address, not a DNS name. Looks nothing up. */
+    static boolean isAddress(String name) {
+        if (name.indexOf(':') < 0 && !name.matches("\\d{1,3}(\\.\\d{1,3}){3}")) {
+            return false;
+        }
+        try {
+            InetAddress.ofLiteral(name);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
 
     /** What is wrong with {@code arguments}, one line for each that is. */
     static List<String> faults(String... arguments) {

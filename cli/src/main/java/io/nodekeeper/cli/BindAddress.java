@@ -19,7 +19,7 @@ record BindAddress(String text) {
         return isOff()
                 || (form.matches()
                         && Integer.parseInt(form.group(2)) <= 65_535
-                        && (form.group(1) == null || Issuer.isAddress(form.group(1))));
+                        && (form.group(1) == null || Arguments.isAddress(form.group(1))));
     }
 
     /** Whether not to listen at all. */

@@ -131,7 +131,7 @@ final class Certificates {
 
     /** An IPv6 address can be written in many ways. */
     private static String canonical(String name) throws UnknownHostException {
-        return Issuer.isAddress(name) ? InetAddress.getByName(name).getHostAddress() : name;
+        return Arguments.isAddress(name) ? InetAddress.getByName(name).getHostAddress() : name;
     }
 
     private static Optional<Identity> load(Path directory, String name) throws IOException {

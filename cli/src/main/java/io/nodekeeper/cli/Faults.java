@@ -60,7 +60,7 @@ final class Faults {
 
     /** The flag must be an IP address. No name is looked up. */
     void address(String flag, String value) {
-        require(Issuer.isAddress(value), flag + " is \"" + value + "\"; expected an IP address");
+        require(Arguments.isAddress(value), flag + " is \"" + value + "\"; expected an IP address");
     }
 
     /** The flag must be a name that the API accepts (a DNS-1123 subdomain), of at most {@code longest} characters. */

@@ -3,7 +3,6 @@ package io.nodekeeper.cli;
 import io.nodekeeper.client.config.Identity;
 import java.io.IOException;
 import java.math.BigInteger;
-import java.net.InetAddress;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
@@ -79,7 +78,7 @@ final class Issuer {
     Identity server(String commonName, Collection<String> names, Instant now) {
         GeneralName[] alternatives = names.stream()
                 .distinct()
-                .map(name -> new GeneralName(isAddress(name) ? GeneralName.iPAddress : GeneralName.dNSName, name))
+                .map(name -> new GeneralName(Arguments.isAddress(name) ? GeneralName.iPAddress : GeneralName.dNSName, name))
                 .toArray(GeneralName[]::new);
         return leaf(
                 name(commonName, List.of()),
@@ -102,19 +101,6 @@ final class Issuer {
             return generator.generateKeyPair();
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("this Java lacks EC keys on P-256", e);
-        }
-    }
-
-    /** Whether {@code name} is an IP address, not a DNS name. Looks nothing up. */
-    static boolean isAddress(String name) {
-        if (name.indexOf(':') < 0 && !name.matches("\\d{1,3}(\\.\\d{1,3}){3}")) {
-            return false;
-        }
-        try {
-            InetAddress.ofLiteral(name);
-            return true;
-        } catch (IllegalArgumentException e) {
-            return false;
         }
     }
 
