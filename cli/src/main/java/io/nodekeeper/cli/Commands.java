@@ -1,5 +1,24 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.cli.agent.AgentCommand;
+import io.nodekeeper.cli.apiserver.ApiServerCommand;
+import io.nodekeeper.cli.certs.CertsCommand;
+import io.nodekeeper.cli.command.Launcher;
+import io.nodekeeper.cli.command.NodekeeperCommand;
+import io.nodekeeper.cli.controller.ControllerCommand;
+import io.nodekeeper.cli.doctor.DoctorCommand;
+import io.nodekeeper.cli.doctor.DoctorProcess;
+import io.nodekeeper.cli.hollow.HollowNodesCommand;
+import io.nodekeeper.cli.simulate.SimulateCommand;
+import io.nodekeeper.cli.simulate.SimulateProcess;
+import io.nodekeeper.cli.store.CheckCommand;
+import io.nodekeeper.cli.store.RepairCommand;
+import io.nodekeeper.cli.store.RestoreCommand;
+import io.nodekeeper.cli.store.RewriteCommand;
+import io.nodekeeper.cli.store.SnapshotCommand;
+import io.nodekeeper.cli.up.UpCommand;
+import io.nodekeeper.cli.why.WhyCommand;
+import io.nodekeeper.cli.why.WhyProcess;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Randoms;

@@ -1,5 +1,19 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.cli.agent.AgentCommand;
+import io.nodekeeper.cli.agent.AgentProcess;
+import io.nodekeeper.cli.apiserver.ApiServerCommand;
+import io.nodekeeper.cli.apiserver.ServerProcess;
+import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.command.NodekeeperCommand;
+import io.nodekeeper.cli.controller.ControllerCommand;
+import io.nodekeeper.cli.controller.ControllerOptions;
+import io.nodekeeper.cli.controller.ControllerProcess;
+import io.nodekeeper.cli.controller.HistoryOptions;
+import io.nodekeeper.cli.hollow.HollowNodesCommand;
+import io.nodekeeper.cli.hollow.HollowProcess;
+import io.nodekeeper.cli.output.CheckedWriter;
+import io.nodekeeper.cli.up.UpCommand;
 import io.nodekeeper.client.config.Kubeconfig;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.cri.GrpcRuntime;

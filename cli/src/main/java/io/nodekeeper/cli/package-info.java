@@ -1,4 +1,4 @@
-/** The commands: what people type, checked whole before anything starts, and the wiring of each process. */
+/** The entry point {@link io.nodekeeper.cli.Main} and the list of all commands; each command is a package of its own. */
 @NullMarked
 package io.nodekeeper.cli;
 

@@ -2,6 +2,7 @@ package io.nodekeeper.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.cli.command.Arguments;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

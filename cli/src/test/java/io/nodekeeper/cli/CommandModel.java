@@ -1,5 +1,8 @@
 package io.nodekeeper.cli;
 
+import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.command.NodekeeperCommand;
+import io.nodekeeper.cli.output.CheckedWriter;
 import io.nodekeeper.cri.FakeRuntime;
 import java.io.OutputStream;
 import java.io.PrintWriter;

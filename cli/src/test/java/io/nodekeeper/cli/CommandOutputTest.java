@@ -3,6 +3,9 @@ package io.nodekeeper.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cli.certs.Certificates;
+import io.nodekeeper.cli.files.FileErrors;
+import io.nodekeeper.cli.store.SnapshotFile;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.FileHistory;
 import io.nodekeeper.controller.metrics.ControllerMetrics;

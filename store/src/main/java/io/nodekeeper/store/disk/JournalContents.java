@@ -59,11 +59,14 @@ record JournalContents(
         List<byte[]> unwanted = new ArrayList<>();
         Optional<StoreException> gap = Optional.empty();
         try (RocksIterator rows = db.newIterator()) {
-            for (rows.seek(new byte[] {RowFormat.CHANGE}); rows.isValid() && rows.key()[0] == RowFormat.CHANGE; rows.next()) {
+            for (rows.seek(new byte[] {RowFormat.CHANGE});
+                    rows.isValid() && rows.key()[0] == RowFormat.CHANGE;
+                    rows.next()) {
                 byte[] row = rows.key();
                 byte[] change = rows.value();
                 sum.add(row);
-                Event whole = RowFormat.event(row, change, Optional.ofNullable(live.get(RowFormat.key(row))), transformer);
+                Event whole =
+                        RowFormat.event(row, change, Optional.ofNullable(live.get(RowFormat.key(row))), transformer);
                 Event event = values.map(later -> stored(whole, later)).orElse(whole);
                 whole.after()
                         .filter(after -> after.length() <= RocksValueReader.LARGE)
@@ -124,7 +127,9 @@ record JournalContents(
     private static Map<String, Long> windows(RocksDB db, RowChecksum sum) throws RocksDBException {
         Map<String, Long> windows = new HashMap<>();
         try (RocksIterator rows = db.newIterator()) {
-            for (rows.seek(new byte[] {RowFormat.WINDOW}); rows.isValid() && rows.key()[0] == RowFormat.WINDOW; rows.next()) {
+            for (rows.seek(new byte[] {RowFormat.WINDOW});
+                    rows.isValid() && rows.key()[0] == RowFormat.WINDOW;
+                    rows.next()) {
                 String resource = new String(rows.key(), 1, rows.key().length - 1, StandardCharsets.UTF_8);
                 windows.put(resource, ByteBuffer.wrap(rows.value()).getLong());
                 sum.add(rows.key(), rows.value());
@@ -148,7 +153,8 @@ record JournalContents(
         byte[] stored = db.get(RowFormat.SUM);
         if (stored == null || !Arrays.equals(stored, actual.encode(revision))) {
             throw new StoreException.Damaged(
-                    "its rows do not add up: expected " + (stored == null ? "a sum" : RowChecksum.count(stored) + " rows")
+                    "its rows do not add up: expected "
+                            + (stored == null ? "a sum" : RowChecksum.count(stored) + " rows")
                             + " as of revision " + revision + ", found " + actual.count()
                             + (stored != null && RowChecksum.count(stored) == actual.count() ? " other ones" : ""),
                     null);

@@ -142,7 +142,11 @@ public final class RocksJournal implements Journal {
     }
 
     private static RocksJournal create(
-            Path directory, RocksOptions database, ValueTransformer transformer, Optional<HighWaterMark> held, RocksValueReader values) {
+            Path directory,
+            RocksOptions database,
+            ValueTransformer transformer,
+            Optional<HighWaterMark> held,
+            RocksValueReader values) {
         HighWaterMark mark = held.orElse(null);
         try {
             Files.createDirectories(directory, StoreFiles.OWNER_ONLY);
@@ -155,7 +159,8 @@ public final class RocksJournal implements Journal {
                     db,
                     mark,
                     transformer,
-                    new JournalContents(new Recovered(0, List.of(), List.of()), 0, new RowChecksum(), Map.of(), List.of()),
+                    new JournalContents(
+                            new Recovered(0, List.of(), List.of()), 0, new RowChecksum(), Map.of(), List.of()),
                     values);
             journal.begin();
             return journal;
@@ -316,8 +321,9 @@ public final class RocksJournal implements Journal {
     @Override
     public Recovered load() {
         try {
-            JournalContents contents =
-                    fresh.isPresent() ? fresh.get() : JournalContents.read(db, directory, transformer, Optional.of(values));
+            JournalContents contents = fresh.isPresent()
+                    ? fresh.get()
+                    : JournalContents.read(db, directory, transformer, Optional.of(values));
             // Used once, so that the contents do not stay in memory.
             fresh = Optional.empty();
             take(contents);

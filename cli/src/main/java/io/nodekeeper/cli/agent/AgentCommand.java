@@ -1,0 +1,57 @@
+package io.nodekeeper.cli.agent;
+
+import io.nodekeeper.agent.config.AgentFeature;
+import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.cli.command.Launcher;
+import io.nodekeeper.cli.command.NodekeeperCommand;
+import io.nodekeeper.cli.options.GateOptions;
+import io.nodekeeper.cli.options.KubeconfigOptions;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** An agent, as flags say. */
+@Command(
+        name = "agent",
+        description = "Reports this machine's health. Works with any Kubernetes API server.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  nodekeeper certs --node web-1 --server https://10.0.0.1:6443",
+            "      On the server first: writes nodekeeper-data/agent-web-1.kubeconfig, for the node.",
+            "  nodekeeper agent --kubeconfig agent-web-1.kubeconfig --node-name web-1"
+        })
+public final class AgentCommand extends NodekeeperCommand {
+    @Mixin
+    public KubeconfigOptions kubeconfig = new KubeconfigOptions();
+
+    @Mixin
+    public AgentOptions agent = new AgentOptions();
+
+    private final Launcher<AgentCommand> launcher;
+
+    @Option(
+            names = "--feature-gates",
+            paramLabel = "NAME=BOOL,...",
+            defaultValue = "",
+            completionCandidates = AgentOptions.Gates.class,
+            description = "Switches what the agent does otherwise than the kubelet: ${COMPLETION-CANDIDATES}.")
+    void featureGates(String text) {
+        agent.gates = new GateOptions(text, AgentFeature.names());
+    }
+
+    public AgentCommand(Launcher<AgentCommand> launcher) {
+        this.launcher = launcher;
+    }
+
+    @Override
+    public int run() throws Exception {
+        return launcher.launch(this);
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        kubeconfig.check(faults);
+        agent.check(faults);
+    }
+}

@@ -1,0 +1,48 @@
+package io.nodekeeper.cli.agent;
+
+import io.nodekeeper.agent.NodeAgent;
+import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.host.LinuxHost;
+import io.nodekeeper.cli.pages.DebugServer;
+import io.nodekeeper.client.config.ServerAccess;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** A running agent and the server of its pages. */
+public record AgentProcess(NodeAgent agent, Optional<DebugServer> pages) {
+
+    /**
+     * Starts an agent for {@code nodeName}.
+     *
+     * @throws IOException if the server of its pages cannot listen on the configured address
+     */
+    public static AgentProcess start(ServerAccess access, String nodeName, AgentOptions options) throws IOException {
+        AgentConfig config = options.config(nodeName);
+        NodeAgent agent = new NodeAgent(access, config);
+        Optional<DebugServer> pages = Optional.empty();
+        Optional<InetSocketAddress> address = config.serving().address();
+        if (address.isPresent()) {
+            pages = Optional.of(DebugServer.start(
+                    "agent", "--healthz-port", address.get(), config.serving().orElseAny(), agent.pages()));
+        }
+        agent.start();
+        return new AgentProcess(agent, pages);
+    }
+
+    /** Completes once the Node is in the API. */
+    public CompletableFuture<Void> registered() {
+        return agent.registered();
+    }
+
+    public void stop() {
+        pages.ifPresent(DebugServer::stop);
+        agent.stop();
+    }
+
+    /** The node's name: {@code --node-name}, or the host name. */
+    public static String nodeName(AgentOptions options) {
+        return AgentConfig.nodeName(options.nodeName.orElseGet(LinuxHost::hostname));
+    }
+}

@@ -1,0 +1,83 @@
+package io.nodekeeper.cli.apiserver;
+
+import io.nodekeeper.cli.certs.IdentityFiles;
+import io.nodekeeper.cli.command.Checked;
+import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.Tls;
+import io.nodekeeper.store.etcd.EtcdOptions;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import javax.net.ssl.SSLContext;
+import picocli.CommandLine.Option;
+
+/** Where the etcd of {@code --store etcd} is, as a kube-apiserver is told. */
+final class EtcdFlags implements Checked {
+    @Option(
+            names = "--etcd-servers",
+            split = ",",
+            paramLabel = "URL",
+            description = "The members of the cluster for --store etcd, as https://10.0.0.1:2379.")
+    List<URI> servers = new ArrayList<>();
+
+    @Option(
+            names = "--etcd-cafile",
+            paramLabel = "FILE",
+            description = "Who may vouch for etcd's members (PEM). Default: whom this machine trusts.")
+    Optional<Path> caFile = Optional.empty();
+
+    @Option(
+            names = "--etcd-certfile",
+            paramLabel = "FILE",
+            description = "The certificate to show to etcd (PEM), with --etcd-keyfile.")
+    Optional<Path> certFile = Optional.empty();
+
+    @Option(names = "--etcd-keyfile", paramLabel = "FILE", description = "The key of --etcd-certfile (PEM).")
+    Optional<Path> keyFile = Optional.empty();
+
+    @Option(
+            names = "--etcd-prefix",
+            paramLabel = "PREFIX",
+            defaultValue = "/registry",
+            description = "What all keys in etcd begin with. Default: ${DEFAULT-VALUE}, which is Kubernetes'.")
+    String prefix = "/registry";
+
+    @Override
+    public void check(Faults faults) {
+        for (URI server : servers) {
+            faults.require(
+                    ("https".equals(server.getScheme()) || "http".equals(server.getScheme()))
+                            && server.getHost() != null
+                            && server.getPort() > 0,
+                    "--etcd-servers has " + server + "; expected a form like https://10.0.0.1:2379");
+        }
+        faults.require(
+                certFile.isPresent() == keyFile.isPresent(),
+                "--etcd-certfile and --etcd-keyfile are needed both, or neither");
+        faults.readable("--etcd-cafile", caFile);
+        faults.readable("--etcd-certfile", certFile);
+        faults.readable("--etcd-keyfile", keyFile);
+        faults.require(
+                prefix.matches("/[A-Za-z0-9._/-]*[A-Za-z0-9._-]"),
+                "--etcd-prefix is " + prefix + "; expected a form like /registry");
+    }
+
+    /** What the store is to know. */
+    EtcdOptions options() throws IOException {
+        boolean secure = servers.stream().anyMatch(server -> server.getScheme().equals("https"));
+        return EtcdOptions.of(servers, secure ? Optional.of(tls()) : Optional.empty(), prefix);
+    }
+
+    private SSLContext tls() throws IOException {
+        Optional<Identity> identity = certFile.isPresent()
+                ? Optional.of(new IdentityFiles(certFile.get(), keyFile.orElseThrow())
+                        .read("--etcd-certfile", "--etcd-keyfile"))
+                : Optional.empty();
+        return Tls.context(
+                identity, caFile.isPresent() ? IdentityFiles.authorities("--etcd-cafile", caFile.get()) : List.of());
+    }
+}

@@ -1,0 +1,221 @@
+package io.nodekeeper.cli.apiserver;
+
+import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.audit.AuditLog;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
+import io.nodekeeper.apiserver.netty.HttpsOptions;
+import io.nodekeeper.apiserver.netty.HttpsServer;
+import io.nodekeeper.apiserver.netty.ServerIdentity;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.cli.certs.CertificateReload;
+import io.nodekeeper.cli.certs.Certificates;
+import io.nodekeeper.cli.certs.IdentityFiles;
+import io.nodekeeper.cli.certs.KubeconfigFiles;
+import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.Pem;
+import io.nodekeeper.client.files.OwnerOnly;
+import io.nodekeeper.client.files.SmallFiles;
+import io.nodekeeper.store.Store;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.ThreadPool;
+import io.nodekeeper.time.Workers;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The wiring of an API server: store, core, HTTPS, and the kubeconfigs that come with it. */
+public final class ServerProcess {
+    private static final Logger log = LoggerFactory.getLogger(ServerProcess.class);
+    /** How long the end waits for the last group of writes. Chosen. */
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
+
+    /** How long files may take to be read: bounds what a file system that hangs holds up. Chosen. */
+    private static final Duration FILES_TIMEOUT = Duration.ofSeconds(10);
+
+    /** Threads for lists, for what had to wait, for compressing and for the beginnings of watches. Chosen. */
+    private static final int WORKERS = 4;
+
+    private final Path data;
+    private final KubeconfigFiles kubeconfigs;
+    private final URI address;
+    private final ThreadLoop loop;
+    private final Store store;
+    private final ThreadPool workers;
+    private final Duration shutdownDelay;
+    private final ApiServer core;
+    private final HttpsServer https;
+    private final Optional<AuditLog> audit;
+    private final String rootCertificates;
+    private final Workers files;
+
+    private ServerProcess(ApiServerOptions options) throws IOException {
+        data = options.data.dir;
+        RandomGenerator random = Randoms.secure();
+        loop = new ThreadLoop("store");
+        OwnerOnly.directory(data, OpenStore.PARTS);
+        // Opening the store and making certificates take the better part of a start: they go side by side.
+        CompletableFuture<Store> opening = OpenStore.begin(options, loop);
+        Certificates certificates = Certificates.open(data, loop.clock().wallTime(), random);
+        Set<String> names = names(options);
+        Optional<IdentityFiles> given = options.tlsCertFile.map(
+                certificate -> new IdentityFiles(certificate, options.tlsPrivateKeyFile.orElseThrow()));
+        Identity identity = given.isPresent()
+                ? given.get().read("--tls-cert-file", "--tls-private-key-file")
+                : certificates.server(names);
+        List<X509Certificate> clientAuthorities = new ArrayList<>(List.of(certificates.authority()));
+        if (options.clientCaFile.isPresent()) {
+            clientAuthorities.addAll(IdentityFiles.authorities("--client-ca-file", options.clientCaFile.get()));
+        }
+        Map<String, User> tokens = options.tokenAuthFile.isPresent()
+                ? Authenticator.readTokens(
+                        SmallFiles.text(options.tokenAuthFile.get()).lines().toList())
+                : Map.of();
+        audit = options.audit.open();
+        ServiceAccountTokens serviceAccounts = options.serviceAccounts.tokens(data);
+        workers = new ThreadPool("requests", WORKERS);
+        shutdownDelay = options.shutdownDelayDuration;
+        store = opened(opening);
+        String host = reachable(options.bindAddress);
+        core = new ApiServer(
+                store,
+                loop,
+                random,
+                new Authenticator(tokens, serviceAccounts),
+                host + ":" + options.securePort,
+                options.defaultTolerations(),
+                options.requests(),
+                workers,
+                audit);
+        https = HttpsServer.start(
+                core,
+                new ServerIdentity(identity.key(), identity.chain(), clientAuthorities),
+                HttpsOptions.of(new InetSocketAddress(options.bindAddress, options.securePort), loop.clock(), workers));
+        address = URI.create("https://" + host + ":" + https.port());
+        kubeconfigs = new KubeconfigFiles(certificates, address);
+        rootCertificates = Pem.encode(certificates.authority());
+        files = new Workers("files", 1, loop);
+        IdentityFiles served = given.orElseGet(certificates::serverFiles);
+        new CertificateReload(
+                        loop,
+                        served,
+                        () -> files.call("reading the server's certificate", FILES_TIMEOUT, served::read),
+                        identity,
+                        fresh -> https.renew(new ServerIdentity(fresh.key(), fresh.chain(), clientAuthorities)))
+                .start();
+    }
+
+    /** Starts a server and writes its kubeconfigs; returns when it answers. */
+    public static ServerProcess start(ApiServerOptions options) throws Exception {
+        ServerProcess server = new ServerProcess(options);
+        server.core.switchGates(options.gates.switches());
+        server.core.start(options.eventTtl, server.rootCertificates).get(CLOSE_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+        server.core.warmUp();
+        server.kubeconfigs.admin(server.data);
+        server.kubeconfigs.controller(server.data);
+        log.info("The API server listens on {}, revision {}", server.address, server.store.revision());
+        return server;
+    }
+
+    /** Where it can be reached from this machine. */
+    public URI address() {
+        return address;
+    }
+
+    /** The kubeconfig that may do everything. */
+    public Path adminKubeconfig() throws IOException {
+        return kubeconfigs.admin(data);
+    }
+
+    /** The controller's kubeconfig. */
+    public Path controllerKubeconfig() throws IOException {
+        return kubeconfigs.controller(data);
+    }
+
+    /** The kubeconfig of the agent of that node. */
+    public Path agentKubeconfig(String node) throws IOException {
+        return kubeconfigs.agent(data, node);
+    }
+
+    /** Stops: no longer ready, then no new requests and the end of those under way, then the last writes made durable. */
+    public void stop() {
+        core.stopping();
+        ThreadLoop timer = new ThreadLoop("close");
+        Deadlines.sleep(timer, shutdownDelay).join();
+        https.close();
+        workers.close();
+        try {
+            Deadlines.within(timer, CLOSE_TIMEOUT, "closing the store", store.close())
+                    .join();
+        } catch (RuntimeException e) {
+            log.error("the store did not close: {}", e.getMessage());
+        }
+        try {
+            audit.ifPresent(open -> Deadlines.within(timer, CLOSE_TIMEOUT, "closing the audit log", open.close())
+                    .join());
+        } catch (RuntimeException e) {
+            log.error("the audit log did not close: {}", e.getMessage());
+        } finally {
+            timer.close();
+            files.close();
+        }
+    }
+
+    private static Store opened(CompletableFuture<Store> opening) {
+        try {
+            return opening.join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof RuntimeException cause ? cause : e;
+        }
+    }
+
+    private static Set<String> names(ApiServerOptions options) throws IOException {
+        Set<String> names = new LinkedHashSet<>(List.of(
+                "localhost",
+                "127.0.0.1",
+                "kubernetes",
+                "kubernetes.default",
+                "kubernetes.default.svc",
+                "kubernetes.default.svc.cluster.local"));
+        try {
+            InetAddress self = InetAddress.getLocalHost();
+            names.add(self.getHostName());
+            names.add(self.getHostAddress());
+        } catch (UnknownHostException e) {
+            log.info("This machine's name has no address ({}); the certificate goes without", e.getMessage());
+        }
+        if (!InetAddress.getByName(options.bindAddress).isAnyLocalAddress()) {
+            names.add(options.bindAddress);
+        }
+        names.addAll(options.tlsSans);
+        return names;
+    }
+
+    /** An address by which a client on this machine gets to one that listens on {@code bindAddress}. */
+    private static String reachable(String bindAddress) throws UnknownHostException {
+        InetAddress address = InetAddress.getByName(bindAddress);
+        if (address.isAnyLocalAddress()) {
+            return "127.0.0.1";
+        }
+        return address.getHostAddress().contains(":") ? "[" + address.getHostAddress() + "]" : address.getHostAddress();
+    }
+}

@@ -1,0 +1,169 @@
+package io.nodekeeper.cli.certs;
+
+import io.nodekeeper.cli.command.Arguments;
+import io.nodekeeper.cli.files.FileErrors;
+import io.nodekeeper.cli.files.PrivateFiles;
+import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.Pem;
+import io.nodekeeper.client.files.OwnerOnly;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.cert.CertificateParsingException;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The certificates of an API server, kept in {@code DATA/pki} and used again at each start: {@code ca.crt}, {@code ca.key},
+ * {@code apiserver.crt}, {@code apiserver.key}. What is about to expire is renewed; the authority keeps its key then, so
+ * that everything it signed stays good. Not thread-safe.
+ */
+public final class Certificates {
+    private static final Logger log = LoggerFactory.getLogger(Certificates.class);
+    /** A certificate with less time left is renewed. Chosen. */
+    static final Duration RENEW_BEFORE = Duration.ofDays(30);
+
+    private final Path directory;
+    private final Instant now;
+    private final Issuer issuer;
+
+    private Certificates(Path directory, Instant now, Issuer issuer) {
+        this.directory = directory;
+        this.now = now;
+        this.issuer = issuer;
+    }
+
+    /**
+     * Opens {@code DATA/pki}, and makes the authority if there is none.
+     *
+     * @param data the data directory; made if need be
+     * @param now the wall time
+     * @param random for serial numbers
+     * @throws IOException if files cannot be read or written, or do not hold what they should; the message names them
+     */
+    public static Certificates open(Path data, Instant now, RandomGenerator random) throws IOException {
+        Path directory = OwnerOnly.directory(data.resolve("pki"));
+        Optional<Identity> stored = load(directory, "ca");
+        Identity authority;
+        if (stored.isPresent() && !expires(stored.get(), now)) {
+            authority = stored.get();
+        } else {
+            KeyPair key = stored.map(old -> new KeyPair(old.certificate().getPublicKey(), old.key()))
+                    .orElseGet(Issuer::newKey);
+            authority = Issuer.authority(key, now, random);
+            store(directory, "ca", authority);
+            log.info("{} the certificate authority in {}", stored.isPresent() ? "Renewed" : "Made", directory);
+        }
+        return new Certificates(directory, now, new Issuer(authority, random));
+    }
+
+    /** The certificate that vouches for the server and for all clients. */
+    public X509Certificate authority() {
+        return issuer.certificate();
+    }
+
+    /** The server's identity, good for at least {@code names}; the stored one while it is. */
+    public Identity server(Collection<String> names) throws IOException {
+        Optional<Identity> stored = load(directory, "apiserver");
+        if (stored.isPresent() && isGood(stored.get()) && bears(stored.get().certificate(), names)) {
+            return stored.get();
+        }
+        Identity fresh = issuer.server("kube-apiserver", names, now);
+        store(directory, "apiserver", fresh);
+        log.info("Made a server certificate for {}", names);
+        return fresh;
+    }
+
+    /** Where the identity of {@link #server} is kept. */
+    public IdentityFiles serverFiles() {
+        return new IdentityFiles(directory.resolve("apiserver.crt"), directory.resolve("apiserver.key"));
+    }
+
+    /** A new identity for a client: user {@code commonName} in {@code groups}. */
+    Identity client(String commonName, List<String> groups) {
+        return issuer.client(commonName, groups, now);
+    }
+
+    /** Whether this authority signed {@code identity} and it is not about to expire. */
+    boolean isGood(Identity identity) {
+        if (expires(identity, now)) {
+            return false;
+        }
+        try {
+            identity.certificate().verify(authority().getPublicKey());
+            return true;
+        } catch (GeneralSecurityException e) {
+            return false;
+        }
+    }
+
+    private static boolean expires(Identity identity, Instant now) {
+        return identity.certificate().getNotAfter().toInstant().isBefore(now.plus(RENEW_BEFORE));
+    }
+
+    private static boolean bears(X509Certificate certificate, Collection<String> names) throws IOException {
+        try {
+            Set<String> has = new HashSet<>();
+            Collection<List<?>> alternatives = certificate.getSubjectAlternativeNames();
+            for (List<?> entry : alternatives == null ? List.<List<?>>of() : alternatives) {
+                has.add(canonical(String.valueOf(entry.get(1))));
+            }
+            for (String name : names) {
+                if (!has.contains(canonical(name))) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (CertificateParsingException e) {
+            return false;
+        }
+    }
+
+    /** An IPv6 address can be written in many ways. */
+    private static String canonical(String name) throws UnknownHostException {
+        return Arguments.isAddress(name) ? InetAddress.getByName(name).getHostAddress() : name;
+    }
+
+    private static Optional<Identity> load(Path directory, String name) throws IOException {
+        Path certificate = directory.resolve(name + ".crt");
+        Path key = directory.resolve(name + ".key");
+        if (!Files.exists(certificate) && !Files.exists(key)) {
+            return Optional.empty();
+        }
+        try {
+            OwnerOnly.tighten(key);
+            return Optional.of(new IdentityFiles(certificate, key).read());
+        } catch (IOException e) {
+            // Out of reach is not wrong: nothing is to be removed.
+            throw new IOException("cannot read " + certificate + " and " + key + ": " + FileErrors.text(e), e);
+        } catch (IllegalArgumentException e) {
+            throw new IOException(
+                    certificate + " and " + key + " must hold a certificate and its key: " + e.getMessage()
+                            + (name.equals("ca")
+                                    ? "; restore both from a backup. If there is none, remove both to have a new authority"
+                                            + " made: every certificate and kubeconfig that the old one signed becomes"
+                                            + " invalid"
+                                    : "; remove both to have them made again"),
+                    e);
+        }
+    }
+
+    private static void store(Path directory, String name, Identity identity) throws IOException {
+        // The key first: a certificate without its key would stop the next start.
+        PrivateFiles.writeSecret(directory.resolve(name + ".key"), Pem.encode(identity.key()));
+        PrivateFiles.writePublic(directory.resolve(name + ".crt"), Pem.encode(identity.certificate()));
+    }
+}

@@ -1,0 +1,77 @@
+package io.nodekeeper.cli.certs;
+
+import io.nodekeeper.client.config.Identity;
+import io.nodekeeper.client.config.Pem;
+import io.nodekeeper.client.files.SmallFiles;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.Signature;
+import java.security.cert.X509Certificate;
+import java.util.List;
+
+/**
+ * The two PEM files that hold an identity.
+ *
+ * @param certificate its certificate, then those that lead to the authority
+ * @param key the private key
+ */
+public record IdentityFiles(Path certificate, Path key) {
+    /** Reads both, of which these flags tell. */
+    public Identity read(String certificateFlag, String keyFlag) throws IOException {
+        try {
+            return read();
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    certificateFlag + " " + certificate + ", " + keyFlag + " " + key + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * The certificates in {@code file}, of which {@code flag} tells.
+     *
+     * @throws IOException if it cannot be read
+     * @throws IllegalArgumentException if there are none
+     */
+    public static List<X509Certificate> authorities(String flag, Path file) throws IOException {
+        try {
+            return Pem.certificates(SmallFiles.text(file));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(flag + " " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Reads both.
+     *
+     * @throws IOException if one cannot be read
+     * @throws IllegalArgumentException if they do not hold a certificate and its key
+     */
+    public Identity read() throws IOException {
+        Identity identity =
+                new Identity(Pem.privateKey(SmallFiles.text(key)), Pem.certificates(SmallFiles.text(certificate)));
+        if (!matches(identity)) {
+            throw new IllegalArgumentException("the private key is not the one of the certificate " + identity);
+        }
+        return identity;
+    }
+
+    /** TLS itself would notice only when a client connects. */
+    private static boolean matches(Identity identity) {
+        try {
+            Signature signature = Signature.getInstance(
+                    switch (identity.key().getAlgorithm()) {
+                        case "EC" -> "SHA256withECDSA";
+                        case "RSA" -> "SHA256withRSA";
+                        default -> identity.key().getAlgorithm();
+                    });
+            signature.initSign(identity.key());
+            byte[] signed = signature.sign();
+            signature.initVerify(identity.certificate().getPublicKey());
+            return signature.verify(signed);
+        } catch (GeneralSecurityException e) {
+            // A key of another kind than the certificate's cannot even be tried.
+            return false;
+        }
+    }
+}

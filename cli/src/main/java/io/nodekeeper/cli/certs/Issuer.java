@@ -1,0 +1,163 @@
+package io.nodekeeper.cli.certs;
+
+import io.nodekeeper.cli.command.Arguments;
+import io.nodekeeper.client.config.Identity;
+import java.io.IOException;
+import java.math.BigInteger;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.cert.X509Certificate;
+import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Date;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.bouncycastle.asn1.x500.X500Name;
+import org.bouncycastle.asn1.x500.X500NameBuilder;
+import org.bouncycastle.asn1.x500.style.BCStyle;
+import org.bouncycastle.asn1.x509.BasicConstraints;
+import org.bouncycastle.asn1.x509.ExtendedKeyUsage;
+import org.bouncycastle.asn1.x509.Extension;
+import org.bouncycastle.asn1.x509.GeneralName;
+import org.bouncycastle.asn1.x509.GeneralNames;
+import org.bouncycastle.asn1.x509.KeyPurposeId;
+import org.bouncycastle.asn1.x509.KeyUsage;
+import org.bouncycastle.cert.X509v3CertificateBuilder;
+import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
+import org.bouncycastle.cert.jcajce.JcaX509ExtensionUtils;
+import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
+import org.bouncycastle.operator.OperatorCreationException;
+import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
+
+/** A certificate authority: signs certificates for EC keys on P-256. Thread-safe if its randomness is. */
+public final class Issuer {
+    /** As kubeadm does. */
+    static final Duration AUTHORITY_LIFE = Duration.ofDays(3_650);
+    /** As kubeadm does. */
+    static final Duration LIFE = Duration.ofDays(365);
+    /** Clocks of clients may be behind the server's. Chosen. */
+    private static final Duration BACKDATED = Duration.ofMinutes(5);
+
+    private static final String SIGNATURE = "SHA256withECDSA";
+
+    private final Identity authority;
+    private final RandomGenerator random;
+
+    /** Signs with {@code authority}; {@code random} makes serial numbers. */
+    public Issuer(Identity authority, RandomGenerator random) {
+        this.authority = authority;
+        this.random = random;
+    }
+
+    /** The certificate that vouches for all others. */
+    X509Certificate certificate() {
+        return authority.certificate();
+    }
+
+    /** A new authority; {@code key} is its old key pair when only the certificate is renewed. */
+    public static Identity authority(KeyPair key, Instant now, RandomGenerator random) {
+        X500Name name = name("nodekeeper-ca", List.of());
+        X509Certificate certificate =
+                sign(name, key.getPrivate(), name, key.getPublic(), now, AUTHORITY_LIFE, random, builder -> {
+                    builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(true));
+                    builder.addExtension(
+                            Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.digitalSignature));
+                    builder.addExtension(
+                            Extension.subjectKeyIdentifier,
+                            false,
+                            new JcaX509ExtensionUtils().createSubjectKeyIdentifier(key.getPublic()));
+                });
+        return new Identity(key.getPrivate(), List.of(certificate));
+    }
+
+    /** A server's identity, good for these DNS names and IP addresses. */
+    public Identity server(String commonName, Collection<String> names, Instant now) {
+        GeneralName[] alternatives = names.stream()
+                .distinct()
+                .map(name ->
+                        new GeneralName(Arguments.isAddress(name) ? GeneralName.iPAddress : GeneralName.dNSName, name))
+                .toArray(GeneralName[]::new);
+        return leaf(
+                name(commonName, List.of()),
+                KeyPurposeId.id_kp_serverAuth,
+                now,
+                builder ->
+                        builder.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(alternatives)));
+    }
+
+    /** A client's identity: user {@code commonName} in {@code groups}. */
+    public Identity client(String commonName, List<String> groups, Instant now) {
+        return leaf(name(commonName, groups), KeyPurposeId.id_kp_clientAuth, now, builder -> {});
+    }
+
+    /** A new key pair. */
+    public static KeyPair newKey() {
+        try {
+            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+            generator.initialize(new ECGenParameterSpec("secp256r1"));
+            return generator.generateKeyPair();
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("this Java lacks EC keys on P-256", e);
+        }
+    }
+
+    private interface Extensions {
+        void addTo(X509v3CertificateBuilder builder) throws IOException, GeneralSecurityException;
+    }
+
+    private Identity leaf(X500Name subject, KeyPurposeId purpose, Instant now, Extensions more) {
+        KeyPair key = newKey();
+        X500Name issuer = X500Name.getInstance(
+                authority.certificate().getSubjectX500Principal().getEncoded());
+        X509Certificate certificate =
+                sign(issuer, authority.key(), subject, key.getPublic(), now, LIFE, random, builder -> {
+                    builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
+                    builder.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature));
+                    builder.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(purpose));
+                    builder.addExtension(
+                            Extension.authorityKeyIdentifier,
+                            false,
+                            new JcaX509ExtensionUtils().createAuthorityKeyIdentifier(authority.certificate()));
+                    more.addTo(builder);
+                });
+        return new Identity(key.getPrivate(), List.of(certificate));
+    }
+
+    private static X509Certificate sign(
+            X500Name issuer,
+            PrivateKey issuerKey,
+            X500Name subject,
+            PublicKey key,
+            Instant now,
+            Duration life,
+            RandomGenerator random,
+            Extensions extensions) {
+        try {
+            byte[] serial = new byte[16];
+            random.nextBytes(serial);
+            X509v3CertificateBuilder builder = new JcaX509v3CertificateBuilder(
+                    issuer,
+                    new BigInteger(1, serial).setBit(0),
+                    Date.from(now.minus(BACKDATED)),
+                    Date.from(now.plus(life)),
+                    subject,
+                    key);
+            extensions.addTo(builder);
+            return new JcaX509CertificateConverter()
+                    .getCertificate(builder.build(new JcaContentSignerBuilder(SIGNATURE).build(issuerKey)));
+        } catch (IOException | GeneralSecurityException | OperatorCreationException e) {
+            throw new IllegalStateException("no certificate for " + subject + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static X500Name name(String commonName, List<String> groups) {
+        X500NameBuilder name = new X500NameBuilder(BCStyle.INSTANCE);
+        groups.forEach(group -> name.addRDN(BCStyle.O, group));
+        return name.addRDN(BCStyle.CN, commonName).build();
+    }
+}

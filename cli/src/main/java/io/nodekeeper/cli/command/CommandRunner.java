@@ -1,0 +1,215 @@
+package io.nodekeeper.cli.command;
+
+import io.nodekeeper.cli.files.FileErrors;
+import io.nodekeeper.cli.output.CheckedWriter;
+import io.nodekeeper.cli.output.Logging;
+import io.nodekeeper.client.Failures;
+import io.nodekeeper.client.Version;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.MissingParameterException;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
+
+/**
+ * Reads a command line, says everything that is wrong with it at once, and runs the command. Exit codes: 0 all went
+ * well, 1 it failed while running, or its output could not be written, 2 it was not understood, 141 the reader of its output
+ * went away. A command may have others, which its help lists. A process that a signal stops ends with 128 and the signal's
+ * number, once it has stopped cleanly: 143 after SIGTERM.
+ */
+public final class CommandRunner {
+    public static final int OK = 0;
+    public static final int FAILED = 1;
+    static final int USAGE = 2;
+    /** As a shell shows a process that SIGPIPE ended, which is what other commands do. */
+    static final int CLOSED_PIPE = 141;
+
+    /** More than any help shows options with a check of their own; a screen. */
+    private static final int MOST_FAULTS = 40;
+    /** Characters of one message: longer than any of ours with a path of usual length. */
+    private static final int LONGEST_MESSAGE = 2_000;
+
+    private final CommandLine root;
+
+    /** The word before the commands. */
+    @Command(
+            name = "nodekeeper",
+            synopsisSubcommandLabel = "COMMAND",
+            description = "Keeps the truth about a fleet's nodes, in Kubernetes' language.",
+            exitCodeListHeading = "%nExit codes:%n",
+            exitCodeList = {
+                "0:All went well.",
+                "1:The command failed, or its output could not be written.",
+                "2:The command line is wrong.",
+                "130:Stopped by SIGINT, cleanly.",
+                "141:The reader of standard output closed it.",
+                "143:Stopped by SIGTERM, cleanly."
+            },
+            footerHeading = "%nExamples:%n",
+            footer = {
+                "  nodekeeper up",
+                "      A whole cluster in one process; kubectl works with nodekeeper-data/admin.kubeconfig.",
+                "  nodekeeper COMMAND --help",
+                "      What a command takes."
+            })
+    static final class Root {
+        @Option(
+                names = {"-h", "--help"},
+                usageHelp = true,
+                description = "Shows this.")
+        boolean help;
+
+        @Option(
+                names = {"-V", "--version"},
+                versionHelp = true,
+                description = "Shows the version.")
+        boolean version;
+    }
+
+    /** A runner that knows {@code commands} and writes to {@code out} and {@code err}. */
+    public CommandRunner(List<NodekeeperCommand> commands, PrintWriter out, PrintWriter err) {
+        root = new CommandLine(new Root());
+        for (NodekeeperCommand command : commands) {
+            CommandLine line = new CommandLine(command);
+            command.parts().forEach(line::addSubcommand);
+            root.addSubcommand(line);
+        }
+        root.getCommandSpec().version("nodekeeper " + Version.current());
+        root.setOut(out);
+        root.setErr(err);
+        root.setUsageHelpWidth(110);
+        root.setUsageHelpAutoWidth(false);
+        // An argument @FILE would be replaced by the content of the file, which has no bounds.
+        root.setExpandAtFiles(false);
+        collectErrors(root);
+    }
+
+    private static void collectErrors(CommandLine line) {
+        line.getCommandSpec().parser().collectErrors(true);
+        line.getSubcommands().values().forEach(CommandRunner::collectErrors);
+    }
+
+    /** Runs what {@code arguments} say and returns the exit code. */
+    public int run(String... arguments) {
+        int code = execute(arguments);
+        // Every command writes to this writer: an answer that did not arrive is no success.
+        Optional<IOException> failure = root.getOut() instanceof CheckedWriter out ? out.failure() : Optional.empty();
+        if (failure.isEmpty()) {
+            return code;
+        }
+        if (CheckedWriter.isClosedPipe(failure.get())) {
+            return code == OK ? CLOSED_PIPE : code;
+        }
+        say("error: cannot write to standard output: " + Failures.text(failure.get()));
+        return code == OK ? FAILED : code;
+    }
+
+    private int execute(String... arguments) {
+        List<String> unreadable = Arguments.faults(arguments);
+        if (!unreadable.isEmpty()) {
+            return misunderstood(root, unreadable);
+        }
+        ParseResult parsed = root.parseArgs(arguments);
+        List<String> faults = new ArrayList<>();
+        CommandLine line = root;
+        boolean checkable = true;
+        for (ParseResult at = parsed; ; at = at.subcommand()) {
+            line = at.commandSpec().commandLine();
+            at.errors().forEach(error -> faults.add(Failures.text(error)));
+            List<String> paths = pathFaults(at);
+            faults.addAll(paths);
+            // Without a path that it needs, a check finds only what follows from that.
+            checkable &= paths.isEmpty() && at.errors().stream().noneMatch(MissingParameterException.class::isInstance);
+            if (line.isUsageHelpRequested()) {
+                line.usage(root.getOut());
+                root.getOut().flush();
+                return OK;
+            }
+            if (line.isVersionHelpRequested()) {
+                line.printVersionHelp(root.getOut());
+                root.getOut().flush();
+                return OK;
+            }
+            if (!at.hasSubcommand()) {
+                break;
+            }
+        }
+        if (!(line.getCommand() instanceof NodekeeperCommand command)) {
+            if (faults.isEmpty()) {
+                faults.add("a command is missing; expected one of "
+                        + String.join(", ", root.getSubcommands().keySet()));
+            }
+            return misunderstood(line, faults);
+        }
+        if (checkable) {
+            // Flags that could not be read keep their defaults, which then fail no check of their own.
+            Faults together = new Faults();
+            command.check(together);
+            faults.addAll(together.list());
+        }
+        return faults.isEmpty() ? run(command) : misunderstood(line, faults);
+    }
+
+    /** Paths that no file can have. An empty one would stand for the working directory. */
+    private static List<String> pathFaults(ParseResult at) {
+        List<String> faults = new ArrayList<>();
+        Stream.<ArgSpec>concat(at.matchedOptions().stream(), at.matchedPositionals().stream())
+                .filter(argument -> argument.type() == Path.class
+                        || Arrays.asList(argument.auxiliaryTypes()).contains(Path.class))
+                .forEach(argument -> {
+                    String name = argument instanceof OptionSpec option ? option.longestName() : argument.paramLabel();
+                    for (String value : argument.stringValues()) {
+                        if (value.isBlank()) {
+                            faults.add(name + " is empty; expected a " + argument.paramLabel());
+                        } else {
+                            Arguments.pathFault(value).ifPresent(fault -> faults.add(name + " " + fault));
+                        }
+                    }
+                });
+        return faults;
+    }
+
+    private int run(NodekeeperCommand command) {
+        Logging.configure(command.logging.verbosity);
+        try {
+            return command.run();
+        } catch (InterruptedException e) {
+            return OK;
+        } catch (Exception e) {
+            LoggerFactory.getLogger(CommandRunner.class).debug("the command failed", e);
+            say("error: " + FileErrors.text(e));
+            return FAILED;
+        }
+    }
+
+    private int misunderstood(CommandLine line, List<String> faults) {
+        if (faults.size() == 1) {
+            say("error: " + faults.getFirst());
+        } else {
+            say("error: " + faults.size() + " things are wrong:");
+            faults.stream().limit(MOST_FAULTS).forEach(fault -> say("  - " + fault));
+            if (faults.size() > MOST_FAULTS) {
+                say("  - and " + (faults.size() - MOST_FAULTS) + " more");
+            }
+        }
+        say("See: " + line.getCommandSpec().qualifiedName() + " --help");
+        return USAGE;
+    }
+
+    /** Messages may quote values, also from files and servers. */
+    private void say(String text) {
+        root.getErr().println(Arguments.printable(text, LONGEST_MESSAGE));
+        root.getErr().flush();
+    }
+}

@@ -1,0 +1,110 @@
+package io.nodekeeper.cli.command;
+
+import io.nodekeeper.api.Names;
+import io.nodekeeper.time.GoDuration;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Collects everything that is wrong with the flags of a command, for one message. Not thread-safe. */
+public final class Faults {
+    private final Set<String> faults = new LinkedHashSet<>();
+
+    /** What was found so far. */
+    List<String> list() {
+        return List.copyOf(faults);
+    }
+
+    /** Adds {@code fault} unless {@code good}, or known already: two parts of a command may share a flag. */
+    public void require(boolean good, String fault) {
+        if (!good) {
+            faults.add(fault);
+        }
+    }
+
+    /** The flag must be longer than nothing. */
+    public void positive(String flag, Duration value) {
+        require(value.isPositive(), flag + " is " + GoDuration.format(value) + "; expected more than 0s");
+    }
+
+    /** The flag must lie within these bounds, both included. */
+    public void within(String flag, double value, double low, double high) {
+        require(
+                value >= low && value <= high,
+                flag + " is " + number(value) + "; expected " + number(low) + " to " + number(high));
+    }
+
+    /** The flag, if given, must name a file that can be read. */
+    public void readable(String flag, Optional<Path> file) {
+        file.ifPresent(path -> require(
+                Files.isRegularFile(path) && Files.isReadable(path),
+                flag + " is " + path + ", which is no file that can be read: " + reason(path)));
+    }
+
+    private static String reason(Path path) {
+        if (!Files.exists(path)) {
+            Path parent = path.toAbsolutePath().getParent();
+            return parent == null || Files.exists(parent)
+                    ? "no such file"
+                    : "its directory " + parent + " does not exist, or is not accessible";
+        }
+        if (Files.isDirectory(path)) {
+            return "it is a directory";
+        }
+        return Files.isRegularFile(path) ? "permission denied" : "it is a device, pipe or socket";
+    }
+
+    /** The flag must be an IP address. No name is looked up. */
+    public void address(String flag, String value) {
+        require(Arguments.isAddress(value), flag + " is \"" + value + "\"; expected an IP address");
+    }
+
+    /** The flag must be a name that the API accepts (a DNS-1123 subdomain), of at most {@code longest} characters. */
+    public void name(String flag, String value, int longest) {
+        require(
+                value.length() <= longest && Names.subdomainFault(value).isEmpty(),
+                flag + " is \"" + value + "\"; expected lower case letters, digits, - and . (RFC 1123), at most "
+                        + longest);
+    }
+
+    /** The flag must be a container runtime's endpoint, {@code unix://} and the path of a socket. */
+    public void socket(String flag, String endpoint) {
+        if (endpoint.startsWith("unix://")) {
+            Arguments.socketFault(endpoint.substring("unix://".length()))
+                    .ifPresent(fault -> require(false, flag + " " + fault));
+        }
+    }
+
+    /** The flag must name a directory, or nothing yet, below a directory that exists or can be made. */
+    public void directory(String flag, Path path) {
+        for (Path above = path.toAbsolutePath().normalize(); above != null; above = above.getParent()) {
+            if (Files.exists(above)) {
+                boolean good = Files.isDirectory(above);
+                require(
+                        good,
+                        flag + " is " + path + ", which is no directory"
+                                + (above.equals(path.toAbsolutePath().normalize()) ? "" : ": " + above + " is a file"));
+                return;
+            }
+        }
+    }
+
+    /** The flag must name a file that can be written: no directory, in a directory that exists. */
+    public void writable(String flag, Path path) {
+        Path parent = path.toAbsolutePath().getParent();
+        require(!Files.isDirectory(path), flag + " is " + path + ", which is a directory; expected a file");
+        require(
+                parent == null || Files.isDirectory(parent),
+                flag + " is " + path + ", but there is no directory " + parent);
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value) && Math.abs(value) < 1e15
+                ? Long.toString((long) value)
+                : Double.toString(value);
+    }
+}

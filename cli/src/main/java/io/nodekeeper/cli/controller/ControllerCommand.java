@@ -1,0 +1,61 @@
+package io.nodekeeper.cli.controller;
+
+import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.cli.command.Launcher;
+import io.nodekeeper.cli.command.NodekeeperCommand;
+import io.nodekeeper.cli.options.GateOptions;
+import io.nodekeeper.cli.options.KubeconfigOptions;
+import io.nodekeeper.controller.FeatureGate;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** A controller, as flags say. */
+@Command(
+        name = "controller",
+        description =
+                "Decides which nodes are alive and taints those that are not. Works with any Kubernetes API server.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  nodekeeper controller --kubeconfig nodekeeper-data/controller.kubeconfig",
+            "  nodekeeper controller --kubeconfig nodekeeper-data/controller.kubeconfig --node-monitor-grace-period 10s",
+            "      Marks a node Unknown once it was silent for 10s.",
+            "  nodekeeper controller --kubeconfig production.kubeconfig --mode observe",
+            "      Only reads; says what it would do, when, and where the cluster's own controller differs."
+        })
+public final class ControllerCommand extends NodekeeperCommand {
+    @Mixin
+    public KubeconfigOptions kubeconfig = new KubeconfigOptions();
+
+    @Mixin
+    public ControllerOptions controller = new ControllerOptions();
+
+    private final Launcher<ControllerCommand> launcher;
+
+    @Option(
+            names = "--feature-gates",
+            paramLabel = "NAME=BOOL,...",
+            defaultValue = "",
+            completionCandidates = ControllerOptions.Gates.class,
+            description = "Switches improvements over Kubernetes' controller, all of which are on:"
+                    + " ${COMPLETION-CANDIDATES}.")
+    void featureGates(String text) {
+        controller.gates = new GateOptions(text, FeatureGate.names());
+    }
+
+    public ControllerCommand(Launcher<ControllerCommand> launcher) {
+        this.launcher = launcher;
+    }
+
+    @Override
+    public int run() throws Exception {
+        return launcher.launch(this);
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        kubeconfig.check(faults);
+        controller.check(faults);
+    }
+}

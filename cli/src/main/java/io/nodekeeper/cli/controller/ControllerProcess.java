@@ -1,0 +1,222 @@
+package io.nodekeeper.cli.controller;
+
+import io.nodekeeper.agent.host.LinuxHost;
+import io.nodekeeper.cli.output.Logging;
+import io.nodekeeper.cli.pages.DebugServer;
+import io.nodekeeper.client.FencedTransport;
+import io.nodekeeper.client.HttpTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Transport;
+import io.nodekeeper.client.config.ServerAccess;
+import io.nodekeeper.client.events.ApiEventRecorder;
+import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
+import io.nodekeeper.client.shadow.ShadowTransport;
+import io.nodekeeper.controller.Controller;
+import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.controller.ControllerPorts;
+import io.nodekeeper.controller.debug.DebugAddress;
+import io.nodekeeper.controller.debug.DebugPages;
+import io.nodekeeper.controller.history.DeferredHistory;
+import io.nodekeeper.controller.history.FileHistory;
+import io.nodekeeper.controller.history.MemoryHistory;
+import io.nodekeeper.controller.history.SearchableHistory;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.observe.Observation;
+import io.nodekeeper.time.Randoms;
+import io.nodekeeper.time.ThreadLoop;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The wiring of a controller, its election, its history and its pages. The pages are there from the start; the controller
+ * begins once it is elected, and the process is expected to end when {@link #ended} says so.
+ */
+public final class ControllerProcess {
+    private static final Logger log = LoggerFactory.getLogger(ControllerProcess.class);
+    /** For lists of all nodes and leases; single calls have shorter deadlines of their own. Chosen. */
+    private static final Duration LIST_TIMEOUT = Duration.ofSeconds(30);
+    /** How long the end waits for the summary of an observation. Chosen. */
+    private static final long SUMMARY_SECONDS = 2;
+    /** How long the end waits for the lease to be given back; without that it runs out by itself. Chosen. */
+    private static final long RELEASE_SECONDS = 5;
+
+    private final ThreadLoop loop = new ThreadLoop("controller");
+    private final ThreadLoop timer = new ThreadLoop("controller-pages");
+    private final ThreadLoop electionLoop = new ThreadLoop("election");
+    private final RandomGenerator random = Randoms.secure();
+    private final ControllerMetrics metrics = new ControllerMetrics();
+    private final ControllerConfig config;
+    private final Optional<HttpTransport> electionTransport;
+    private final Optional<Election> election;
+    private final Optional<Observation> observation;
+    private final Transport transport;
+    private final KubeClient client;
+    private final DeferredHistory history;
+    private final CompletableFuture<String> ended = new CompletableFuture<>();
+    private Optional<DebugServer> pages = Optional.empty();
+    /** Made when it begins, as it counts time from then on. Written on the loop. */
+    private volatile Optional<Controller> controller = Optional.empty();
+    /** On the loop. */
+    private boolean stopping;
+
+    private ControllerProcess(
+            ServerAccess access,
+            ControllerOptions options,
+            Optional<LeaderElectionConfig> elected,
+            Optional<Path> historyDir) {
+        config = options.config();
+        history = new DeferredHistory(() -> historyDir
+                .<SearchableHistory>map(dir -> new FileHistory(dir, options.history.bytes(), loop, metrics))
+                .orElseGet(MemoryHistory::new));
+        observation = options.mode == ControllerOptions.Mode.observe
+                ? Optional.of(new Observation(loop, history, config.nodeMonitorGracePeriod()))
+                : Optional.empty();
+        electionTransport = elected.map(lock -> new HttpTransport(access));
+        election = elected.flatMap(lock -> electionTransport.map(way -> election(lock, way)));
+        transport = transport(new HttpTransport(access));
+        client = new KubeClient(transport, loop, LIST_TIMEOUT);
+    }
+
+    private Election election(LeaderElectionConfig lock, Transport way) {
+        KubeClient own = new KubeClient(way, electionLoop, lock.callTimeout());
+        Election candidate = new Election(
+                lock,
+                Election.identity(LinuxHost.hostname(), random),
+                own,
+                new ApiEventRecorder(own, "kube-controller-manager", "", random),
+                random,
+                metrics);
+        candidate.whenWritten((sentAt, acknowledgedAt) ->
+                controller.ifPresent(working -> working.leaseWritten(sentAt, acknowledgedAt, lock.retryPeriod())));
+        return candidate;
+    }
+
+    private Transport transport(HttpTransport http) {
+        if (observation.isPresent()) {
+            Logging.observing();
+            return new ShadowTransport(http, loop.clock(), observation.get());
+        }
+        return election.<Transport>map(elected -> new FencedTransport(http, elected::leads))
+                .orElse(http);
+    }
+
+    /**
+     * Starts a controller, or a candidate for being the one that works.
+     *
+     * @param elected how to elect; empty to begin at once
+     * @param historyDir where decisions are kept; empty for memory
+     * @throws IOException if its pages cannot be served
+     */
+    public static ControllerProcess start(
+            ServerAccess access,
+            ControllerOptions options,
+            Optional<LeaderElectionConfig> elected,
+            Optional<Path> historyDir)
+            throws IOException {
+        historyDir.ifPresentOrElse(
+                dir -> log.info("decisions are kept in {}", dir),
+                () -> log.info(
+                        "decisions are kept in memory until this process ends; --history-dir keeps them longer"));
+        ControllerProcess process = new ControllerProcess(access, options, elected, historyDir);
+        Optional<InetSocketAddress> address = options.history.address().socket();
+        if (address.isPresent()) {
+            process.serve(address.get(), options.history.bindAddress.isEmpty());
+        }
+        process.election.ifPresentOrElse(process::stand, process::begin);
+        return process;
+    }
+
+    /** Completes when the controller cannot go on, and says why. */
+    public CompletableFuture<String> ended() {
+        return ended;
+    }
+
+    private void serve(InetSocketAddress address, boolean orElseAny) throws IOException {
+        ProcessView view = new ProcessView(loop, () -> controller, election);
+        DebugPages shown = new DebugPages(view, history, metrics, loop, timer);
+        observation.ifPresent(observed -> shown.with("/debug/observe", observed::json));
+        pages = Optional.of(DebugServer.start("controller", "--controller-bind-address", address, orElseAny, shown));
+    }
+
+    private void stand(Election candidate) {
+        candidate.lost().thenAccept(ended::complete);
+        candidate.won().thenRun(this::begin);
+        candidate.start();
+    }
+
+    private void begin() {
+        loop.execute(() -> {
+            if (stopping) {
+                return;
+            }
+            try {
+                history.open();
+                Controller begun = new Controller(
+                        config,
+                        new ControllerPorts(
+                                client,
+                                loop,
+                                component -> new ApiEventRecorder(
+                                        client, component, "", random, outcome -> metrics.event(outcome.label())),
+                                random,
+                                metrics,
+                                observation.map(Observation::wouldBe).orElse(history)));
+                controller = Optional.of(begun);
+                begun.start();
+            } catch (RuntimeException e) {
+                // It must not hold the lease and do nothing.
+                log.error("the controller cannot begin", e);
+                ended.complete("the controller cannot begin: " + e);
+                return;
+            }
+            if (observation.isEmpty()) {
+                DebugAddress.tell(client, pages.map(DebugServer::url));
+            }
+        });
+    }
+
+    /** Ends all of it: first the work, then the claim to it. */
+    public void stop() {
+        pages.ifPresent(DebugServer::stop);
+        waitFor("the controller's end", RELEASE_SECONDS, CompletableFuture.supplyAsync(this::rest, loop));
+        election.ifPresent(elected -> waitFor("giving the lease back", RELEASE_SECONDS, elected.stop()));
+        observation.ifPresent(observed -> waitFor(
+                        "the summary of the observation",
+                        SUMMARY_SECONDS,
+                        CompletableFuture.supplyAsync(observed::summary, loop))
+                .ifPresent(summary -> log.info("{}", summary)));
+        history.close();
+        transport.close();
+        electionTransport.ifPresent(HttpTransport::close);
+        loop.close();
+        electionLoop.close();
+        timer.close();
+    }
+
+    private boolean rest() {
+        stopping = true;
+        controller.ifPresent(Controller::stop);
+        return true;
+    }
+
+    private static <T> Optional<T> waitFor(String what, long seconds, CompletableFuture<T> future) {
+        try {
+            return Optional.ofNullable(future.get(seconds, TimeUnit.SECONDS));
+        } catch (TimeoutException | ExecutionException e) {
+            log.warn("{} was not waited for: {}", what, e.toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return Optional.empty();
+    }
+}

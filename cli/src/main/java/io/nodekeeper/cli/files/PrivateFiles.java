@@ -1,0 +1,60 @@
+package io.nodekeeper.cli.files;
+
+import io.nodekeeper.client.files.OwnerOnly;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
+
+/**
+ * Writes files whole or not at all, readable from the first byte on by those only who should. What is there is replaced only
+ * if it is a regular file.
+ */
+public final class PrivateFiles {
+    private PrivateFiles() {}
+
+    /** What comes into a file, bit by bit. */
+    public interface Text {
+        void writeTo(Writer out) throws IOException;
+    }
+
+    /** A file for the owner alone (0600). */
+    public static void writeSecret(Path file, String text) throws IOException {
+        writeSecret(file, out -> out.write(text));
+    }
+
+    /** As {@link #writeSecret(Path, String)}, for a text that may be long. */
+    public static void writeSecret(Path file, Text text) throws IOException {
+        write(file, text, "rw-------");
+    }
+
+    /** A file that everybody may read (0644). */
+    public static void writePublic(Path file, String text) throws IOException {
+        write(file, out -> out.write(text), "rw-r--r--");
+    }
+
+    private static void write(Path file, Text text, String permissions) throws IOException {
+        Optional<String> fault = OwnerOnly.outputFault(file);
+        if (fault.isPresent()) {
+            throw new IOException(fault.get());
+        }
+        Path parent = file.toAbsolutePath().getParent();
+        Path temporary = Files.createTempFile(
+                parent,
+                ".",
+                ".tmp",
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        try {
+            try (Writer out = Files.newBufferedWriter(temporary)) {
+                text.writeTo(out);
+            }
+            Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString(permissions));
+            Files.move(temporary, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(temporary);
+        }
+    }
+}

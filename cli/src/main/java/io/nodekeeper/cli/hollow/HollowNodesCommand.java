@@ -1,0 +1,41 @@
+package io.nodekeeper.cli.hollow;
+
+import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.cli.command.Launcher;
+import io.nodekeeper.cli.command.NodekeeperCommand;
+import io.nodekeeper.cli.options.KubeconfigOptions;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Hollow nodes, as flags say. */
+@Command(
+        name = "hollow-nodes",
+        description =
+                "Many nodes that register, post status and renew leases over real connections, with nothing behind them: for load and trials.",
+        footerHeading = "%nExamples:%n",
+        footer = {"  nodekeeper hollow-nodes --kubeconfig nodekeeper-data/admin.kubeconfig --count 1000"})
+public final class HollowNodesCommand extends NodekeeperCommand {
+    @Mixin
+    public KubeconfigOptions kubeconfig = new KubeconfigOptions();
+
+    @Mixin
+    public HollowOptions hollow = new HollowOptions();
+
+    private final Launcher<HollowNodesCommand> launcher;
+
+    public HollowNodesCommand(Launcher<HollowNodesCommand> launcher) {
+        this.launcher = launcher;
+    }
+
+    @Override
+    public int run() throws Exception {
+        return launcher.launch(this);
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        kubeconfig.check(faults);
+        hollow.check(faults);
+    }
+}

@@ -1,0 +1,37 @@
+package io.nodekeeper.cli.options;
+
+import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.cli.command.Checked;
+import io.nodekeeper.cli.command.Faults;
+import java.time.Duration;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** The agent's two periods; empty where not given, so that a configuration file may say instead. */
+public final class HeartbeatOptions implements Checked {
+    @Option(
+            names = "--node-lease-duration-seconds",
+            paramLabel = "N",
+            description = "How long a node's lease is good for; it is renewed each quarter of that. Default: 40.")
+    public Optional<Integer> leaseDurationSeconds = Optional.empty();
+
+    @Option(
+            names = "--node-status-update-frequency",
+            paramLabel = "DURATION",
+            converter = DurationConverter.class,
+            description = "How often the node's state is looked at; what changed is reported at once. Default: 10s.")
+    Optional<Duration> statusUpdateFrequency = Optional.empty();
+
+    @Override
+    public void check(Faults faults) {
+        leaseDurationSeconds.ifPresent(
+                seconds -> faults.within("--node-lease-duration-seconds", seconds, 1, Integer.MAX_VALUE));
+        statusUpdateFrequency.ifPresent(period -> faults.positive("--node-status-update-frequency", period));
+    }
+
+    /** Sets each period whose flag was given. */
+    public void configure(AgentConfigBuilder builder) {
+        leaseDurationSeconds.ifPresent(builder::nodeLeaseDurationSeconds);
+        statusUpdateFrequency.ifPresent(builder::nodeStatusUpdateFrequency);
+    }
+}

@@ -1,0 +1,46 @@
+package io.nodekeeper.cli.options;
+
+import io.nodekeeper.cli.command.Checked;
+import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.client.config.InCluster;
+import io.nodekeeper.client.config.Kubeconfig;
+import io.nodekeeper.client.config.ServerAccess;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** Where the API server is and who we are there. */
+public final class KubeconfigOptions implements Checked {
+    @Option(
+            names = "--kubeconfig",
+            paramLabel = "FILE",
+            description =
+                    "How to reach the API server and as whom. Without it: the service account of the pod that this"
+                            + " runs in.")
+    Optional<Path> file = Optional.empty();
+
+    private final Map<String, String> environment;
+
+    public KubeconfigOptions() {
+        this(System.getenv());
+    }
+
+    public KubeconfigOptions(Map<String, String> environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    public void check(Faults faults) {
+        faults.require(
+                file.isPresent() || InCluster.isPresent(environment),
+                "--kubeconfig is missing, and this does not run in a pod; expected a file such as"
+                        + " DIR/admin.kubeconfig, which \"nodekeeper up\" writes");
+        faults.readable("--kubeconfig", file);
+    }
+
+    /** The access; throws KubeconfigException with everything that is wrong. */
+    public ServerAccess access() {
+        return file.map(Kubeconfig::load).orElseGet(() -> InCluster.load(environment, InCluster.DIRECTORY));
+    }
+}

@@ -1,0 +1,69 @@
+package io.nodekeeper.cli.output;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.ThrowableProxyUtil;
+import ch.qos.logback.core.LayoutBase;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+
+/**
+ * Log lines as klog writes them, with the module in the place of the source file:
+ * {@code I1121 09:07:17.123456 agent] message}. Thread-safe.
+ */
+public final class KlogLayout extends LayoutBase<ILoggingEvent> {
+    private static final String CONTROLLER = "io.nodekeeper.controller.";
+    private static final String OBSERVATION = "io.nodekeeper.controller.observe.";
+
+    private final DateTimeFormatter time;
+    private volatile boolean observing;
+
+    /** Times are shown in {@code zone}. */
+    public KlogLayout(ZoneId zone) {
+        time = DateTimeFormatter.ofPattern("MMdd HH:mm:ss.SSSSSS", Locale.ROOT).withZone(zone);
+    }
+
+    /** From now on lines of a controller say that its writes are kept back; those of its observation say so themselves. */
+    public void observing() {
+        observing = true;
+    }
+
+    @Override
+    public String doLayout(ILoggingEvent event) {
+        StringBuilder line = new StringBuilder(160);
+        line.append(letter(event.getLevel()));
+        time.formatTo(event.getInstant(), line);
+        line.append(' ')
+                .append(module(event.getLoggerName()))
+                .append("] ")
+                .append(isKeptBack(event.getLoggerName()) ? "(observing, nothing is written) " : "")
+                .append(event.getFormattedMessage())
+                .append('\n');
+        if (event.getThrowableProxy() != null) {
+            line.append(ThrowableProxyUtil.asString(event.getThrowableProxy()));
+        }
+        return line.toString();
+    }
+
+    private boolean isKeptBack(String logger) {
+        return observing && logger.startsWith(CONTROLLER) && !logger.startsWith(OBSERVATION);
+    }
+
+    private static char letter(Level level) {
+        if (level.isGreaterOrEqual(Level.ERROR)) {
+            return 'E';
+        }
+        return level.isGreaterOrEqual(Level.WARN) ? 'W' : 'I';
+    }
+
+    /** The name of our module, or of a library's class. */
+    private static String module(String logger) {
+        String ours = "io.nodekeeper.";
+        if (!logger.startsWith(ours)) {
+            return logger.substring(logger.lastIndexOf('.') + 1);
+        }
+        int end = logger.indexOf('.', ours.length());
+        return end < 0 ? logger.substring(ours.length()) : logger.substring(ours.length(), end);
+    }
+}

@@ -1,0 +1,63 @@
+package io.nodekeeper.cli.store;
+
+import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.store.disk.StoreCheck;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import picocli.CommandLine.Command;
+
+/** Checks whether the store of a data directory is whole. */
+@Command(
+        name = "check",
+        description =
+                "Reads every object of the store in a data directory and says whether acknowledged changes are missing,"
+                        + " and which. Changes nothing. Needs no key for encrypted objects. The server must be stopped: a store"
+                        + " that is being written looks damaged.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:The store is whole, or the next start makes it whole: a group of changes that was never acknowledged is cut.",
+            "1:The check could not be made.",
+            "2:The flags are wrong.",
+            "3:The store is damaged: a server refuses to start on it."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  nodekeeper apiserver check --data-dir /var/lib/nodekeeper",
+            "      Then, if it is damaged: \"restore\" a snapshot into a new directory, or \"repair\" to go on with what",
+            "      can be read."
+        })
+public final class CheckCommand extends StoreCommand {
+    /** The exit code for a damaged store. */
+    static final int DAMAGED = 3;
+
+    /** Reports to {@code out}. */
+    public CheckCommand(PrintWriter out) {
+        super(out, "etcd checks its data itself, and \"etcdctl endpoint hashkv\" compares its members");
+    }
+
+    @Override
+    int run(Path directory, PrintWriter out) {
+        StoreCheck check = StoreCheck.of(directory);
+        out.println(directory + ": " + words(check.state()));
+        if (!check.problem().isEmpty()) {
+            out.println("problem: " + check.problem());
+        }
+        if (check.state() != StoreCheck.State.EMPTY) {
+            out.println("readable: up to revision " + check.revision() + ", objects: " + check.objects());
+        }
+        if (check.known() > check.revision()) {
+            out.println("lost: revisions " + (check.revision() + 1) + " to " + check.known());
+            check.lost().forEach((revision, key) -> out.println("  revision " + revision + " of " + key));
+        }
+        return check.state() == StoreCheck.State.DAMAGED ? DAMAGED : CommandRunner.OK;
+    }
+
+    private static String words(StoreCheck.State state) {
+        return switch (state) {
+            case EMPTY -> "empty";
+            case WHOLE -> "whole";
+            case TORN -> "all acknowledged changes are there; the next start cuts off a group that a crash interrupted";
+            case DAMAGED -> "damaged";
+        };
+    }
+}

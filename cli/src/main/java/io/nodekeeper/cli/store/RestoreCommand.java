@@ -1,0 +1,52 @@
+package io.nodekeeper.cli.store;
+
+import io.nodekeeper.cli.apiserver.OpenStore;
+import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.client.files.OwnerOnly;
+import io.nodekeeper.store.disk.RocksJournal;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** Makes the store of a data directory from a saved file. */
+@Command(
+        name = "restore",
+        description =
+                "Makes the store of a data directory, which must not have one, from a snapshot. Revisions go on far"
+                        + " beyond those in it, so that clients that saw later ones list again.",
+        footerHeading = "%nExamples:%n",
+        footer = {"  nodekeeper apiserver restore --data-dir /var/lib/nodekeeper objects.snapshot"})
+public final class RestoreCommand extends StoreCommand {
+    @Parameters(paramLabel = "FILE", description = "The snapshot.")
+    Path file = Path.of("");
+
+    /** Reports to {@code progress} what it does. */
+    public RestoreCommand(PrintWriter progress) {
+        super(progress, "use \"etcdutl snapshot restore\"");
+    }
+
+    @Override
+    void checkStore(Faults faults, Path store) {
+        faults.require(!Files.exists(store), store + " exists; expected a --data-dir without a store");
+        faults.readable("FILE", Optional.of(file));
+    }
+
+    @Override
+    int run(Path store, PrintWriter progress) throws IOException {
+        progress.println("reading " + file);
+        SnapshotFile.Content content = SnapshotFile.read(file);
+        progress.println("restoring " + content.entries().size() + " objects as of revision " + content.revision());
+        // A store that is half there is none: it gets its name when it is whole.
+        OwnerOnly.directory(data.dir, OpenStore.PARTS);
+        Path partial = Files.createTempDirectory(data.dir, "store.partial");
+        RocksJournal.create(partial, content.revision(), content.entries());
+        Files.move(partial, store);
+        progress.println("restored " + store);
+        return CommandRunner.OK;
+    }
+}

@@ -1,0 +1,51 @@
+package io.nodekeeper.cli.store;
+
+import io.nodekeeper.cli.apiserver.EncryptionOptions;
+import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.store.disk.StoreRepair;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Writes all objects again with the first key. */
+@Command(
+        name = "rewrite",
+        description =
+                "Writes all objects of the store in a data directory again as --encryption-provider-config says, and"
+                        + " removes everything that was stored in another form. After that, keys other than the first are no longer"
+                        + " needed. Clients list again."
+                        + " The server must be stopped. For --store rocksdb only: objects in etcd are written again with"
+                        + " kubectl replace.",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  nodekeeper apiserver rewrite --data-dir /var/lib/nodekeeper --encryption-provider-config encryption.yaml",
+            "      After a new key was put in front of the old one in that file."
+        })
+public final class RewriteCommand extends StoreCommand {
+    @Mixin
+    EncryptionOptions encryption = new EncryptionOptions();
+
+    /** Reports to {@code out}. */
+    public RewriteCommand(PrintWriter out) {
+        super(
+                out,
+                "write the objects through the API server: \"kubectl get secrets -A -o json | kubectl replace -f -\"");
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        faults.require(encryption.file.isPresent(), "--encryption-provider-config is missing");
+        encryption.check(faults);
+    }
+
+    @Override
+    int run(Path directory, PrintWriter out) throws IOException {
+        int objects = StoreRepair.rewrite(directory, encryption.transformer());
+        out.println("wrote " + directory + " again, objects: " + objects);
+        return CommandRunner.OK;
+    }
+}

@@ -1,0 +1,46 @@
+package io.nodekeeper.cli.store;
+
+import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.client.files.OwnerOnly;
+import io.nodekeeper.store.Journal;
+import io.nodekeeper.store.disk.RocksJournal;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** Saves all objects of a data directory in a file. */
+@Command(
+        name = "snapshot",
+        description = "Saves all objects in a file; the server may be running. What was acknowledged before is in it.",
+        footerHeading = "%nExamples:%n",
+        footer = {"  nodekeeper apiserver snapshot --data-dir /var/lib/nodekeeper objects.snapshot"})
+public final class SnapshotCommand extends StoreCommand {
+    @Parameters(paramLabel = "FILE", description = "Where to write it; what is there is replaced. Holds Secrets.")
+    Path file = Path.of("");
+
+    /** Reports to {@code progress} what it does. */
+    public SnapshotCommand(PrintWriter progress) {
+        super(progress, "use \"etcdctl snapshot save\"");
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        faults.writable("FILE", file);
+        OwnerOnly.outputFault(file).ifPresent(fault -> faults.require(false, fault));
+    }
+
+    @Override
+    int run(Path store, PrintWriter progress) throws IOException {
+        progress.println("reading " + store);
+        Journal.Recovered kept = RocksJournal.read(store);
+        progress.println("writing " + kept.entries().size() + " objects as of revision " + kept.revision());
+        SnapshotFile.write(file, kept);
+        progress.println("wrote " + file + ", " + Files.size(file) + " bytes");
+        return CommandRunner.OK;
+    }
+}

@@ -1,0 +1,160 @@
+package io.nodekeeper.cli.store;
+
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cli.files.PrivateFiles;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Journal;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * All objects of a store in a text file. The first line is {@code nodekeeper-snapshot 1 revision N}; then there is a line of
+ * JSON for each object: {@code key}, {@code created} and {@code modified} (revisions), and its bytes as {@code value} if
+ * they are text or else as {@code base64}; the last line is {@code sha256 HEX}, of all bytes before it.
+ */
+public final class SnapshotFile {
+    private static final Pattern HEAD = Pattern.compile("nodekeeper-snapshot ([0-9]{1,9}) revision ([0-9]{1,18})");
+    private static final String VERSION = "1";
+    private static final String SUM = "sha256 ";
+
+    private SnapshotFile() {}
+
+    /**
+     * What a snapshot holds.
+     *
+     * @param revision the store's revision when it was taken
+     * @param entries the objects as of then
+     */
+    record Content(long revision, List<Entry> entries) {}
+
+    /** Writes {@code kept} to {@code file}, which appears there only when it is whole; only its owner may read it. */
+    public static void write(Path file, Journal.Recovered kept) throws IOException {
+        MessageDigest sum = sha256();
+        PrivateFiles.writeSecret(file, out -> {
+            line(out, sum, "nodekeeper-snapshot " + VERSION + " revision " + kept.revision());
+            for (Entry entry : kept.entries()) {
+                line(out, sum, Json.write(json(entry)));
+            }
+            out.write(SUM + HexFormat.of().formatHex(sum.digest()) + "\n");
+        });
+    }
+
+    /**
+     * What is in {@code file}.
+     *
+     * @throws IOException if it cannot be read, is damaged, not whole or of a version that is not known here
+     */
+    static Content read(Path file) throws IOException {
+        MessageDigest sum = sha256();
+        List<Entry> entries = new ArrayList<>();
+        try (BufferedReader in = Files.newBufferedReader(file)) {
+            String first = Optional.ofNullable(in.readLine()).orElse("");
+            Matcher head = HEAD.matcher(first);
+            if (!head.matches()) {
+                throw new IOException(file + " is no snapshot: it does not begin with \"nodekeeper-snapshot\"");
+            }
+            if (!head.group(1).equals(VERSION)) {
+                throw new IOException(
+                        file + " is a snapshot of version " + head.group(1) + "; expected version " + VERSION);
+            }
+            digest(sum, first);
+            String line = next(in, file);
+            while (!line.startsWith(SUM)) {
+                digest(sum, line);
+                entries.add(entry(line, file, entries.size() + 2));
+                line = next(in, file);
+            }
+            String actual = HexFormat.of().formatHex(sum.digest());
+            if (!line.equals(SUM + actual)) {
+                throw new IOException(file + " is damaged: its content has the SHA-256 " + actual
+                        + ", but its last line is \"" + line + "\"");
+            }
+            if (in.readLine() != null) {
+                throw new IOException(file + " is damaged: it goes on after its last line");
+            }
+            return new Content(Long.parseLong(head.group(2)), entries);
+        } catch (CharacterCodingException e) {
+            throw new IOException(file + " is damaged: it is not text", e);
+        }
+    }
+
+    private static String next(BufferedReader in, Path file) throws IOException {
+        String line = in.readLine();
+        if (line == null) {
+            throw new IOException(file + " is damaged: it ends before its last line, \"" + SUM + "...\"");
+        }
+        return line;
+    }
+
+    private static void line(Writer out, MessageDigest sum, String line) throws IOException {
+        digest(sum, line);
+        out.write(line);
+        out.write('\n');
+    }
+
+    private static void digest(MessageDigest sum, String line) {
+        sum.update(line.getBytes(StandardCharsets.UTF_8));
+        sum.update((byte) '\n');
+    }
+
+    private static JsonObject json(Entry entry) {
+        JsonObject.Builder json = JsonObject.builder()
+                .put("key", entry.key())
+                .put("created", entry.createRevision())
+                .put("modified", entry.modRevision());
+        try {
+            String text = StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(entry.value()))
+                    .toString();
+            json.put("value", text);
+        } catch (CharacterCodingException e) {
+            // Others may have stored protobuf.
+            json.put("base64", Base64.getEncoder().encodeToString(entry.value()));
+        }
+        return json.build();
+    }
+
+    private static Entry entry(String line, Path file, int number) throws IOException {
+        try {
+            JsonObject json = Json.parseObject(line.getBytes(StandardCharsets.UTF_8));
+            byte[] value = json.has("base64")
+                    ? Base64.getDecoder().decode(json.text("base64"))
+                    : json.text("value").getBytes(StandardCharsets.UTF_8);
+            return new Entry(
+                    json.text("key"),
+                    value,
+                    json.number("created").orElseThrow(),
+                    json.number("modified").orElseThrow());
+        } catch (JsonException | IllegalArgumentException | NoSuchElementException e) {
+            throw new IOException(file + " is damaged at line " + number + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new UncheckedIOException(new IOException("this Java has no SHA-256", e));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.nodekeeper.cli.store;
+
+import io.nodekeeper.cli.apiserver.ApiServerOptions;
+import io.nodekeeper.cli.apiserver.OpenStore;
+import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.cli.command.NodekeeperCommand;
+import io.nodekeeper.cli.options.DataDirOptions;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * A command on the store in a data directory ({@code --store rocksdb}). Stores of other kinds are refused with a message that
+ * says what to use instead.
+ */
+abstract class StoreCommand extends NodekeeperCommand {
+    @Mixin
+    DataDirOptions data = new DataDirOptions();
+
+    /** Hidden: users copy the flags of their server, and should read why these do not fit. */
+    @Option(names = "--store", hidden = true, paramLabel = "rocksdb|memory|etcd")
+    ApiServerOptions.Store kind = ApiServerOptions.Store.rocksdb;
+
+    @Option(names = "--etcd-servers", hidden = true, split = ",", paramLabel = "URL")
+    List<String> etcdServers = List.of();
+
+    private final PrintWriter out;
+    private final String forEtcd;
+
+    /**
+     * Reports to {@code out}.
+     *
+     * @param forEtcd what serves the same purpose for objects in etcd
+     */
+    StoreCommand(PrintWriter out, String forEtcd) {
+        this.out = out;
+        this.forEtcd = forEtcd;
+    }
+
+    /** Does the work on the database in the directory {@code store}, and returns the exit code. */
+    abstract int run(Path store, PrintWriter out) throws IOException;
+
+    @Override
+    public final int run() throws IOException {
+        int code = run(OpenStore.directory(data.dir), out);
+        out.flush();
+        return code;
+    }
+
+    @Override
+    public void check(Faults faults) {
+        super.check(faults);
+        data.check(faults);
+        if (kind != ApiServerOptions.Store.rocksdb || !etcdServers.isEmpty()) {
+            faults.require(
+                    false,
+                    "this command works on a store in a --data-dir only (--store rocksdb); "
+                            + (kind == ApiServerOptions.Store.memory
+                                    ? "a store in memory ends with its server"
+                                    : "for objects in etcd, " + forEtcd));
+            return;
+        }
+        checkStore(faults, OpenStore.directory(data.dir));
+    }
+
+    /** Checks that there is a database in the directory {@code store}. */
+    void checkStore(Faults faults, Path store) {
+        boolean server = Files.isDirectory(data.dir.resolve("pki"));
+        faults.require(
+                Files.isDirectory(store),
+                store + " does not exist; expected the --data-dir of a server with a store on disk"
+                        + (server ? ". If that server has --store etcd, " + forEtcd : ""));
+    }
+}

@@ -1,0 +1,160 @@
+package io.nodekeeper.cli.why;
+
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonString;
+import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.Evidence;
+import io.nodekeeper.time.GoDuration;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** A {@link Story} as people read it: the state, then what happened, each with its causes in their order. Pure. */
+final class WhyReport {
+    private static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS", Locale.ROOT).withZone(ZoneOffset.UTC);
+    private static final Map<String, String> LABELS = Map.of(
+            "signal", "last heard",
+            "sentAt", "sent, by its clock",
+            "arrivedAt", "arrived here",
+            "lag", "time of each hop",
+            "silence", "silent for",
+            "grace", "grace",
+            "missedBy", "decided after it by",
+            "sight", "could the controller see",
+            "writes", "wrote");
+
+    private final Instant now;
+    private final Optional<Instant> at;
+    private final StringBuilder text = new StringBuilder();
+
+    private WhyReport(Instant now, Optional<Instant> at) {
+        this.now = now;
+        this.at = at;
+    }
+
+    /** The report, with ages as of {@code now}; {@code at} is the time that was asked about. */
+    static String of(Story story, Instant now, Optional<Instant> at) {
+        return new WhyReport(now, at).write(story);
+    }
+
+    private String write(Story story) {
+        line("Node " + story.node() + ", as of " + TIME.format(now) + " UTC");
+        line("From " + story.source() + ".");
+        story.notes().forEach(this::line);
+        if (!story.facts().isEmpty()) {
+            line("");
+            line("Now:");
+            fields("  ", story.facts(), List.copyOf(story.facts().fields().keySet()));
+        }
+        line("");
+        if (story.decisions().isEmpty()) {
+            line("No decision about it is kept.");
+            return text.toString();
+        }
+        line("What happened, newest last:");
+        boolean marked = at.isEmpty();
+        for (Decision decision : story.decisions()) {
+            if (!marked && decision.at().isAfter(at.orElse(now))) {
+                mark();
+                marked = true;
+            }
+            decision(decision);
+        }
+        if (!marked) {
+            mark();
+        }
+        return text.toString();
+    }
+
+    private void mark() {
+        line("");
+        line("--- " + time(at.orElse(now)) + " was asked about ---");
+    }
+
+    private void decision(Decision decision) {
+        line("");
+        line("  " + time(decision.at()) + "  " + decision.kind());
+        line("    " + decision.text());
+        List<String> names = new ArrayList<>(Evidence.NAMES);
+        names.retainAll(decision.details().fields().keySet());
+        decision.details().fields().keySet().stream()
+                .filter(name -> !names.contains(name))
+                .forEach(names::add);
+        fields("      ", decision.details(), names);
+    }
+
+    private void fields(String indent, JsonObject object, List<String> names) {
+        int width = names.stream().mapToInt(name -> label(name).length()).max().orElse(0);
+        for (String name : names) {
+            JsonValue value = object.get(name).orElse(new JsonString(""));
+            String start = indent + pad(label(name), width) + "  ";
+            List<String> lines = lines(value);
+            for (int i = 0; i < lines.size(); i++) {
+                line((i == 0 ? start : " ".repeat(start.length())) + lines.get(i));
+            }
+        }
+    }
+
+    private List<String> lines(JsonValue value) {
+        return switch (value) {
+            case JsonArray array ->
+                array.items().isEmpty()
+                        ? List.of("none")
+                        : array.items().stream().map(this::inline).toList();
+            default -> List.of(inline(value));
+        };
+    }
+
+    private String inline(JsonValue value) {
+        return switch (value) {
+            case JsonString string ->
+                KubeTime.parse(string.value()).map(this::time).orElse(string.value());
+            case JsonObject object
+            when object.has("call") ->
+                object.text("call") + " -> " + object.text("answer")
+                        + (object.has("took") ? ", took " + object.text("took") : "");
+            case JsonObject object ->
+                object.fields().entrySet().stream()
+                        .map(field -> label(field.getKey()) + " " + inline(field.getValue()))
+                        .collect(Collectors.joining(", "));
+            case JsonArray array -> array.items().stream().map(this::inline).collect(Collectors.joining(", "));
+            default -> value.toString();
+        };
+    }
+
+    private String time(Instant time) {
+        Duration ago = Duration.between(time, now);
+        String age = GoDuration.format(
+                ago.abs().compareTo(Duration.ofMinutes(1)) < 0
+                        ? Duration.ofMillis(ago.abs().toMillis())
+                        : Duration.ofSeconds(ago.abs().toSeconds()));
+        return TIME.format(time) + " (" + (ago.isNegative() ? "in " + age : age + " ago") + ")";
+    }
+
+    /** {@code lastSignalAt} as {@code last signal at}. */
+    private static String label(String name) {
+        String known = LABELS.get(name);
+        return known != null
+                ? known
+                : name.replaceAll("([a-z])([A-Z])", "$1 $2").replace('_', ' ').toLowerCase(Locale.ROOT);
+    }
+
+    private static String pad(String text, int width) {
+        return text + " ".repeat(width - text.length());
+    }
+
+    private void line(String line) {
+        text.append(line.stripTrailing()).append('\n');
+    }
+}

@@ -1,0 +1,59 @@
+package io.nodekeeper.cli.certs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.nodekeeper.client.config.Pem;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.util.Base64;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ServiceAccountKeysTest {
+    @TempDir
+    Path data;
+
+    private static KeyPair pair(String algorithm, int bits) throws Exception {
+        KeyPairGenerator generator = KeyPairGenerator.getInstance(algorithm);
+        generator.initialize(bits);
+        return generator.generateKeyPair();
+    }
+
+    @Test
+    void aKeyIsMadeOnceAndKeptToTheOwner() throws Exception {
+        ServiceAccountKeys first = ServiceAccountKeys.open(data);
+        assertThat(ServiceAccountKeys.open(data)).isEqualTo(first);
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data.resolve("pki/sa.key"))))
+                .isEqualTo("rw-------");
+    }
+
+    @Test
+    void theOtherHalfIsComputed() throws Exception {
+        for (KeyPair pair : List.of(pair("EC", 256), pair("RSA", 2048))) {
+            Path file = data.resolve("key.pem");
+            Files.writeString(file, Pem.encode(pair.getPrivate()));
+            assertThat(ServiceAccountKeys.read("--flag", file).publicKey()).isEqualTo(pair.getPublic());
+            assertThat(ServiceAccountKeys.publicKeys("--flag", file)).containsExactly(pair.getPublic());
+            Files.writeString(
+                    file,
+                    "-----BEGIN PUBLIC KEY-----\n"
+                            + Base64.getMimeEncoder()
+                                    .encodeToString(pair.getPublic().getEncoded())
+                            + "\n-----END PUBLIC KEY-----\n");
+            assertThat(ServiceAccountKeys.publicKeys("--flag", file)).containsExactly(pair.getPublic());
+        }
+    }
+
+    @Test
+    void aFileWithoutAKeyIsNamed() throws Exception {
+        Path file = data.resolve("key.pem");
+        Files.writeString(file, "nothing");
+        assertThatThrownBy(() -> ServiceAccountKeys.publicKeys("--service-account-key-file", file))
+                .hasMessageStartingWith("--service-account-key-file " + file + ": expected a PEM block");
+    }
+}

@@ -1,0 +1,257 @@
+package io.nodekeeper.cli.why;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.pages.DebugServer;
+import io.nodekeeper.controller.ControllerView;
+import io.nodekeeper.controller.debug.DebugPages;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.Evidence;
+import io.nodekeeper.controller.history.FileHistory;
+import io.nodekeeper.controller.history.MemoryHistory;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.time.ThreadLoop;
+import io.nodekeeper.time.VirtualTime;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code nodekeeper why}: one readable chain, from the controller, its files or the API. */
+@Tag("W20")
+class WhyTest {
+    private static final Instant B = Instant.parse("2015-01-01T12:00:00Z");
+    private static final Instant NOW = B.plusSeconds(300);
+    private static final Decision UNKNOWN = new Decision(
+            B.plusSeconds(50).plusMillis(3),
+            "n1",
+            "uid-1",
+            "Unknown",
+            "Node n1 was silent for longer than its grace.",
+            new Evidence()
+                    .signal("lease")
+                    .sentAt("2015-01-01T12:00:00.000000Z")
+                    .arrivedAt(B.plusMillis(12))
+                    .lag("api_to_controller", Duration.ofMillis(12))
+                    .deadline(B.plusSeconds(50), Duration.ofMillis(3))
+                    .sight("yes, the canary was 400ms old")
+                    .write("PUT /api/v1/nodes/n1/status", "200", Duration.ofMillis(7))
+                    .json());
+    private static final Decision RETURNED =
+            new Decision(B.plusSeconds(90), "n1", "uid-1", "Returned", "Heard of again.", JsonObject.EMPTY);
+
+    @TempDir
+    Path directory;
+
+    private final ThreadLoop loop = new ThreadLoop("controller");
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private final CommandRunner runner = new CommandRunner(
+            List.of(new WhyCommand(command -> WhyProcess.run(
+                    command, new VirtualTime(NOW).loop("why").clock(), new PrintWriter(out), new PrintWriter(err)))),
+            new PrintWriter(out),
+            new PrintWriter(err));
+
+    @AfterEach
+    void close() {
+        loop.close();
+    }
+
+    @Test
+    void chainIsToldInItsOrder() {
+        Story story = new Story(
+                "n1", "the controller", List.of(), JsonObject.EMPTY.with("ready", "True"), List.of(UNKNOWN, RETURNED));
+
+        assertThat(WhyReport.of(story, NOW, Optional.of(B.plusSeconds(60)))).isEqualTo("""
+                Node n1, as of 2015-01-01 12:05:00.000 UTC
+                From the controller.
+
+                Now:
+                  ready  True
+
+                What happened, newest last:
+
+                  2015-01-01 12:00:50.003 (4m9s ago)  Unknown
+                    Node n1 was silent for longer than its grace.
+                      last heard                lease
+                      sent, by its clock        2015-01-01 12:00:00.000 (5m0s ago)
+                      arrived here              2015-01-01 12:00:00.012 (4m59s ago)
+                      time of each hop          api to controller 12ms
+                      deadline                  2015-01-01 12:00:50.000 (4m10s ago)
+                      decided after it by       3ms
+                      could the controller see  yes, the canary was 400ms old
+                      wrote                     PUT /api/v1/nodes/n1/status -> 200, took 7ms
+
+                --- 2015-01-01 12:01:00.000 (4m0s ago) was asked about ---
+
+                  2015-01-01 12:01:30.000 (3m30s ago)  Returned
+                    Heard of again.
+                """);
+    }
+
+    @Test
+    void presentBlindnessStandsAboveWhatHappened() {
+        JsonObject now = JsonObject.EMPTY
+                .with("ready", "True")
+                .with(
+                        "controllerIsBlind",
+                        "nothing seen for 42s: the API server does not answer (API server); no node is judged, and their"
+                                + " clocks stand still");
+
+        assertThat(WhyReport.of(
+                        new Story("n1", "the controller", List.of(), now, List.of(RETURNED)), NOW, Optional.empty()))
+                .startsWith("""
+                        Node n1, as of 2015-01-01 12:05:00.000 UTC
+                        From the controller.
+
+                        Now:
+                          ready                True
+                          controller is blind  nothing seen for 42s: the API server does not answer (API server); no node is judged, and their clocks stand still
+
+                        What happened, newest last:
+                        """);
+    }
+
+    @Test
+    void filesOfADeadControllerAnswer() {
+        FileHistory history = new FileHistory(directory, 1 << 20, loop, new ControllerMetrics());
+        CompletableFuture.runAsync(() -> List.of(UNKNOWN, RETURNED).forEach(history::add), loop)
+                .join();
+        history.close();
+
+        assertThat(runner.run("why", "n1", "--history-dir=" + directory, "-o", "json"))
+                .isZero();
+
+        JsonObject json = Json.parseObject(out.toString());
+        assertThat(json.text("source")).isEqualTo("the history in " + directory);
+        assertThat(json.array("decisions").objects().map(decision -> decision.text("kind")))
+                .containsExactly("Unknown", "Returned");
+    }
+
+    @Test
+    void controllerAnswersOverHttp() throws IOException {
+        MemoryHistory history = new MemoryHistory();
+        history.add(UNKNOWN);
+        history.add(RETURNED);
+        ThreadLoop timer = new ThreadLoop("timer");
+        DebugServer server = DebugServer.start(
+                "controller",
+                "--controller-bind-address",
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                false,
+                new DebugPages(new View(), history, new ControllerMetrics(), loop, timer));
+        try {
+            int code = runner.run("why", "n1", "--server=" + server.url(), "--at=4m5s", "--limit=1");
+
+            assertThat(err.toString()).isEmpty();
+            assertThat(code).isZero();
+            assertThat(out.toString())
+                    .contains("From the controller at " + server.url())
+                    .contains("  2015-01-01 12:00:50.003 (4m9s ago)  Unknown\n")
+                    .contains("(4m5s ago) was asked about ---\n")
+                    .doesNotContain("Returned");
+
+            assertThat(runner.run("why", "other", "--server=" + server.url())).isEqualTo(1);
+            assertThat(err.toString())
+                    .isEqualTo("error: nothing is known of node \"other\" to the controller at " + server.url() + "\n");
+        } finally {
+            server.stop();
+            timer.close();
+        }
+    }
+
+    @Test
+    void controllerThatCannotBeReachedIsNamed() {
+        assertThat(runner.run("why", "n1", "--server=http://127.0.0.1:1")).isEqualTo(1);
+
+        assertThat(err.toString()).startsWith("error: the controller at http://127.0.0.1:1 cannot be reached: ");
+    }
+
+    @Test
+    void apiAloneTellsWhatWasDone() {
+        Node node = new Node(Json.parseObject("""
+                {"metadata":{"name":"n1","uid":"uid-1"},
+                 "spec":{"taints":[{"key":"node.kubernetes.io/unreachable","effect":"NoExecute",
+                                    "timeAdded":"2015-01-01T12:00:51Z"}]},
+                 "status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"NodeStatusUnknown",
+                   "message":"Kubelet stopped posting node status.","lastHeartbeatTime":"2015-01-01T11:59:50Z",
+                   "lastTransitionTime":"2015-01-01T12:00:50Z"}]}}"""));
+        Lease lease = new Lease(Json.parseObject("{\"spec\":{\"renewTime\":\"2015-01-01T12:00:00.000000Z\"}}"));
+        JsonObject events = Json.parseObject("""
+                {"items":[{"reason":"NodeNotReady","message":"Node n1 status is now: NodeNotReady",
+                  "source":{"component":"node-controller"},"lastTimestamp":"2015-01-01T12:00:50Z","count":2}]}""");
+
+        Story story = ApiStory.of("n1", List.of("The controller was not asked."), node, lease, events);
+
+        assertThat(WhyReport.of(story, NOW, Optional.empty()))
+                .contains("From the API.\nThe controller was not asked.\n")
+                .contains("  last lease by its clock   2015-01-01 12:00:00.000 (5m0s ago)\n")
+                .contains("  taints                    node.kubernetes.io/unreachable:NoExecute\n")
+                .containsSubsequence(
+                        "2015-01-01 12:00:50.000 (4m10s ago)  Ready=Unknown\n"
+                                + "    NodeStatusUnknown: Kubelet stopped posting node status.\n",
+                        "2015-01-01 12:00:50.000 (4m10s ago)  Event NodeNotReady\n"
+                                + "    Node n1 status is now: NodeNotReady (node-controller, 2 times)\n",
+                        "2015-01-01 12:00:51.000 (4m9s ago)  Tainted\n"
+                                + "    node.kubernetes.io/unreachable:NoExecute\n");
+    }
+
+    @Test
+    void wrongQuestionsAreRefusedWithWhatIsExpected() {
+        assertThat(runner.run("why", "--at=yesterday", "--server=ftp://x", "--history-dir=/none", "--limit=0"))
+                .isEqualTo(2);
+
+        assertThat(err.toString())
+                .contains("the node is missing; expected its name: nodekeeper why NODE")
+                .contains("--at is \"yesterday\"; expected a time like 2026-11-21T09:07:17Z, or how long ago, like 5m")
+                .contains("--server and --history-dir exclude each other")
+                .contains("--server is ftp://x; expected a URL like http://127.0.0.1:10257")
+                .contains("--history-dir is /none, which is no directory")
+                .contains("--limit is 0; expected 1 to 1000");
+    }
+
+    private final class View implements ControllerView {
+        @Override
+        public CompletableFuture<Optional<JsonObject>> node(String name) {
+            return CompletableFuture.supplyAsync(
+                    () -> name.equals("n1") ? Optional.of(JsonObject.EMPTY.with("ready", "True")) : Optional.empty(),
+                    loop);
+        }
+
+        @Override
+        public CompletableFuture<JsonObject> nodes() {
+            return CompletableFuture.completedFuture(JsonObject.EMPTY);
+        }
+
+        @Override
+        public CompletableFuture<JsonObject> sight() {
+            return CompletableFuture.completedFuture(JsonObject.EMPTY);
+        }
+
+        @Override
+        public CompletableFuture<JsonObject> lag() {
+            return CompletableFuture.completedFuture(JsonObject.EMPTY);
+        }
+
+        @Override
+        public CompletableFuture<Optional<String>> unready() {
+            return CompletableFuture.completedFuture(Optional.empty());
+        }
+    }
+}
