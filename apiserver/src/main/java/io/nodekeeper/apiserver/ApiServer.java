@@ -40,7 +40,7 @@ import io.nodekeeper.apiserver.negotiation.ProtobufResponses;
 import io.nodekeeper.apiserver.reads.ReadHandler;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
-import io.nodekeeper.apiserver.request.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.routing.DocumentHandler;

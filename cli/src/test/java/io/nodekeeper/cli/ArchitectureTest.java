@@ -5,6 +5,7 @@ import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -15,6 +16,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
@@ -47,6 +49,16 @@ class ArchitectureTest {
             Map.entry("java.lang.Math", Set.of("random")),
             Map.entry("java.util.UUID", Set.of("randomUUID")),
             Map.entry("java.security.SecureRandom", Set.of("new", "getInstanceStrong", "getInstance")));
+
+    /** More classes than this in one package are several concerns; a reader can still take in a list of this length. */
+    private static final int LARGEST_PACKAGE = 25;
+
+    /** Packages that are larger, with their size today, which must not grow. A package that became small leaves this list. */
+    private static final Map<String, Integer> LARGER_PACKAGES =
+            Map.of("io.nodekeeper.controller", 60, "io.nodekeeper.simulator", 27);
+
+    /** Packages that protoc generates. */
+    private static final Set<String> GENERATED = Set.of("io.nodekeeper.cri.v1", "io.nodekeeper.cri.containerd");
 
     private static JavaClasses classes = new ClassFileImporter().importClasses();
 
@@ -163,5 +175,28 @@ class ArchitectureTest {
         assertThat(packages)
                 .contains("io.nodekeeper.time", "io.nodekeeper.api", "io.nodekeeper.client", "io.nodekeeper.cli");
         assertThat(unmarked).isEmpty();
+    }
+
+    @Test
+    void packagesHaveNoCircles() {
+        slices().matching("io.nodekeeper.(**)").should().beFreeOfCycles().check(classes);
+    }
+
+    @Test
+    void packagesAreSmall() {
+        Map<String, Long> sizes = classes.stream()
+                .filter(type -> type.getEnclosingClass().isEmpty()
+                        && !type.getSimpleName().equals("package-info"))
+                .collect(Collectors.groupingBy(type -> type.getPackageName(), TreeMap::new, Collectors.counting()));
+
+        Map<String, Long> larger = new TreeMap<>(sizes);
+        larger.values().removeIf(size -> size <= LARGEST_PACKAGE);
+        larger.keySet().removeAll(GENERATED);
+
+        assertThat(sizes).hasSizeGreaterThan(60);
+        assertThat(larger.keySet()).isEqualTo(LARGER_PACKAGES.keySet());
+        assertThat(larger).allSatisfy((name, size) -> assertThat(size)
+                .as(name)
+                .isLessThanOrEqualTo(LARGER_PACKAGES.getOrDefault(name, LARGEST_PACKAGE)));
     }
 }

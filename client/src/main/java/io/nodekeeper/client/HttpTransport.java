@@ -1,5 +1,6 @@
 package io.nodekeeper.client;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.config.Tls;
 import io.nodekeeper.client.config.TokenSource;

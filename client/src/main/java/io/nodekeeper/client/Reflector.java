@@ -1,6 +1,7 @@
 package io.nodekeeper.client;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;

@@ -1,5 +1,6 @@
 package io.nodekeeper.client;
 
+import io.nodekeeper.api.Failures;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;

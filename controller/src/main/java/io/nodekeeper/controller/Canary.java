@@ -1,11 +1,11 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.PatchType;
 import io.nodekeeper.controller.metrics.Hop;

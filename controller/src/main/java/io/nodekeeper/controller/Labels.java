@@ -1,9 +1,9 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.PatchType;
 import io.nodekeeper.client.workqueue.KeyedJobs;

@@ -2,9 +2,9 @@ package io.nodekeeper.controller;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;

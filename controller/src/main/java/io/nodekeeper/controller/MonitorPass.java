@@ -1,11 +1,11 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;

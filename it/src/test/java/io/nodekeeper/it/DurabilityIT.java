@@ -171,7 +171,7 @@ class DurabilityIT {
                         () -> client.get(ResourceType.LEASES, "default", name).whenComplete((stored, error) -> {
                             if (error == null) {
                                 done(client, stored);
-                            } else if (io.nodekeeper.client.Failures.isCode(error, 404)) {
+                            } else if (io.nodekeeper.api.Failures.isCode(error, 404)) {
                                 create(client, name);
                             } else {
                                 again(client, name);

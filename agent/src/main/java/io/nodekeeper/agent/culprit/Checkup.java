@@ -10,7 +10,7 @@ import io.nodekeeper.agent.culprit.diagnosis.ObservedProcess;
 import io.nodekeeper.agent.culprit.diagnosis.ProcessHistory;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessTable;
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.Container;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.PodSandbox;

@@ -15,7 +15,7 @@ import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.agent.culprit.scan.ProcessTable;
 import io.nodekeeper.agent.facts.ConditionReport;
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.Deadlines;

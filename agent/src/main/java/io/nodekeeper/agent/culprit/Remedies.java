@@ -2,7 +2,7 @@ package io.nodekeeper.agent.culprit;
 
 import io.nodekeeper.agent.culprit.diagnosis.Remedy;
 import io.nodekeeper.agent.culprit.scan.ProcessRef;
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import java.io.IOException;

@@ -1,11 +1,11 @@
 package io.nodekeeper.agent.heartbeat;
 
 import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Deadlines;

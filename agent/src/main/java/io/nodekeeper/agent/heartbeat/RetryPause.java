@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.heartbeat;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.client.TransportException;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Jitter;

@@ -2,7 +2,7 @@ package io.nodekeeper.agent.host;
 
 import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.facts.HostFacts;
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;

@@ -2,8 +2,8 @@ package io.nodekeeper.agent.network;
 
 import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.KubeTime;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.cri.RuntimeCallException.Code;
 import io.nodekeeper.time.DeadlineExceededException;

@@ -1,8 +1,8 @@
 package io.nodekeeper.agent.pages;
 
 import io.nodekeeper.agent.health.HealthChecks;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.client.pages.Pages;
 import io.nodekeeper.time.DeadlineExceededException;

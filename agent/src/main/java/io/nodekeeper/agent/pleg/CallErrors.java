@@ -1,6 +1,6 @@
 package io.nodekeeper.agent.pleg;
 
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.RuntimeCallException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

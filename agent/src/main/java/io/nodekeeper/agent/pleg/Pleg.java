@@ -1,6 +1,6 @@
 package io.nodekeeper.agent.pleg;
 
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerEvent;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.time.Loop;

@@ -1,6 +1,6 @@
 package io.nodekeeper.agent.runtime;
 
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.runtime;
 
 import io.nodekeeper.agent.facts.Fact;
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.Backoff;

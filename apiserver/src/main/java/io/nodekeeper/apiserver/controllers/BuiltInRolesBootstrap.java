@@ -11,7 +11,7 @@ import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.pods.PriorityAdmission;
 import io.nodekeeper.apiserver.registry.Resource;
-import io.nodekeeper.apiserver.request.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;

@@ -5,7 +5,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
-import io.nodekeeper.apiserver.request.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.apiserver.storage.PrefixFollower;
 import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Entry;

@@ -3,7 +3,7 @@ package io.nodekeeper.apiserver.controllers;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.authorization.rbac.Aggregation;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
-import io.nodekeeper.apiserver.request.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.apiserver.storage.PrefixFollower;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;

@@ -11,7 +11,7 @@ import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.ObjectMetaRules;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.registry.Strategy;
-import io.nodekeeper.apiserver.request.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.apiserver.writes.OptimisticRetry.Result;

@@ -1,6 +1,6 @@
 package io.nodekeeper.cli.certs;
 
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package io.nodekeeper.cli.command;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cli.files.FileErrors;
 import io.nodekeeper.cli.output.CheckedWriter;
 import io.nodekeeper.cli.output.Logging;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.Version;
 import java.io.IOException;
 import java.io.PrintWriter;

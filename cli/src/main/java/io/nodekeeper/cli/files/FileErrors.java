@@ -1,6 +1,6 @@
 package io.nodekeeper.cli.files;
 
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import java.io.FileNotFoundException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;

@@ -2,6 +2,7 @@ package io.nodekeeper.cli.why;
 
 import io.nodekeeper.api.ApiObject;
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
@@ -9,7 +10,6 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.controller.history.Decision;
 import java.time.Instant;

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli.why;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonException;
@@ -7,7 +8,6 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.client.Call;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;

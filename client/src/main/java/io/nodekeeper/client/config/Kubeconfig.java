@@ -1,6 +1,6 @@
 package io.nodekeeper.client.config;
 
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.client.files.SmallFiles;
 import java.io.IOException;
 import java.net.URI;

@@ -1,9 +1,9 @@
 package io.nodekeeper.client.events;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.PatchType;
 import io.nodekeeper.time.Backoff;

@@ -1,8 +1,8 @@
 package io.nodekeeper.client.leaderelection;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.client.events.ObjectRef;

@@ -1,6 +1,6 @@
 package io.nodekeeper.client.workqueue;
 
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.client.KubeClient;
 import java.util.ArrayDeque;
 import java.util.Deque;

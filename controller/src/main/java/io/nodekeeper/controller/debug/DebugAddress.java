@@ -1,11 +1,11 @@
 package io.nodekeeper.controller.debug;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonNull;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.PatchType;
 import java.net.URI;

@@ -1,10 +1,10 @@
 package io.nodekeeper.controller.debug;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.pages.Page;
 import io.nodekeeper.client.pages.Pages;
 import io.nodekeeper.controller.ControllerView;

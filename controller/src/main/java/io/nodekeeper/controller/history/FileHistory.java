@@ -1,6 +1,6 @@
 package io.nodekeeper.controller.history;
 
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;

@@ -1,9 +1,9 @@
 package io.nodekeeper.controller.pods;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Toleration;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.workqueue.KeyedJobs;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.metrics.ControllerMetrics;

@@ -1,9 +1,9 @@
 package io.nodekeeper.controller.pods;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.workqueue.KeyedJobs;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;

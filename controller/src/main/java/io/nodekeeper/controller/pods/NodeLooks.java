@@ -1,8 +1,8 @@
 package io.nodekeeper.controller.pods;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import java.time.Duration;
 import java.util.Optional;

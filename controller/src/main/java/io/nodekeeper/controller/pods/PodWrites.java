@@ -2,12 +2,12 @@ package io.nodekeeper.controller.pods;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.PatchType;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.calls.OverdueCall;
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
 import java.time.Duration;

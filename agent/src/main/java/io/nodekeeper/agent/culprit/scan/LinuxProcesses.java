@@ -1,6 +1,6 @@
 package io.nodekeeper.agent.culprit.scan;
 
-import io.nodekeeper.client.Failures;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.time.DeadlineExceededException;
 import io.nodekeeper.time.Workers;
 import java.io.IOException;

@@ -1,13 +1,12 @@
-package io.nodekeeper.client;
+package io.nodekeeper.api;
 
-import io.nodekeeper.api.ApiException;
 import java.util.concurrent.CompletionException;
 
-/** Reads the failures of asynchronous calls. */
+/** Examines the failures of asynchronous calls. */
 public final class Failures {
     private Failures() {}
 
-    /** {@code error} without the wrapping that futures put around it. */
+    /** {@code error} without the {@link CompletionException}s that futures wrap around it. */
     public static Throwable cause(Throwable error) {
         Throwable cause = error;
         while (cause instanceof CompletionException && cause.getCause() != null) {
@@ -28,7 +27,10 @@ public final class Failures {
                 && refused.reason().equals(reason);
     }
 
-    /** Whether it is about the state that the server is in, or the way to it, and not about what was asked: it may pass. */
+    /**
+     * Whether the same call may succeed later: the server did not answer, or it answered 429 or 5xx. Other refusals are about
+     * the request itself.
+     */
     public static boolean mayPass(Throwable error) {
         return !(cause(error) instanceof ApiException refused) || refused.code() == 429 || refused.code() >= 500;
     }
