@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.eventratelimit;
 
+import io.nodekeeper.time.TokenBucket;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -59,14 +60,14 @@ public final class EventRateLimit {
             String key = bounded(write.key(limit.type()));
             TokenBucket bucket =
                     buckets.get(i).computeIfAbsent(key, absent -> new TokenBucket(limit.qps(), limit.burst(), now));
-            if (!bucket.take(1, now)) {
+            if (!bucket.tryTake(1, now)) {
                 reached.add("limit reached on type " + limit.type().text() + " for key " + key);
             }
         }
         String user = bounded(write.user());
         TokenBucket bucket =
                 bytes.computeIfAbsent(user, absent -> new TokenBucket(limits.userBytes(), limits.userBurst(), now));
-        if (reached.isEmpty() && !bucket.take(write.bytes(), now)) {
+        if (reached.isEmpty() && !bucket.tryTake(write.bytes(), now)) {
             reached.add("limit of " + limits.userBytes() + " bytes a second reached for user " + user);
         }
         return reached.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", reached));
