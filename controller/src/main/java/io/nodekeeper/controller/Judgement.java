@@ -2,9 +2,9 @@ package io.nodekeeper.controller;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.client.Failures;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.time.Backoff;
 import java.time.Duration;
