@@ -10,11 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A request that the API refused: the {@code Status} object with which a server answers and which a client gets.
- * Immutable.
+ * Thrown if the API refuses a request; has the {@code Status} object that the server sends to the client. Immutable.
  */
 public class ApiException extends RuntimeException {
-    /** The most characters of a message: it may quote what a client sent, which must not make the answer large. */
+    /** The most characters of a message, because a message may quote client input of any length. */
     private static final int MESSAGE = 16 << 10;
 
     /** The most errors that a refusal of an object names, for the same reason. */
@@ -32,7 +31,7 @@ public class ApiException extends RuntimeException {
      * A refusal.
      *
      * @param code the HTTP status
-     * @param reason Kubernetes' word for it, as {@code NotFound}; may be empty
+     * @param reason Kubernetes' reason, such as {@code NotFound}; may be empty
      * @param message for people; cut after 16 Ki characters
      * @param details the {@code details} object; may be empty
      */
@@ -49,7 +48,7 @@ public class ApiException extends RuntimeException {
         this(code, reason, message, JsonObject.EMPTY);
     }
 
-    /** 400: the request itself makes no sense. */
+    /** 400: the request itself is invalid. */
     public static ApiException badRequest(String message) {
         return new ApiException(400, "BadRequest", message);
     }
@@ -60,13 +59,13 @@ public class ApiException extends RuntimeException {
                 404, "NotFound", type.qualifiedName() + " \"" + name + "\" not found", details(type, name));
     }
 
-    /** 409: an object of this name is there already. */
+    /** 409: an object of this name exists already. */
     public static ApiException alreadyExists(ResourceType type, String name) {
         return new ApiException(
                 409, "AlreadyExists", type.qualifiedName() + " \"" + name + "\" already exists", details(type, name));
     }
 
-    /** 409: the object is no longer what the request was made for. */
+    /** 409: the request does not match the current object. */
     public static ApiException conflict(ResourceType type, String name, String why) {
         return new ApiException(
                 409,
@@ -87,7 +86,7 @@ public class ApiException extends RuntimeException {
         return text.length() <= most ? text : text.substring(0, most) + "…";
     }
 
-    /** 422: the object breaks the rules of its kind. Of many errors the first {@link #ERRORS} are named. */
+    /** 422: the object breaks the rules of its kind. Names at most the first {@link #ERRORS} errors. */
     public static ApiException invalid(ResourceType type, String name, List<FieldError> found) {
         List<FieldError> errors = found.subList(0, Math.min(found.size(), ERRORS));
         String more = found.size() > ERRORS ? ", and more" : "";
@@ -121,7 +120,7 @@ public class ApiException extends RuntimeException {
                         .build());
     }
 
-    /** Reads the {@code Status} that a server sent with {@code code}; anything else becomes a message of its own. */
+    /** Reads the {@code Status} that a server sent with {@code code}; another body becomes a message that quotes it. */
     public static ApiException fromBody(int code, byte[] body) {
         try {
             JsonObject status = Json.parseObject(body);
@@ -129,7 +128,7 @@ public class ApiException extends RuntimeException {
                 return fromStatus(code, status);
             }
         } catch (JsonException e) {
-            // Not a Status: proxies and the server's own early errors answer in plain text.
+            // Not a Status: proxies, and early errors of the server, answer in plain text.
         }
         String text = new String(body, 0, Math.min(body.length, 500), StandardCharsets.UTF_8).strip();
         return new ApiException(code, "", "the server answered " + code + (text.isEmpty() ? "" : ": " + text));
@@ -154,7 +153,7 @@ public class ApiException extends RuntimeException {
         return message;
     }
 
-    /** Kubernetes' word for the refusal; empty where it has none. */
+    /** Kubernetes' reason; empty if there is none. */
     public String reason() {
         return reason;
     }
@@ -164,7 +163,7 @@ public class ApiException extends RuntimeException {
         return details;
     }
 
-    /** The refusal as the object on the wire. */
+    /** The refusal as a {@code Status} object. */
     public JsonObject toStatus() {
         JsonObject.Builder status = JsonObject.builder()
                 .put("kind", "Status")

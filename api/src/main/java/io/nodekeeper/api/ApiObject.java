@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 
-/** An object of the API seen through its JSON, which keeps every field, known here or not. Immutable. */
+/** A typed view of an API object's JSON, which keeps every field, known or unknown. Immutable. */
 public interface ApiObject {
 
     /** The whole object. */

@@ -10,11 +10,11 @@ import java.util.Optional;
  * @param json the entry as it stands
  */
 public record Condition(JsonObject json) {
-    /** The status words of a condition. */
+    /** The values of a condition's status. */
     public static final String TRUE = "True";
     /** See {@link #TRUE}. */
     public static final String FALSE = "False";
-    /** See {@link #TRUE}: nobody can say, because the reporter fell silent. */
+    /** See {@link #TRUE}: the state is unknown, because the reporter stopped reporting. */
     public static final String UNKNOWN = "Unknown";
 
     /** The node condition types, as Kubernetes names them. */
@@ -51,7 +51,7 @@ public record Condition(JsonObject json) {
         return json.text("status");
     }
 
-    /** {@code reason}, a word. */
+    /** {@code reason}, one word in CamelCase. */
     public String reason() {
         return json.text("reason");
     }

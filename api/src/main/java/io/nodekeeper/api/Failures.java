@@ -35,7 +35,7 @@ public final class Failures {
         return !(cause(error) instanceof ApiException refused) || refused.code() == 429 || refused.code() >= 500;
     }
 
-    /** One line for a log: what went wrong, without a stack trace. */
+    /** The failure in one line for a log, without a stack trace. */
     public static String text(Throwable error) {
         Throwable cause = cause(error);
         String message = cause.getMessage();

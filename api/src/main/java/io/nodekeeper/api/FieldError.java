@@ -1,9 +1,8 @@
 package io.nodekeeper.api;
 
 /**
- * What is wrong with one field of an object, in Kubernetes' words.
- *
- * @param reason the machine's word, as {@code FieldValueInvalid}
+ * The fault of one field of an object, with Kubernetes' texts.
+ * @param reason the machine-readable reason, such as {@code FieldValueInvalid}
  * @param field the path, as {@code metadata.name}
  * @param detail the sentence for people, without the path
  */
@@ -19,22 +18,22 @@ public record FieldError(String reason, String field, String detail) {
         return new FieldError("FieldValueRequired", field, why.isEmpty() ? "Required value" : "Required value: " + why);
     }
 
-    /** The field must not be set, or not so. */
+    /** The field must not be set, or not to this value. */
     public static FieldError forbidden(String field, String why) {
         return new FieldError("FieldValueForbidden", field, "Forbidden: " + why);
     }
 
-    /** The value stands twice. */
+    /** The value is a duplicate. */
     public static FieldError duplicate(String field, String value) {
         return new FieldError("FieldValueDuplicate", field, "Duplicate value: " + value);
     }
 
-    /** The value names something that is not there. */
+    /** The value names something that does not exist. */
     public static FieldError notFound(String field, String value) {
         return new FieldError("FieldValueNotFound", field, "Not found: " + value);
     }
 
-    /** The value is none of those that there are; {@code supported} lists them, quoted. */
+    /** The value is not one of the supported ones; {@code supported} lists them, quoted. */
     public static FieldError notSupported(String field, String value, String supported) {
         return new FieldError(
                 "FieldValueNotSupported", field, "Unsupported value: " + value + ": supported values: " + supported);

@@ -4,15 +4,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Feature gates as Kubernetes' flag {@code --feature-gates} writes them: {@code A=false,B=true}. */
+/** Parses feature gates in the form of Kubernetes' flag {@code --feature-gates}: {@code A=false,B=true}. */
 public final class GateSwitches {
     private GateSwitches() {}
 
     /**
-     * What {@code text} says of each gate that it names; the last one counts. {@code AllAlpha} and the like are not known.
-     *
-     * @param known the names that there are
-     * @param faults each thing that is wrong with {@code text} is added to it
+     * The value of each named gate; the last value of a gate counts. Groups such as {@code AllAlpha} are not supported.
+     * @param known the names of all gates
+     * @param faults receives each fault of {@code text}
      */
     public static Map<String, Boolean> parse(String text, List<String> known, List<String> faults) {
         Map<String, Boolean> switches = new LinkedHashMap<>();

@@ -11,15 +11,15 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Time as the API writes it: RFC 3339 in UTC, whole seconds for {@code Time}, exactly six fraction digits for
- * {@code MicroTime}. Input is taken with any offset and any fraction.
+ * Formats and parses times of the API: RFC 3339 in UTC, whole seconds for {@code Time}, exactly six fraction digits for
+ * {@code MicroTime}. Accepts input with any offset and any fraction.
  */
 public final class KubeTime {
     private static final DateTimeFormatter MICRO = DateTimeFormatter.ofPattern(
                     "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'", Locale.ROOT)
             .withZone(ZoneOffset.UTC);
 
-    /** What can be written with a year of four digits: an offset may reach beyond. */
+    /** The range of years with four digits; a time with an offset may be outside. */
     private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
 
     private static final Instant LAST = Instant.parse("9999-12-31T23:59:59.999999999Z");
@@ -36,10 +36,9 @@ public final class KubeTime {
         return MICRO.format(time);
     }
 
-    /** Reads either form; empty if {@code text} is no RFC 3339 time. */
+    /** Parses either form; empty if {@code text} is not an RFC 3339 time. */
     public static Optional<Instant> parse(String text) {
-        // RFC 3339 demands four digits of the year, seconds and an offset, which is more than ISO_OFFSET_DATE_TIME
-        // does.
+        // RFC 3339 requires a year of four digits, seconds and an offset, which ISO_OFFSET_DATE_TIME does not.
         if (text.length() < 20 || text.charAt(4) != '-' || text.charAt(16) != ':') {
             return Optional.empty();
         }
@@ -52,7 +51,7 @@ public final class KubeTime {
         }
     }
 
-    /** Whether {@code text}, which is a time, stands in the very form that {@link #format} writes. */
+    /** Whether {@code text}, which is a time, has exactly the form of {@link #format}. */
     public static boolean isFormatted(String text) {
         return text.length() == 20 && isPlain(text);
     }
@@ -67,7 +66,7 @@ public final class KubeTime {
         return time.getEpochSecond() * 1_000_000 + time.getNano() / 1_000;
     }
 
-    /** Whether this is the form in which the API itself writes, as nearly all times are. */
+    /** Whether this is the form that the API writes, as nearly all times are. */
     private static boolean isPlain(String text) {
         int length = text.length();
         boolean micro = length == 27 && text.charAt(19) == '.';
@@ -87,7 +86,9 @@ public final class KubeTime {
         return true;
     }
 
-    /** Reads that form, many times faster than the general parser: every write of a lease is read several times. */
+    /**
+     * Parses that form, many times faster than the general parser; times of leases are parsed several times per write.
+     */
     private static Instant plain(String text) {
         int nanos = text.length() == 20 ? 0 : number(text, 20, 26) * 1_000;
         return LocalDateTime.of(

@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /** A Lease of coordination.k8s.io/v1. */
 public record Lease(JsonObject json) implements ApiObject {
-    /** Where node leases live; a node's lease bears its name. */
+    /** The namespace of node leases; a node's lease has the node's name. */
     public static final String NODE_NAMESPACE = "kube-node-lease";
 
     /** {@code spec.holderIdentity}. */

@@ -3,7 +3,7 @@ package io.nodekeeper.api;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The forms that names, label keys and label values may have. Each method answers with what is wrong, or nothing. */
+/** Checks names, label keys and label values. Each method returns the fault, or empty. */
 public final class Names {
     private static final Pattern SUBDOMAIN =
             Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
@@ -31,7 +31,7 @@ public final class Names {
         for (int i = 0; i < name.length(); i++) {
             char c = name.charAt(i);
             boolean alphanumeric = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-            // A hyphen needs one behind it too: what it may not be followed by is a dot or the end.
+            // A hyphen must be followed by another character; only a dot or the end is not allowed after it.
             if (!alphanumeric && !(inside && (c == '-' || (c == '.' && name.charAt(i - 1) != '-')))) {
                 return false;
             }
@@ -53,7 +53,10 @@ public final class Names {
                                 + " for validation is '" + LABEL.pattern() + "')");
     }
 
-    /** A label, annotation or taint key: a name of at most 63 characters, with a DNS subdomain and a slash before it or not. */
+    /**
+     * A label, annotation or taint key: a name of at most 63 characters, with an optional prefix of a DNS subdomain and
+     * a slash.
+     */
     public static Optional<String> qualifiedFault(String key) {
         int slash = key.indexOf('/');
         String name = key.substring(slash + 1);
@@ -80,7 +83,7 @@ public final class Names {
                                 + " validation is '" + QUALIFIED.pattern() + "')");
     }
 
-    /** A label or taint value: empty, or as the name part of a key. */
+    /** A label or taint value: empty, or in the form of a key's name part. */
     public static Optional<String> labelValueFault(String value) {
         if (value.length() > 63) {
             return Optional.of("must be no more than 63 characters");

@@ -38,7 +38,7 @@ public record Node(JsonObject json) implements ApiObject {
         return spec().array("taints").objects().map(Taint::new).toList();
     }
 
-    /** Whether it carries a taint of that key and effect. */
+    /** Whether it has a taint with that key and effect. */
     public boolean hasTaint(String key, String effect) {
         return taints().stream()
                 .anyMatch(taint -> taint.key().equals(key) && taint.effect().equals(effect));

@@ -11,9 +11,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * An amount of a resource, as {@code 100m}, {@code 4} or {@code 16Gi}. Two quantities are equal if their values are; the
- * format only decides how one is written. Kubernetes' limits hold: nothing finer than 10⁻⁹ (rounded away from zero),
- * nothing beyond ±(2⁶³−1) when read. Immutable.
+ * An amount of a resource, such as {@code 100m}, {@code 4} or {@code 16Gi}. Two quantities are equal if their values
+ * are; the format only decides how one is written. Kubernetes' limits hold: nothing finer than 10⁻⁹ (rounded away from
+ * zero), nothing beyond ±(2⁶³−1) when read. Immutable.
  */
 public final class Quantity implements Comparable<Quantity> {
     /** How a quantity is written. */
@@ -26,7 +26,7 @@ public final class Quantity implements Comparable<Quantity> {
         DECIMAL_EXPONENT
     }
 
-    /** Nothing, in decimal format. */
+    /** Zero, in decimal format. */
     public static final Quantity ZERO = new Quantity(BigDecimal.ZERO, Format.DECIMAL_SI);
 
     private static final Pattern FORM = Pattern.compile(
@@ -166,7 +166,7 @@ public final class Quantity implements Comparable<Quantity> {
         return value.stripTrailingZeros().hashCode();
     }
 
-    /** The canonical form: a whole mantissa with the largest suffix that loses nothing. */
+    /** The canonical form: a whole mantissa with the largest suffix that is exact. */
     @Override
     public String toString() {
         if (isZero()) {

@@ -1,7 +1,7 @@
 package io.nodekeeper.api;
 
 /**
- * A resource of the API: where it is found and what it is called.
+ * A resource of the API with its paths and names.
  *
  * @param group the API group; empty for the core group
  * @param version the version in the group
@@ -36,7 +36,7 @@ public record ResourceType(String group, String version, String plural, String k
         return root() + "/" + plural;
     }
 
-    /** The path of its objects in {@code namespace}, which is ignored where there are none. */
+    /** The path of its objects in {@code namespace}, which is ignored for a resource without namespaces. */
     public String path(String namespace) {
         return namespaced ? root() + "/namespaces/" + namespace + "/" + plural : path();
     }

@@ -4,9 +4,8 @@ import io.nodekeeper.api.json.JsonObject;
 import java.time.Instant;
 
 /**
- * One entry of a node's {@code spec.taints}; its identity is key and effect.
- *
- * @param json the entry as it stands
+ * An entry of a node's {@code spec.taints}, identified by key and effect.
+ * @param json the entry
  */
 public record Taint(JsonObject json) {
     /** The effects. */

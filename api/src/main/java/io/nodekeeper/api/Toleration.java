@@ -4,11 +4,10 @@ import io.nodekeeper.api.json.JsonObject;
 import java.util.Optional;
 
 /**
- * One entry of a pod's {@code spec.tolerations}. Immutable, and equal to any other that says the same, so that pods can
- * share them.
+ * One entry of a pod's {@code spec.tolerations}. Immutable; equality is by content, so that pods can share them.
  *
  * @param key the taint's key; empty for any, with {@code Exists} only
- * @param operator {@code Exists}, or {@code Equal}, which the empty operator means too
+ * @param operator {@code Exists} or {@code Equal}, which is also the meaning of the empty operator
  * @param value the taint's value, for {@code Equal}
  * @param effect the taint's effect; empty for any
  * @param seconds how long a NoExecute taint is tolerated; absent for ever, 0 or less not at all
@@ -27,12 +26,12 @@ public record Toleration(String key, String operator, String value, String effec
                 json.number("tolerationSeconds"));
     }
 
-    /** Whether it is about {@code taint}, for however long. An operator that is not known here tolerates nothing. */
+    /** Whether it matches {@code taint}, for any duration. An unknown operator matches nothing. */
     public boolean tolerates(Taint taint) {
         return tolerates(taint.key(), taint.value(), taint.effect());
     }
 
-    /** Whether it is about a taint of that key, value and effect. */
+    /** Whether it matches a taint with that key, value and effect. */
     public boolean tolerates(String taintKey, String taintValue, String taintEffect) {
         if (!effect.isEmpty() && !effect.equals(taintEffect)) {
             return false;

@@ -66,13 +66,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The Kubernetes API as a function from requests to answers: who asks, may they, what is it about, then the object's own
- * rules, then the store. It knows no network. Thread-safe.
+ * The Kubernetes API as a function from requests to answers: authenticates, authorizes, parses the target, applies the
+ * kind's rules, and uses the store. It has no network code. Thread-safe.
  */
 public final class ApiServer {
     private static final Logger log = LoggerFactory.getLogger(ApiServer.class);
 
-    /** Chosen: until then a server is ready and its clients have found it. */
+    /**
+     * How long after the start the server loads classes in advance: by then it is ready and its clients have connected,
+     * and the first protobuf bodies come later.
+     */
     private static final Duration WARM_UP = Duration.ofSeconds(3);
 
     private final Store store;
@@ -95,7 +98,7 @@ public final class ApiServer {
     private final DocumentHandler documents;
     private final ProtobufResponses protobuf;
 
-    /** A server of what is in {@code store}, with Kubernetes' defaults, all of whose work is done where it is asked for. */
+    /** A server for {@code store} with Kubernetes' defaults, which runs all work on the calling thread. */
     public ApiServer(
             Store store, Loop loop, RandomGenerator random, Authenticator authenticator, String serverAddress) {
         this(
@@ -111,15 +114,14 @@ public final class ApiServer {
     }
 
     /**
-     * A server of what is in {@code store}, within limits.
-     *
-     * @param loop the store's own loop, on which watches are served
+     * A server for {@code store} with limits.
+     * @param loop the store's loop, which serves watches
      * @param random for UIDs and generated names; thread-safe unless everything runs on one thread
-     * @param serverAddress host and port by which clients reach it, as discovery tells them
-     * @param defaultTolerations what pods get that do not say how long they stay on a failed node
-     * @param limits how much it does at a time
-     * @param workers where large lists and descriptions are put together, and what had to wait goes on
-     * @param audit where requests are put down; whoever made it closes it
+     * @param serverAddress host and port for clients, as in discovery
+     * @param defaultTolerations the tolerations of pods that do not say how long they stay on a failed node
+     * @param limits the limits of concurrent requests
+     * @param workers runs large lists, OpenAPI documents and delayed requests
+     * @param audit the audit log of requests; its creator closes it
      */
     public ApiServer(
             Store store,
@@ -177,11 +179,10 @@ public final class ApiServer {
     }
 
     /**
-     * Creates what must be there from the first start on, and begins the server's own upkeep.
-     *
+     * Creates the objects that must always exist, and starts the server's background tasks.
      * @param eventTtl how long Events are kept
-     * @param rootCertificates PEM of the authorities by which pods check this server; published in each namespace as the
-     *     ConfigMap {@code kube-root-ca.crt} unless it is empty
+     * @param rootCertificates PEM of the authorities with which pods verify this server; published in each namespace as
+     *     the ConfigMap {@code kube-root-ca.crt} unless it is empty
      */
     public CompletableFuture<Void> start(Duration eventTtl, String rootCertificates) {
         return startWithoutRoles(eventTtl)
@@ -189,7 +190,7 @@ public final class ApiServer {
                 .thenRun(() -> new NamespaceDefaults(store, loop, writes, rootCertificates).start());
     }
 
-    /** As {@link #start}, but the built-in roles are not written: they hold as long as no role is stored. */
+    /** As {@link #start}, but does not write the built-in roles, which apply while no role is stored. */
     CompletableFuture<Void> startWithoutRoles(Duration eventTtl) {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
@@ -208,37 +209,37 @@ public final class ApiServer {
     }
 
     /**
-     * Loads, beside the work, what the first protobuf body would have to wait for, with all who share its thread: many
-     * hundred milliseconds. Not at once: what was just started has better things to do.
+     * Loads the protobuf classes in the background. Otherwise the first protobuf body, and all requests on its thread,
+     * would wait many hundred milliseconds. It starts with a delay, because a starting server has more urgent work.
      */
     public void warmUp() {
         loop.schedule(WARM_UP, () -> workers.execute(Protobuf::load));
     }
 
-    /** Switches what is not on by default; to be called before {@link #start}. */
+    /** Enables or disables feature gates; call it before {@link #start}. */
     public void switchGates(Map<String, Boolean> switches) {
         FeatureGate gate = FeatureGate.AUTHORIZE_NODE_WITH_SELECTORS;
         authorizer.nodesReadTheirOwn(switches.getOrDefault(gate.text(), gate.byDefault()));
     }
 
-    /** From now on {@code /readyz} says that the server is about to stop. */
+    /** Makes {@code /readyz} fail, because the server is about to stop. */
     public void stopping() {
         health.stop();
     }
 
-    /** A request of that HTTP method was turned away before it got here. */
+    /** Counts a request of that HTTP method that was refused before it reached this class. */
     public void dropped(String method) {
         metrics.dropped(RequestInfo.of(method, "/", false));
     }
 
-    /** A connection failed before its first request. */
+    /** Counts a connection that failed before its first request. */
     public void handshakeFailed() {
         metrics.handshakeFailed();
     }
 
     /**
-     * A connection showed a client certificate that ends at {@code end}. Told once a connection, not for each request as
-     * kube-apiserver counts it: requests have better things to do.
+     * Counts a connection with a client certificate that expires at {@code end}. Counted per connection, not per
+     * request as in kube-apiserver, to keep requests fast.
      */
     public void certificateShown(Instant end) {
         metrics.certificateShown(Duration.between(clock.wallTime(), end).toMillis() / 1e3);
@@ -268,7 +269,7 @@ public final class ApiServer {
         return answered.thenCompose(response -> protobuf.of(request, response));
     }
 
-    /** Puts the request down once it is answered; a watch when it begins and when it ends. */
+    /** Logs the request when it has been answered; a watch when it starts and when it ends. */
     private ApiResponse audited(
             AuditTrail trail, ApiRequest request, RequestInfo info, String auditId, ApiResponse response) {
         AuditLog log = audit.orElseThrow();
@@ -284,7 +285,7 @@ public final class ApiServer {
         return response;
     }
 
-    /** Finds out who asks, and as whom, and refuses what they may not do. */
+    /** Authenticates the user, applies impersonation, and refuses what the user may not do. */
     private User admitted(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
         User caller;
         try {
@@ -308,7 +309,7 @@ public final class ApiServer {
         return user;
     }
 
-    /** Bytes of the object that the request names, as far as this server knows it; 0 if there is none. */
+    /** The bytes of the object that the request names, as far as this server knows; 0 if there is none. */
     private long storedBytes(RequestInfo info) {
         RequestTarget target = info.resource().orElseThrow();
         if (info.known().isEmpty() || target.name().isEmpty()) {
@@ -320,9 +321,9 @@ public final class ApiServer {
     }
 
     /**
-     * The name of the user who sends {@code request}, if they may do what it asks for, as far as that can be told without its
-     * body; empty if they are unknown or may not. Bodies that do not come in one piece are collected from permitted users
-     * only; {@link #handle} tells the others why not.
+     * The name of the user who sends {@code request}, if the request is authorized as far as its headers show; empty
+     * otherwise. The server collects bodies that arrive in several parts only from authorized users; {@link #handle}
+     * sends the refusal to others.
      */
     public Optional<String> permitted(ApiRequest request) {
         RequestInfo info = RequestInfo.of(request.method(), request.path(), isWatch(request));
@@ -349,7 +350,7 @@ public final class ApiServer {
         if (info.resource().isPresent()) {
             return router.answer(user, request, info, info.resource().get());
         }
-        // The API's description is made when it is first asked for, which takes a while.
+        // The OpenAPI documents are created at the first request, which takes a while.
         return OpenApi.covers(request.path())
                 ? CompletableFuture.supplyAsync(() -> documents.answer(request), workers)
                 : CompletableFuture.completedFuture(documents.answer(request));

@@ -3,12 +3,12 @@ package io.nodekeeper.apiserver;
 import java.util.Arrays;
 import java.util.List;
 
-/** What {@code --feature-gates} of an API server can switch. */
+/** The feature gates of an API server. */
 public enum FeatureGate {
     /**
-     * Kubernetes' gate of that name, on since 1.32: nodes get, list and watch only their own Node, and pods only with the
-     * field selector {@code spec.nodeName}. Off: they read all Nodes and pods, as kubelets and agents of before 1.32 that
-     * read other nodes may need.
+     * Kubernetes' gate of that name, enabled since 1.32: nodes get, list and watch only their own Node, and pods only
+     * with the field selector {@code spec.nodeName}. Off: they read all Nodes and pods, which kubelets and agents from
+     * before 1.32 may need.
      */
     AUTHORIZE_NODE_WITH_SELECTORS("AuthorizeNodeWithSelectors", true);
 
@@ -25,7 +25,7 @@ public enum FeatureGate {
         return text;
     }
 
-    /** Whether it is on unless switched. */
+    /** Whether it is enabled by default. */
     public boolean byDefault() {
         return byDefault;
     }

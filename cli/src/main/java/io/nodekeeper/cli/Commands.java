@@ -28,14 +28,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.BiFunction;
 
-/** The list of all commands, in the order in which the help shows them. Tests of every command use the same list. */
+/** Lists all commands in the order of the help. Tests of every command use the same list. */
 final class Commands {
     private Commands() {}
 
     /**
-     * What commands start and connect to.
+     * The processes that commands start, and the clients that they use.
      *
-     * @param runtime makes the client of the container runtime at a socket, whose results come on a loop
+     * @param runtime creates a client of the container runtime at a socket, which completes its results on a loop
      */
     record Processes(
             Launcher<UpCommand> up,
@@ -45,7 +45,7 @@ final class Commands {
             Launcher<HollowNodesCommand> hollowNodes,
             BiFunction<Path, Loop, ContainerRuntime> runtime) {}
 
-    /** All commands; answers go to {@code out}, progress and errors to {@code err}. */
+    /** All commands. They write results to {@code out}, progress and errors to {@code err}. */
     static List<NodekeeperCommand> all(Processes processes, PrintWriter out, PrintWriter err) {
         SystemClock clock = new SystemClock();
         return List.of(

@@ -26,7 +26,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** Where every process begins: what each command starts, in order, and stops, in the opposite order. */
+/** The entry point of every process: starts what the command needs, and stops it in reverse order. */
 public final class Main {
     /** Not {@code System.out}, which hides errors. */
     private static final CheckedWriter OUT = new CheckedWriter(new FileOutputStream(FileDescriptor.out));
@@ -69,7 +69,7 @@ public final class Main {
     private static int controller(ControllerCommand command) throws Exception {
         ServerAccess access = command.kubeconfig.access();
         HistoryOptions history = command.controller.history;
-        // What an observer would have done is nothing that a controller may find as its own.
+        // A later controller must not read an observer's decisions as its own.
         boolean observing = command.controller.mode == ControllerOptions.Mode.observe;
         ControllerProcess controller = ControllerProcess.start(
                 access,

@@ -269,15 +269,15 @@ class CommandOutputTest {
         // a file for a directory, also further up
         Path file = Files.writeString(directory.resolve("file"), "", StandardCharsets.UTF_8);
         assertThat(run("apiserver", "--data-dir", file.toString())).isEqualTo(2);
-        assertThat(model.err()).contains("--data-dir is " + file + ", which is no directory");
+        assertThat(model.err()).contains("--data-dir is " + file + ", which is not a directory");
         assertThat(run("apiserver", "--data-dir", file + "/below")).isEqualTo(2);
         assertThat(model.err())
-                .contains("--data-dir is " + file + "/below, which is no directory: " + file + " is a file");
+                .contains("--data-dir is " + file + "/below, which is not a directory: " + file + " is a file");
         // and what cannot be read says why
         assertThat(run("apiserver", "--client-ca-file", directory.toString())).isEqualTo(2);
-        assertThat(model.err()).contains("which is no file that can be read: it is a directory");
+        assertThat(model.err()).contains("which is not a readable file: it is a directory");
         assertThat(run("apiserver", "--client-ca-file", "/none/x")).isEqualTo(2);
-        assertThat(model.err()).contains("which is no file that can be read: its directory /none does not exist");
+        assertThat(model.err()).contains("which is not a readable file: its directory /none does not exist");
     }
 
     private int run(String... arguments) {

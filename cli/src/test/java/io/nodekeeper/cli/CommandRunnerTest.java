@@ -140,7 +140,7 @@ class CommandRunnerTest {
         assertThat(code).isEqualTo(2);
         assertThat(launched).isEmpty();
         assertThat(err.toString())
-                .startsWith("error: 6 things are wrong:\n")
+                .startsWith("error: 6 errors:\n")
                 .contains("--secure-port is 70000; expected 0 to 65535")
                 .contains("--node-name is \"Bad_Name\"; expected lower case letters")
                 .contains("\"fast\" is not a duration; expected a form like 300ms, 40s, 1m30s or 2h")
@@ -163,7 +163,7 @@ class CommandRunnerTest {
         assertThat(runner.run("apiserver", "--data-dir=" + data, "--tls-cert-file=/etc/hostname"))
                 .isEqualTo(2);
 
-        assertThat(err.toString()).contains("--tls-cert-file and --tls-private-key-file are needed both, or neither");
+        assertThat(err.toString()).contains("--tls-cert-file and --tls-private-key-file must be given together");
     }
 
     @Test
@@ -222,7 +222,7 @@ class CommandRunnerTest {
                 .isEqualTo(2);
 
         assertThat(err.toString())
-                .contains("--kubeconfig is " + data.resolve("none") + ", which is no file that can be read");
+                .contains("--kubeconfig is " + data.resolve("none") + ", which is not a readable file");
     }
 
     @Test

@@ -6,7 +6,7 @@ package io.nodekeeper.client;
  * @param method the HTTP method
  * @param target path and query, percent-encoded, as in {@code /api/v1/nodes?limit=1}
  * @param contentType the media type of {@code body}; empty if there is none
- * @param body the request body; empty for none; not to be changed
+ * @param body the request body; empty for none; must not be changed
  */
 public record Call(String method, String target, String contentType, byte[] body) {
 

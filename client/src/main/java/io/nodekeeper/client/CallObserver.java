@@ -2,13 +2,13 @@ package io.nodekeeper.client;
 
 import java.util.Optional;
 
-/** Hears how calls went. Called on the client's loop, before whoever made the call. */
+/** Receives the outcomes of calls. Called on the client's loop, before the caller gets the result. */
 public interface CallObserver {
-    /** Hears nothing. */
+    /** Ignores all calls. */
     CallObserver NONE = (call, nanos, now, error) -> {};
 
     /**
-     * A call is over.
+     * A call has ended.
      *
      * @param nanos how long it took
      * @param now the loop's monotonic clock when it ended

@@ -7,19 +7,19 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Keeps back what a process may not write any more because it leads no more; reads go through. Thread-safe.
+ * Blocks writes of a process that is no longer the leader; reads pass. Thread-safe.
  *
- * <p>A process that was frozen goes on where it stood: with verdicts made and writes that wait for a connection. So the
- * question is asked when a call's turn to be sent has come, not when it was handed in; for that the wait for a connection
- * is here. What was on the wire before cannot be fetched back, nor can a write that was frozen between question and wire:
- * against these each write carries the version or the UID that it is meant for.
+ * <p>A frozen process continues where it stopped, with verdicts made and writes that wait for a connection. The check
+ * is therefore made when a call is about to be sent, not when it was submitted, and the wait for a connection is in
+ * this class. A write that was sent before, or that froze between the check and the network, cannot be recalled:
+ * against these, each write has the version or the UID of its object.
  */
 public final class FencedTransport implements Transport {
     private final Transport real;
     private final BooleanSupplier leads;
     private final Turnstile turnstile = new Turnstile(HttpTransport.CALLS);
 
-    /** A fence before {@code real}; {@code leads} is asked before each write, on any thread. */
+    /** A fence for {@code real}; {@code leads} is called before each write, on any thread. */
     public FencedTransport(Transport real, BooleanSupplier leads) {
         this.real = real;
         this.leads = leads;
@@ -49,6 +49,6 @@ public final class FencedTransport implements Transport {
         return call.method().equals("GET") || leads.getAsBoolean()
                 ? send.get()
                 : CompletableFuture.failedFuture(
-                        new TransportException(call + ": not sent, as this process is not the leader", null));
+                        new TransportException(call + ": not sent, because this process is not the leader", null));
     }
 }

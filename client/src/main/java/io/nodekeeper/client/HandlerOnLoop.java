@@ -4,7 +4,7 @@ import io.nodekeeper.time.Loop;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Carries what happens on a stream over to a loop, in order. */
+/** Passes the events of a stream to a loop, in order. */
 record HandlerOnLoop(Loop loop, Transport.StreamHandler handler) implements Transport.StreamHandler {
     @Override
     public void onOpen() {
@@ -16,7 +16,7 @@ record HandlerOnLoop(Loop loop, Transport.StreamHandler handler) implements Tran
         loop.execute(() -> handler.onLine(line));
     }
 
-    /** One task for all of them: at thousands of lines a second the tasks would cost more than the lines. */
+    /** One task for all lines: at thousands of lines per second, tasks would cost more than the lines. */
     @Override
     public void onLines(Lines lines) {
         loop.execute(() -> handler.onLines(lines));

@@ -19,17 +19,20 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
- * The way to an API server over HTTP/1.1 and TLS. One connection for each call under way and each stream, kept for the
- * next call: a connection that hangs takes only its own call with it. Sets no deadline but that of connecting; callers
- * cancel. Thread-safe; results come on the threads of the pool.
+ * A transport to an API server over HTTP/1.1 and TLS. Each running call and each stream has its own connection, which
+ * is kept for the next call: a connection that hangs affects only its own call. Its only deadline is for connecting;
+ * callers cancel. Thread-safe; results complete on the threads of the pool.
  */
 public final class HttpTransport implements Transport {
-    /** Kubernetes waits 30 s, longer than the deadline of a heartbeat; chosen shorter so that a next try comes in time. */
+    /** Shorter than Kubernetes' 30 s, which is longer than the deadline of a heartbeat, so that a retry is in time. */
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
-    /** Enough for TLS on every core, and for a name lookup that hangs while others go on. Chosen. */
+    /** Enough for TLS on every core; at least 4, so that a DNS lookup that hangs does not block other calls. */
     private static final int THREADS = Math.max(4, Runtime.getRuntime().availableProcessors());
 
-    /** Calls, and so connections, at once, watches aside: more of them would not go faster on a few cores. Chosen. */
+    /**
+     * The most concurrent calls and connections, without watches. On a few cores, more would not be faster: thousands
+     * of TLS handshakes take longer than the calls.
+     */
     static final int CALLS = 64;
 
     private final Turnstile turnstile = new Turnstile(CALLS);
@@ -41,9 +44,9 @@ public final class HttpTransport implements Transport {
     private final String userAgent = "nodekeeper/" + Version.current();
 
     /**
-     * A transport at rest; connections are made as calls need them.
+     * A transport without connections, which calls open as needed.
      *
-     * @throws IllegalArgumentException if the keys, certificates or the token file of {@code access} are of no use
+     * @throws IllegalArgumentException if the keys, certificates or the token file of {@code access} cannot be used
      */
     public HttpTransport(ServerAccess access) {
         this.access = access;
@@ -137,7 +140,7 @@ public final class HttpTransport implements Transport {
                 result.complete(read.apply(response));
             }
         });
-        // Only cancelling the client's own future aborts the exchange and closes its connection.
+        // Only cancelling the HTTP client's future aborts the exchange and closes its connection.
         result.whenComplete((reply, error) -> {
             if (result.isCancelled()) {
                 exchange.cancel(true);

@@ -14,9 +14,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls on the objects of an API server. Every call has a deadline, and every result comes on the loop that the client
- * was made with, as an {@link ApiException} if the server refused, as {@link TransportException} or
- * {@link io.nodekeeper.time.DeadlineExceededException} if there was no answer. Thread-safe.
+ * Reads and writes the objects of an API server. Every call has a deadline, and every result completes on the client's
+ * loop: with an {@link ApiException} if the server refused, with a {@link TransportException} or {@link
+ * io.nodekeeper.time.DeadlineExceededException} if there was no answer. Thread-safe.
  */
 public final class KubeClient {
     private final Transport transport;
@@ -24,7 +24,7 @@ public final class KubeClient {
     private final Duration timeout;
     private final CallObserver observer;
 
-    /** A client whose results come on {@code loop} and whose calls take {@code timeout} at most. */
+    /** A client whose results complete on {@code loop} and whose calls have the deadline {@code timeout}. */
     public KubeClient(Transport transport, Loop loop, Duration timeout) {
         this(transport, loop, timeout, CallObserver.NONE);
     }
@@ -36,7 +36,7 @@ public final class KubeClient {
         this.observer = observer;
     }
 
-    /** The loop on which results come. */
+    /** The loop on which results complete. */
     public Loop loop() {
         return loop;
     }
@@ -46,7 +46,7 @@ public final class KubeClient {
         return new KubeClient(transport, loop, other, observer);
     }
 
-    /** The same server, loop and deadline; {@code other} hears of each call, watches aside. */
+    /** The same server, loop and deadline; {@code other} receives the outcome of each call except watches. */
     public KubeClient observedBy(CallObserver other) {
         return new KubeClient(transport, loop, timeout, other);
     }
@@ -108,7 +108,7 @@ public final class KubeClient {
         return call(json("DELETE", type.path(namespace, name), options));
     }
 
-    /** The status that a GET of {@code path} is answered with, whichever it is: whether there is somebody at all. */
+    /** The HTTP status of a GET of {@code path}, whatever it is: any answer shows that the server is alive. */
     public CompletableFuture<Integer> probe(String path) {
         CompletableFuture<Integer> result = new CompletableFuture<>();
         transport
@@ -133,7 +133,7 @@ public final class KubeClient {
         CompletableFuture<JsonObject> result = new CompletableFuture<>();
         long sent = loop.clock().nanoTime();
         transport.send(call, loop, timeout).thenApply(KubeClient::object).whenComplete((object, error) -> {
-            // Taken here: how busy the loop is says nothing about the server.
+            // Measured here, because the load of the loop says nothing about the server.
             long took = loop.clock().nanoTime() - sent;
             loop.execute(() -> finish(call, sent + took, took, object, error, result));
         });

@@ -12,21 +12,26 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts the body of an answer into lines and hands over together what arrived together. It asks the network for more only
- * when the handler has dealt with what it was given, so a slow handler slows the server and fills no memory, and one array
- * of bytes is used over and over. Called by one thread at a time.
+ * Splits the body of a response into lines and passes lines together that arrived together. It requests more from the
+ * network only when the handler has processed the lines, so that a slow handler slows the server down instead of
+ * filling memory, and one byte array is reused. Called by one thread at a time.
  */
 final class LineSubscriber implements HttpResponse.BodySubscriber<Optional<byte[]>> {
-    /** The longest line; an object may have 1.5 MiB in etcd and grows on the way. Chosen. */
+    /**
+     * The longest line: ten times the 1.5 MiB that an object may have in etcd, because JSON is larger than protobuf.
+     */
     static final int LONGEST = 16 << 20;
-    /** A larger array is not kept for the lines to come. Chosen: the network hands over 16 KiB at a time. */
+    /**
+     * A larger array is not kept for further lines: the network delivers 16 KiB at a time, so four times that is rarely
+     * exceeded.
+     */
     private static final int USUAL = 64 << 10;
 
     private final Transport.StreamHandler handler;
     private final CompletableFuture<Optional<byte[]>> done = new CompletableFuture<>();
     private final Lines lines = new Lines();
     private byte[] bytes = new byte[USUAL];
-    /** The unfinished line lies in {@code [begun, end)}. */
+    /** The unfinished line is in {@code [begun, end)}. */
     private int begun;
 
     private int end;
@@ -50,7 +55,7 @@ final class LineSubscriber implements HttpResponse.BodySubscriber<Optional<byte[
 
     @Override
     public void onNext(List<ByteBuffer> buffers) {
-        // The handler has dealt with all finished lines by now: this was asked for only then.
+        // The handler has processed all finished lines, because more was requested only after that.
         makeRoom(buffers.stream().mapToInt(ByteBuffer::remaining).sum());
         lines.reset(bytes);
         for (ByteBuffer buffer : buffers) {
@@ -73,14 +78,14 @@ final class LineSubscriber implements HttpResponse.BodySubscriber<Optional<byte[
 
     @Override
     public void onError(Throwable error) {
-        // The unfinished line is dropped: it is half an event.
+        // The unfinished line is dropped, because it is a part of an event.
         done.completeExceptionally(error);
     }
 
     @Override
     public void onComplete() {
         if (end > begun) {
-            // Copied: the lines before it may not have been dealt with.
+            // Copied, because earlier lines may not have been processed.
             Lines last = new Lines();
             last.reset(Arrays.copyOfRange(bytes, begun, end));
             last.add(0, end - begun);
@@ -95,7 +100,7 @@ final class LineSubscriber implements HttpResponse.BodySubscriber<Optional<byte[
         int needed = open + more;
         byte[] from = bytes;
         if (needed > bytes.length) {
-            // Twice as much, lest a long line be copied with each of its pieces.
+            // Doubled, so that a long line is not copied with each of its pieces.
             bytes = new byte[2 * needed];
         } else if (bytes.length > USUAL && needed <= USUAL) {
             bytes = new byte[USUAL];

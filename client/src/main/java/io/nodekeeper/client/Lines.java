@@ -3,25 +3,25 @@ package io.nodekeeper.client;
 import java.util.Arrays;
 
 /**
- * Lines of a stream that arrived together, in one array of bytes, which its owner uses again when the handler has dealt
- * with them. Not thread-safe.
+ * Lines of a stream that arrived together, in one byte array, which its owner reuses when the handler has processed
+ * them. Not thread-safe.
  */
 public final class Lines {
     private byte[] bytes = new byte[0];
-    /** Where each line begins and ends, in turn. */
+    /** The start and the end of each line, alternating. */
     private int[] bounds = new int[64];
 
     private int count;
 
-    /** Lines without any line. */
+    /** An empty set of lines. */
     Lines() {}
 
-    /** How many there are. */
+    /** The number of lines. */
     public int count() {
         return count;
     }
 
-    /** What holds them; not to be changed or kept. */
+    /** The array with the lines; must not be changed or kept. */
     public byte[] bytes() {
         return bytes;
     }
@@ -41,7 +41,7 @@ public final class Lines {
         return Arrays.copyOfRange(bytes, from(i), to(i));
     }
 
-    /** Forgets the lines; new ones lie in {@code next}. */
+    /** Removes the lines; new ones are in {@code next}. */
     void reset(byte[] next) {
         bytes = next;
         count = 0;

@@ -22,49 +22,63 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows a set of objects for ever: lists them, watches from the list's revision, resumes a broken watch from the last
- * revision that it saw, and lists anew when the server no longer has the history (410). Waits with backoff between failed
- * tries, and gives up a watch that fell silent. Confined to its client's loop, on which the handler is called.
+ * Keeps a handler up to date about a set of objects: lists them, watches from the list's revision, resumes a broken
+ * watch from the last revision that it saw, and lists again when the server no longer has the history (410). Retries
+ * failures with backoff, and closes a watch that sends nothing for {@link #SILENCE_LIMIT}. Confined to its client's
+ * loop, on which the handler is called.
  */
 public final class Reflector {
-    /** What becomes of the objects that a reflector follows. */
+    /** Receives the changes of the objects of a reflector. */
     public interface Handler {
-        /** All objects there are now; whatever the handler knew besides is gone. */
+        /** Receives all current objects; any other object that the handler knows was deleted. */
         void onReplace(List<JsonObject> objects);
 
         /** {@code object} was created or changed. */
         void onChange(JsonObject object);
 
-        /** {@code object} is gone; this is its last state. */
+        /** {@code object} was deleted; this is its last state. */
         void onDelete(JsonObject object);
     }
 
     /** A handler that reads some events faster than the full parser does. */
     public interface RawHandler extends Handler {
-        /** Says that the event is left to the full parser. */
+        /** The result for an event that the full parser must read. */
         long NOT_TAKEN = 0;
 
         /**
-         * One event of a watch, as its line of JSON in {@code [from, to)}, before anybody else looks at it. A handler must
-         * take only what creates, changes or deletes an object, and not keep {@code line}.
+         * One event of a watch, as its line of JSON in {@code [from, to)}, before it is parsed. A handler must accept
+         * only events that create, change or delete an object, and must not keep {@code line}.
          *
-         * @return {@code metadata.resourceVersion} of the object if the handler has dealt with it, else {@link #NOT_TAKEN}
+         * @return {@code metadata.resourceVersion} of the object if the handler has processed it, else {@link
+         *     #NOT_TAKEN}
          */
         long onRawEvent(byte[] line, int from, int to);
     }
 
     private static final Logger log = LoggerFactory.getLogger(Reflector.class);
-    /** After an API server's restart its watchers must be back well within a grace period, yet not in step. Chosen. */
+    /**
+     * The pauses between attempts. After an API server's restart, watchers must return well within a grace period, but
+     * with jitter, so that they do not all return at the same time.
+     */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(50), Duration.ofSeconds(2));
     /** Objects in one page of a list (client-go's pager). */
     private static final int PAGE = 500;
-    /** The server ends a watch after a random 5–10 min, as client-go asks it to. */
+    /** The server ends a watch after a random 5–10 min, as client-go requests. */
     private static final int WATCH_SECONDS = 300;
-    /** A watch that lived longer than the longest wait did not fail, however it ended. Chosen. */
+    /**
+     * A watch that lasted at least as long as the longest pause does not count as failed, however it ended; its next
+     * attempt needs no backoff.
+     */
     private static final Duration LIVED = Duration.ofSeconds(10);
-    /** Until the server agrees to a watch, and beyond the end that was asked for. Chosen. */
+    /**
+     * How long the server may take to accept a watch, and to end it after the requested time: the time within which a
+     * handler must learn of a failure is some graces long, and a healthy server takes milliseconds.
+     */
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
-    /** A server that sends bookmarks sends one about each minute; two missed and a half mean a dead connection. Chosen. */
+    /**
+     * A server with bookmarks sends one about each minute. After two missed ones and a margin of 30 s the connection
+     * counts as dead; a shorter limit would close idle watches whose bookmark is only late.
+     */
     private static final Duration SILENCE_LIMIT = Duration.ofSeconds(150);
 
     private final KubeClient client;
@@ -78,11 +92,11 @@ public final class Reflector {
     /** If not 0, the newest version, in place of {@link #resourceVersion}: no string is made for each raw event. */
     private long rawVersion;
 
-    /** The pages so far of the list under way. Bound: the objects themselves, which the handler is to hold anyway. */
+    /** The pages so far of the current list. Bound: the objects themselves, which the handler holds anyway. */
     private List<JsonObject> pages = new ArrayList<>();
 
     private int failures;
-    /** Counts watches, so that what an abandoned one still says is not heard. */
+    /** Counts watches, so that late events of a closed one are ignored. */
     private int generation;
 
     private boolean stopped;
@@ -90,10 +104,10 @@ public final class Reflector {
     private long heardAt;
     private Transport.@Nullable Stream stream;
     private Loop.@Nullable Timer watchdog;
-    /** The wait for the next try. */
+    /** The timer of the next attempt. */
     private Loop.@Nullable Timer waiting;
 
-    /** A reflector at rest; a {@link RawHandler} gets raw events first. */
+    /** Creates a reflector that has not started; a {@link RawHandler} gets raw events first. */
     public Reflector(KubeClient client, Selection selection, RandomGenerator random, Handler handler) {
         this.client = client;
         this.selection = selection;
@@ -103,12 +117,12 @@ public final class Reflector {
         this.loop = client.loop();
     }
 
-    /** Begins to follow. */
+    /** Starts to list and watch. */
     public void start() {
         loop.execute(this::next);
     }
 
-    /** Follows no more. */
+    /** Stops. */
     public void stop() {
         loop.execute(() -> {
             stopped = true;
@@ -116,11 +130,14 @@ public final class Reflector {
         });
     }
 
-    /** Gives up the watch under way, or the wait for the next try, and goes on at once from the last revision seen. */
+    /**
+     * Closes the current watch, or ends the wait for the next attempt, and continues immediately from the last revision
+     * seen.
+     */
     public void reopen() {
         loop.execute(() -> {
             if (stream != null || waiting != null) {
-                log.info("watch of {}: opened anew", selection);
+                log.info("watch of {}: reopened", selection);
                 abandon();
                 next();
             }
@@ -140,11 +157,11 @@ public final class Reflector {
         }
     }
 
-    /** Asks for a page of the list; {@code token} says where it goes on, empty for the first. */
+    /** Requests a page of the list; {@code token} is the continue token, empty for the first page. */
     private void list(String token) {
         String query = selection.query() + "&limit=" + PAGE
                 + (token.isEmpty() ? "" : "&continue=" + URLEncoder.encode(token, StandardCharsets.UTF_8));
-        // On the loop, as a task of its own: a failing handler is then logged like any other task.
+        // As a separate task on the loop, so that a failing handler is logged like any other task.
         client.list(selection.type(), selection.namespace(), query.substring(1))
                 .whenComplete((list, error) -> loop.execute(() -> listed(Optional.ofNullable(list), error, token)));
     }
@@ -157,7 +174,7 @@ public final class Reflector {
                 && !token.isEmpty()
                 && Failures.cause(error) instanceof ApiException refusal
                 && refusal.code() == 410) {
-            // The history ended before the last page: what is there now is listed from the beginning, after a wait.
+            // The history expired before the last page: list from the beginning, after a wait.
             retry("list", "the server no longer has the revision of the first page");
             return;
         }
@@ -191,7 +208,7 @@ public final class Reflector {
         int seconds = WATCH_SECONDS + random.nextInt(WATCH_SECONDS);
         openedAt = loop.clock().nanoTime();
         heardAt = openedAt;
-        expect(mine, ANSWER_LIMIT, "the server did not agree to it");
+        expect(mine, ANSWER_LIMIT, "the server did not accept it in time");
         String query = selection.query() + "&allowWatchBookmarks=true&resourceVersion=" + version() + "&timeoutSeconds="
                 + seconds;
         stream = client.watch(selection.type(), selection.namespace(), query, new Transport.StreamHandler() {
@@ -230,12 +247,15 @@ public final class Reflector {
         });
     }
 
-    /** Ends the watch {@code mine} unless it is heard from, or expected to do something else, within {@code limit}. */
+    /**
+     * Closes the watch {@code mine} unless it sends something within {@code limit}, or another expectation replaces
+     * this one.
+     */
     private void expect(int mine, Duration limit, String otherwise) {
         if (watchdog != null) {
             watchdog.cancel();
         }
-        // An event only notes when it came; the timer is set anew when it fires, not for each event.
+        // An event only records its time; the timer is set again when it fires, not for each event.
         Duration left = limit.minusNanos(loop.clock().nanoTime() - heardAt);
         watchdog = loop.schedule(left, () -> {
             if (mine != generation) {
@@ -249,7 +269,7 @@ public final class Reflector {
         });
     }
 
-    /** A line that fails is reported like a failing task of the loop, and the others are still heard. */
+    /** A line that fails is logged like a failing task of the loop, and the others are still processed. */
     private void events(int mine, Lines lines) {
         RuntimeException failure = null;
         for (int i = 0; i < lines.count(); i++) {
@@ -301,7 +321,7 @@ public final class Reflector {
         switch (type) {
             case "ADDED", "MODIFIED" -> handler.onChange(object);
             case "DELETED" -> handler.onDelete(object);
-            case "BOOKMARK" -> expect(mine, SILENCE_LIMIT, "silent, not even a bookmark");
+            case "BOOKMARK" -> expect(mine, SILENCE_LIMIT, "nothing received, not even a bookmark");
             default -> log.warn("watch of {}: unknown event type \"{}\"", selection, type);
         }
     }
@@ -315,13 +335,13 @@ public final class Reflector {
         rawVersion = 0;
     }
 
-    /** The server said no, at once or in the middle of a watch. */
+    /** The server refused, immediately or during a watch. */
     private void refused(ApiException refusal) {
         boolean gone = refusal.code() == 410;
         if (gone) {
-            log.info("watch of {}: history is gone, listing anew ({})", selection, refusal.getMessage());
+            log.info("watch of {}: the history has expired, listing again ({})", selection, refusal.getMessage());
         }
-        // 400 and 504 are what servers answer to a revision that they have not reached: one from before a restore.
+        // Servers answer 400 or 504 to a revision that they have not reached, such as one from before a restore.
         if (gone || refusal.code() == 400 || refusal.code() == 504) {
             setVersion("");
         }
@@ -342,7 +362,7 @@ public final class Reflector {
         retry("watch", why);
     }
 
-    /** Leaves the current watch, or the wait for the next one, if there is one. */
+    /** Closes the current watch, or cancels the wait for the next one, if there is one. */
     private void abandon() {
         generation++;
         if (waiting != null) {
@@ -361,9 +381,9 @@ public final class Reflector {
     private void retry(String what, String why) {
         Duration wait = Jitter.stretch(RETRY.delay(failures++), 1.0, random);
         if (failures == 1) {
-            log.debug("{} of {}: {}; again in {}", what, selection, why, GoDuration.format(wait));
+            log.debug("{} of {}: {}; retrying in {}", what, selection, why, GoDuration.format(wait));
         } else {
-            log.info("{} of {}: {}; try {} in {}", what, selection, why, failures, GoDuration.format(wait));
+            log.info("{} of {}: {}; attempt {} in {}", what, selection, why, failures, GoDuration.format(wait));
         }
         waiting = loop.schedule(wait, this::next);
     }

@@ -5,7 +5,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The objects that a {@link Reflector} follows.
+ * Selects the objects of a {@link Reflector}.
  *
  * @param type their resource
  * @param namespace their namespace; empty for all
@@ -24,12 +24,12 @@ public record Selection(ResourceType type, String namespace, String labelSelecto
         return new Selection(type, namespace, "", "");
     }
 
-    /** The one object of that name. */
+    /** The object of that name. */
     public static Selection named(ResourceType type, String name) {
         return new Selection(type, "", "", "metadata.name=" + name);
     }
 
-    /** The selectors as a query that begins with {@code &}, or nothing. */
+    /** The selectors as a query that starts with {@code &}; empty without selectors. */
     String query() {
         return parameter("labelSelector", labelSelector) + parameter("fieldSelector", fieldSelector);
     }

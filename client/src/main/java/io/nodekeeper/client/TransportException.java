@@ -2,7 +2,9 @@ package io.nodekeeper.client;
 
 import org.jspecify.annotations.Nullable;
 
-/** There was no answer: the server could not be reached, or the connection broke. The message names the call. */
+/**
+ * Thrown if there was no answer: the server could not be reached, or the connection broke. The message names the call.
+ */
 public final class TransportException extends RuntimeException {
 
     /** {@code message} names the call and what happened to it. */

@@ -6,8 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * Lets a bounded number of calls go at once; the others wait for their turn in order. HTTP/1.1 needs a connection for each
- * call under way, and thousands of TLS handshakes at once take longer than the calls. Thread-safe.
+ * Limits the number of concurrent calls; the others wait in order. HTTP/1.1 needs a connection for each running call,
+ * and thousands of concurrent TLS handshakes take longer than the calls. Thread-safe.
  */
 final class Turnstile {
     private record Waiting<T>(Supplier<CompletableFuture<T>> call, CompletableFuture<T> result) {}
@@ -16,12 +16,12 @@ final class Turnstile {
     private final ArrayDeque<Waiting<?>> waiting = new ArrayDeque<>();
     private int underWay;
 
-    /** Lets {@code limit} calls go at once, 1 or more. */
+    /** Allows {@code limit} concurrent calls, 1 or more. */
     Turnstile(int limit) {
         this.limit = limit;
     }
 
-    /** Makes {@code call} when its turn comes; a result that is cancelled before is not called for any more. */
+    /** Makes {@code call} when it is its turn; if the result is cancelled before, the call is not made. */
     <T> CompletableFuture<T> pass(Supplier<CompletableFuture<T>> call) {
         CompletableFuture<T> result = new CompletableFuture<>();
         Waiting<T> next = new Waiting<>(call, result);

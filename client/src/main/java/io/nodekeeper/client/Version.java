@@ -6,7 +6,7 @@ import java.util.Optional;
 public final class Version {
     private Version() {}
 
-    /** As in the jar's manifest; {@code dev} when run from classes. */
+    /** The version in the jar's manifest; {@code dev} when run from classes. */
     public static String current() {
         return Optional.ofNullable(Version.class.getPackage().getImplementationVersion())
                 .orElse("dev");

@@ -1,4 +1,4 @@
-/** How a process talks to a Kubernetes API server: calls with deadlines, watches that survive, events, credentials. */
+/** The client of a Kubernetes API server: calls with deadlines, watches that reconnect, events, credentials. */
 @NullMarked
 package io.nodekeeper.client;
 

@@ -89,7 +89,7 @@ class FencedTransportTest {
         assertThat(writes.get(99)).isCompletedExceptionally();
         assertThat(writes.get(99).exceptionNow())
                 .isInstanceOf(TransportException.class)
-                .hasMessage("PATCH /api/v1/nodes/n99: not sent, as this process is not the leader");
+                .hasMessage("PATCH /api/v1/nodes/n99: not sent, because this process is not the leader");
     }
 
     private CompletableFuture<JsonObject> write(int node) {

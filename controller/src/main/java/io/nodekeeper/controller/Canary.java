@@ -24,16 +24,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends the canary of {@link ObserverGuard}: a lease among the nodes' leases, renewed each period and whenever a verdict
- * waits for a proof. A controller that only looks borrows one: some node's lease is read, and that the watch has told of the
- * version read is the proof, a weaker one. Confined to the loop.
+ * Sends the canary of {@link ObserverGuard}: a lease beside the nodes' leases, renewed each period and whenever a
+ * verdict waits for a proof. A read-only controller borrows one: it reads some node's lease, and the watch event with
+ * the version that was read is the proof, a weaker one. Confined to the loop.
  */
 final class Canary {
     /** The canary lease. */
     static final String NAME = "nodekeeper-canary";
-    /** Tells it from the leases of nodes; any value. */
+    /** The label that distinguishes it from the leases of nodes; any value. */
     static final String LABEL = "nodekeeper.io/canary";
-    /** The condition of the controller's sight, as JSON. */
+    /** The annotation with the condition of the controller's sight, as JSON. */
     static final String CONDITION = "nodekeeper.io/sight";
 
     private static final String SEQUENCE = "nodekeeper.io/canary-sequence";
@@ -63,9 +63,15 @@ final class Canary {
     }
 
     private static final Logger log = LoggerFactory.getLogger(Canary.class);
-    /** Canaries under way at once; one more than hangs, so that a verdict need not wait for that one. Chosen. */
+    /**
+     * The most canaries in flight. With only one, a verdict would wait for a canary that hangs; three allow for two
+     * such, and more would only load a slow server.
+     */
     private static final int UNDER_WAY = 3;
-    /** Sendings remembered, to recognise what comes out of the watch: a watch that lags by four minutes is still followed. */
+    /**
+     * How many sent canaries are remembered, to recognise them in the watch: enough for a watch that lags by four
+     * minutes.
+     */
     private static final int REMEMBERED = 256;
 
     /** How Kubernetes begins the refusals of admission webhooks and how it words those of admission policies. */
@@ -74,7 +80,7 @@ final class Canary {
     private static final class Sent {
         private final long sequence;
         private final long at;
-        /** Whether the write came to an end within the tolerance. */
+        /** Whether the write ended within the tolerance. */
         private boolean prompt;
 
         private Sent(long sequence, long at) {
@@ -108,10 +114,10 @@ final class Canary {
     private Loop.@Nullable Timer timer;
 
     /**
-     * A canary at rest.
+     * Creates a canary that has not started.
      *
-     * @param identity tells this process's canaries from those of others
-     * @param mayWrite whether to send canaries, or only borrow
+     * @param identity distinguishes this process' canaries from those of others
+     * @param mayWrite whether to send canaries or only borrow leases
      */
     Canary(
             KubeClient client,
@@ -133,13 +139,13 @@ final class Canary {
         this.events = events;
     }
 
-    /** Looks from now on whether there is a server at all. */
+    /** Starts to probe whether the server responds. */
     void start() {
         guard.start(now.nanos());
         timer = loop.schedule(period, this::tick);
     }
 
-    /** The leases are followed: canaries are sent from now on. */
+    /** Starts to send canaries; called when the leases are watched. */
     void begin() {
         begun = true;
         guard.begin(now.nanos());
@@ -156,17 +162,17 @@ final class Canary {
         }
     }
 
-    /** How many sendings are remembered, written ones and borrowed ones. */
+    /** The number of remembered canaries, written and borrowed. */
     int size() {
         return sent.size() + borrowed.size();
     }
 
-    /** The condition that the canary carries from now on, as JSON. */
+    /** Sets the condition that the canary carries from now on, as JSON. */
     void condition(String json) {
         condition = json;
     }
 
-    /** A proof is wanted of all that was stored before {@code moment}, monotonic; nothing is sent before it has passed. */
+    /** Requests a proof for everything stored before {@code moment}, monotonic; sends nothing before that moment. */
     void demand(long moment) {
         if (begun && lastSentAt <= moment && moment < now.nanos()) {
             send();
@@ -199,13 +205,13 @@ final class Canary {
                 proven(one.at, one.prompt, by);
             }
             if (by == ObserverGuard.Means.WATCH) {
-                // The watch does not tell of it again.
+                // The watch sends no further event for it.
                 sent.removeFirst();
             }
         }
     }
 
-    /** All that came with the last leases has been taken in. */
+    /** Everything that came with the last leases has been processed. */
     void settle() {
         if (!borrowed.isEmpty()) {
             sawVersions();
@@ -216,7 +222,7 @@ final class Canary {
         }
     }
 
-    /** The watch told of a node's lease: perhaps the one that was borrowed. */
+    /** The watch sent a node's lease, perhaps the borrowed one. */
     private void sawVersions() {
         long proof = Long.MIN_VALUE;
         for (Borrowed one : borrowed) {
@@ -253,16 +259,16 @@ final class Canary {
         if (begun) {
             send();
         }
-        // Early enough for an answer to be there when the hop is named.
+        // Early enough for a response before the failed hop is determined.
         if (2 * guard.canaryAge(now.nanos()) > 3 * period.toNanos()) {
             probe();
         }
     }
 
-    /** Does the server answer anything at all? The answer needs no store, and a refusal is one, too. */
+    /** Probes whether the server responds at all. The response needs no store, and a refusal counts, too. */
     private void probe() {
         client.probe("/version").thenAccept(status -> guard.alive(now.nanos())).exceptionally(error -> {
-            log.debug("the API server does not answer: {}", Failures.text(error));
+            log.debug("the API server does not respond: {}", Failures.text(error));
             return null;
         });
     }
@@ -299,7 +305,7 @@ final class Canary {
                     } else if (Failures.cause(error) instanceof ApiException answer) {
                         guard.refused(concernsNodes(answer), now.nanos());
                         if (answer.code() < 500) {
-                            // Nothing was stored, so nothing will be seen.
+                            // Nothing was stored, so the watch will send nothing.
                             sent.remove(mine);
                         }
                         warn(error);
@@ -320,13 +326,13 @@ final class Canary {
                 || DENIED_BY_ADMISSION.matcher(answer.getMessage()).find();
     }
 
-    /** Once: the condition of sight says so for as long as it lasts. */
+    /** Logs once; the condition of sight shows it for as long as it lasts. */
     private void warn(Throwable error) {
         if (!refused) {
             refused = true;
             log.warn(
-                    "lease {}/{} may not be written, so verdicts rest on lists of the nodes' leases, which is slower:"
-                            + " {}",
+                    "no permission to write lease {}/{}; verdicts use lists of the nodes' leases instead, which is"
+                            + " slower: {}",
                     Lease.NODE_NAMESPACE,
                     NAME,
                     Failures.text(error));

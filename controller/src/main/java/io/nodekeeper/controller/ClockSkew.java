@@ -4,25 +4,32 @@ import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 
 /**
- * How much each node's clock differs from ours, for people only: no verdict depends on it.
+ * Estimates how much each node's clock differs from ours, for people only: no verdict depends on it.
  *
- * <p>A renewal that a node dated {@code renewTime} arrives later by its delay and by the difference of the clocks. Delays vary
- * and are never negative, the difference hardly changes; so the least of the last renewals has the least delay in it and comes
- * closest to the difference (the minimum filter of NTP's clock filter, and of Cristian, "Probabilistic Clock
- * Synchronization", 1989). There is no way back to the node, so the least delay itself stays unknown: what is found bounds the
- * node's clock strictly from below. What a renewal took beyond the least is its lag.
+ * <p>A renewal that a node dated {@code renewTime} arrives later by its delay and by the difference of the clocks.
+ * Delays vary and are never negative, while the difference hardly changes. The smallest value of the last renewals
+ * therefore has the smallest delay and is closest to the difference (the minimum filter of NTP's clock filter, and of
+ * Cristian, "Probabilistic Clock Synchronization", 1989). The smallest delay itself is unknown, as no message returns
+ * to the node: the result is a strict lower bound of the node's clock. The lag of a renewal is its delay beyond the
+ * smallest.
  *
- * <p>The minimum is of the last 32 to 64 renewals, kept as two minima of 32 each. A renewal that undercuts it by more
- * than {@link #JUMP}, or three in a row that exceed it by that, mean that the node's clock was set; one or two that exceed it
- * were only slow. Jumps of our own clock cannot be seen here, as arrivals are measured by a {@link SteadyClock}.
+ * <p>The minimum is of the last 32 to 64 renewals, kept as two minima of 32 each. A renewal that is below it by more
+ * than {@link #JUMP}, or three in a row that are above it by that, mean that the node's clock was set; one or two above
+ * it were only slow. Jumps of our own clock have no effect, because a {@link SteadyClock} measures arrivals.
  *
- * <p>Microseconds throughout. Only what a watch brought may be told: a lease that was listed or read came long after its
- * renewal. Stateless; each State belongs to one thread.
+ * <p>Microseconds throughout. Only renewals from a watch may be passed in: a lease that was listed or read arrives long
+ * after its renewal. Stateless; each State belongs to one thread.
  */
 final class ClockSkew {
-    /** 5 s: slower renewals than that do not come three in a row, unless the API server is in trouble. Chosen. */
+    /**
+     * 5 s: half of the usual renewal period. Three renewals in a row are that slow only if the API server is in
+     * trouble. A smaller value would report slow writes as clock changes, a larger one would miss more changes.
+     */
     static final long JUMP = 5_000_000;
-    /** 1 s: what the quickest of 32 renewals takes at most, unless the API server is in trouble. Chosen. */
+    /**
+     * 1 s: the fastest of 32 renewals takes some milliseconds, and longer than this only if the API server is in
+     * trouble. It widens the reported range by as much.
+     */
     static final long LEAST_DELAY = 1_000_000;
 
     private static final int WINDOW = 32;
@@ -30,11 +37,11 @@ final class ClockSkew {
     private static final int ENOUGH = 3;
     private static final long NONE = Long.MAX_VALUE;
 
-    /** What is remembered of one node: 56 bytes. */
+    /** The state of one node: 56 bytes. */
     static final class State {
         private long least = NONE;
         private long leastBefore = NONE;
-        /** The least of those that were later than usual. */
+        /** The smallest of those that were later than usual. */
         private long leastLate;
 
         private long lastJump;
@@ -46,17 +53,17 @@ final class ClockSkew {
             return Math.min(least, leastBefore);
         }
 
-        /** Whether enough renewals were seen to say anything. */
+        /** Whether there were enough renewals for an estimate. */
         boolean isKnown() {
             return leastBefore != NONE || samples >= ENOUGH;
         }
 
-        /** How often the node's clock was set, as seen from here. */
+        /** How often the node's clock was set, as far as renewals show. */
         int jumps() {
             return jumps;
         }
 
-        /** How far its clock was set ahead the last time; negative if back; 0 if never. */
+        /** How far its clock was last set forward; negative if back; 0 if never. */
         long lastJump() {
             return lastJump;
         }
@@ -90,7 +97,8 @@ final class ClockSkew {
     private ClockSkew() {}
 
     /**
-     * A renewal arrived. True if it shows that the node's clock was set; {@link State#lastJump} tells by how much.
+     * Records the arrival of a renewal. True if it shows that the node's clock was set; {@link State#lastJump} has the
+     * amount.
      *
      * @param renewed its {@code renewTime}
      * @param arrived by the {@link SteadyClock}
@@ -115,7 +123,7 @@ final class ClockSkew {
         return true;
     }
 
-    /** How much longer the renewal took than the quickest one did; 0 as long as there is nothing to compare with. */
+    /** How much longer the renewal took than the fastest one; 0 as long as there is none to compare with. */
     static long lag(State state, long renewed, long arrived) {
         return state.isKnown() ? Math.max(0, arrived - renewed - state.floor()) : 0;
     }

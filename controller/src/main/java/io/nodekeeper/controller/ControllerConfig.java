@@ -8,17 +8,17 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * How patient the controller is. Any values can be held; {@link #faults} tells which of them cannot be worked with.
+ * The configuration of the controller. It can hold any values; {@link #faults} lists the invalid ones.
  *
- * @param nodeMonitorPeriod how often the reference looks at all nodes; of no effect with {@code WatchDrivenDeadlines}
- * @param nodeMonitorGracePeriod the silence after which a node that has reported counts as unreachable
+ * @param nodeMonitorPeriod how often the reference checks all nodes; no effect with {@code WatchDrivenDeadlines}
+ * @param nodeMonitorGracePeriod the time without heartbeats after which a node that has reported counts as unreachable
  * @param nodeStartupGracePeriod the same for a node that has never reported
  * @param zones how fast nodes are tainted
- * @param detector how a node's grace comes about
+ * @param detector how a node's grace period is determined
  * @param flaps when a node counts as flapping
- * @param gates which improvements over the reference are on
- * @param readOnly whether nothing may be written, not even to prove that it sees
- * @param terminatedPodGcThreshold so many finished pods may stay; 0 or less for any number
+ * @param gates the enabled improvements over the reference
+ * @param readOnly whether the controller writes nothing, not even canaries
+ * @param terminatedPodGcThreshold how many finished pods may stay; 0 or less for any number
  */
 public record ControllerConfig(
         Duration nodeMonitorPeriod,
@@ -35,7 +35,7 @@ public record ControllerConfig(
     public static final ControllerConfig DEFAULT =
             new ControllerConfig(Duration.ofSeconds(5), Duration.ofSeconds(50), Duration.ofSeconds(60));
 
-    /** These periods, all else by default. */
+    /** A configuration with these periods and otherwise defaults. */
     public ControllerConfig(
             Duration nodeMonitorPeriod, Duration nodeMonitorGracePeriod, Duration nodeStartupGracePeriod) {
         this(
@@ -50,12 +50,12 @@ public record ControllerConfig(
                 WorkloadConfig.TERMINATED_POD_GC_THRESHOLD);
     }
 
-    /** The same for a controller that only looks. */
+    /** The same for a read-only controller. */
     public ControllerConfig observing() {
         return with(zones, detector, flaps, gates, true, terminatedPodGcThreshold);
     }
 
-    /** What of this concerns pods. */
+    /** The part of it for pods. */
     WorkloadConfig workload() {
         return new WorkloadConfig(
                 gates.has(FeatureGate.OBSERVER_GUARD),
@@ -111,19 +111,28 @@ public record ControllerConfig(
                 finishedPods);
     }
 
-    /** The deadline of each single call; a slow answer means that nothing can be judged yet. Chosen. */
+    /**
+     * The deadline of each single call, which usually takes milliseconds. A slow answer only delays verdicts; with a
+     * longer deadline, a lost request would delay its verdict by as much.
+     */
     static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
-    /** How often the controller proves that it sees, and how long it may not. Chosen. */
+    /**
+     * How often the controller proves its sight: a write per second costs the server nothing, and a verdict waits at
+     * most so long for a proof. Three missed canaries make it blind: one or two may be slow writes, and the tolerance
+     * of 3 s is a small part of the default grace of 50 s.
+     */
     private static final Duration CANARY_PERIOD = Duration.ofSeconds(1);
     /** See {@link #CANARY_PERIOD}. */
     private static final int CANARIES_MISSED = 3;
     /** See {@link #CANARY_PERIOD}. */
     private static final Duration PAUSE = Duration.ofMillis(1_500);
 
-    /** The time in which an HTTP/2 client finds out that its connection is dead: 30 s idle and 15 s without an answer. */
+    /**
+     * The time in which an HTTP/2 client detects a dead connection: 30 s idle and 15 s without a response to a ping.
+     */
     private static final Duration CONNECTION_LOSS = Duration.ofSeconds(45);
 
-    /** All that is wrong with the values, each naming its flag, its value and what is expected; empty if nothing is. */
+    /** The faults of the values, each with its flag, its value and what was expected; empty if there are none. */
     public List<String> faults() {
         List<String> faults = new ArrayList<>();
         positive(faults, "--node-monitor-period", nodeMonitorPeriod);
@@ -135,27 +144,27 @@ public record ControllerConfig(
         return List.copyOf(faults);
     }
 
-    /** How often to send a canary: each second, or several times a short grace period. */
+    /** The period of canaries: 1 s, or a fraction of a short grace period. */
     Duration canaryPeriod() {
         Duration part = nodeMonitorGracePeriod.dividedBy(16);
         return part.compareTo(CANARY_PERIOD) < 0 ? part : CANARY_PERIOD;
     }
 
-    /** For how long a proof of sight may be missing before the controller counts as blind. */
+    /** How long a proof of sight may be missing before the controller counts as blind. */
     Duration canaryTolerance() {
-        // With a short grace a pause that any process makes now and then is no blindness yet.
+        // With a short grace period, an ordinary pause of a process must not count as blindness.
         Duration pause = Collections.min(
                 List.of(PAUSE, nodeMonitorGracePeriod.multipliedBy(3).dividedBy(8)));
         return Collections.max(List.of(canaryPeriod().multipliedBy(CANARIES_MISSED), pause));
     }
 
-    /** What works, but is likely to be regretted; empty if nothing is. */
+    /** Valid values that are likely to cause trouble; empty if there are none. */
     public List<String> warnings() {
         List<String> warnings = new ArrayList<>(detector.warnings());
         if (nodeMonitorGracePeriod.compareTo(CONNECTION_LOSS) < 0) {
             warnings.add("--node-monitor-grace-period=" + GoDuration.format(nodeMonitorGracePeriod)
-                    + " is less than the 45s in which a node finds out that its connection is dead;"
-                    + " nodes may become Unknown that only had to reconnect");
+                    + " is less than the 45s that a node needs to detect a dead connection; nodes that only have to"
+                    + " reconnect may become Unknown");
         }
         return List.copyOf(warnings);
     }

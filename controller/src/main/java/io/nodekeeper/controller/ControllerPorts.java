@@ -9,14 +9,14 @@ import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
- * What a controller has of the world around it.
+ * The external dependencies of a controller.
  *
- * @param client its results come on {@code loop}
- * @param loop the controller lives on it
- * @param recorders makes the recorder of events of a component, such as {@code node-controller}
+ * @param client completes its results on {@code loop}
+ * @param loop runs the controller
+ * @param recorders creates the event recorder of a component, such as {@code node-controller}
  * @param random for jitter
- * @param metrics counts
- * @param history keeps decisions
+ * @param metrics records metrics
+ * @param history stores decisions
  */
 public record ControllerPorts(
         KubeClient client,

@@ -5,32 +5,32 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What a controller can be asked about itself while it works. Thread-safe; answers come on the controller's loop, so that
- * one that does not come says that the loop stands still.
+ * Gives access to the state of a running controller. Thread-safe. Results complete on the controller's loop, so a
+ * missing result means that the loop hangs.
  */
 public interface ControllerView {
 
-    /** What is known of the node of that name now; empty if it is not followed. */
+    /** The state of the node of that name; empty if there is no such node. */
     CompletableFuture<Optional<JsonObject>> node(String name);
 
-    /** How many nodes there are, and those of them that are not simply well. */
+    /** The number of nodes, and the nodes that are not healthy. */
     CompletableFuture<JsonObject> nodes();
 
-    /** Whether the controller can see, how it knows, and since when not. */
+    /** Whether the controller has sight, its proof, and since when it has none. */
     CompletableFuture<JsonObject> sight();
 
-    /** How long heartbeats take, how far apart they are, and what that says about the grace. */
+    /** How long heartbeats take, the gaps between them, and the advice for the grace period that follows. */
     CompletableFuture<JsonObject> lag();
 
-    /** Why this controller does not do its work yet, or not any more; empty if it does. */
+    /** Why this controller does not work yet or no longer; empty if it works. */
     CompletableFuture<Optional<String>> unready();
 
-    /** Why this process does nothing and is well all the same: another one leads; empty otherwise. Answers at once. */
+    /** Why this healthy process does nothing: another one leads; empty otherwise. Returns immediately. */
     default Optional<String> standby() {
         return Optional.empty();
     }
 
-    /** Why this process cannot go on and should be started anew; empty if nothing is known. Answers at once. */
+    /** Why this process cannot continue and should be restarted; empty if no reason is known. Returns immediately. */
     default Optional<String> unhealthy() {
         return Optional.empty();
     }

@@ -6,18 +6,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How long a silence is a verdict. Any values can be held; {@link #faults} tells which of them cannot be worked with.
+ * The configuration of failure detection. It can hold any values; {@link #faults} lists the invalid ones.
  *
- * @param kind whether all nodes have the same grace or each its own
- * @param min the shortest grace of an adaptive detector
- * @param max the longest; also that of a node that is not known well yet
+ * @param kind whether all nodes have the same grace period or each its own
+ * @param min the shortest grace period of an adaptive detector
+ * @param max the longest one, also for a node with too few heartbeats
  */
 public record DetectorConfig(Kind kind, Duration min, Duration max) {
     /** The value of {@code --detector}. */
     public enum Kind {
-        /** Kubernetes' way: {@code --node-monitor-grace-period} for everybody. */
+        /** As in Kubernetes: {@code --node-monitor-grace-period} for all nodes. */
         FIXED("fixed"),
-        /** Each node's grace follows from how regularly it used to be heard of. */
+        /** The history of a node's heartbeats determines its grace period. */
         ADAPTIVE("adaptive");
 
         private final String text;
@@ -33,13 +33,15 @@ public record DetectorConfig(Kind kind, Duration min, Duration max) {
     }
 
     /**
-     * The grace decides. Should the adaptive detector be chosen: no sooner than a node can find out that its connection is
-     * dead (30 s idle and 15 s without an answer, HTTP/2), no later than two of Kubernetes' graces. Chosen.
+     * The fixed grace period, as in Kubernetes. Bounds of the adaptive detector: at least the time in which a node
+     * detects a dead connection (HTTP/2: 30 s idle and 15 s without a response), so that a reconnecting node is not
+     * blamed; at most twice Kubernetes' grace period of 50 s, so that a node with irregular heartbeats is still
+     * detected in time.
      */
     public static final DetectorConfig DEFAULT =
             new DetectorConfig(Kind.FIXED, Duration.ofSeconds(45), Duration.ofSeconds(100));
 
-    /** All that is wrong with the values, each naming its flag, its value and what is expected; empty if nothing is. */
+    /** The faults of the values, each with its flag, its value and what was expected; empty if there are none. */
     public List<String> faults() {
         List<String> faults = new ArrayList<>();
         if (min.isNegative() || min.isZero()) {
@@ -52,13 +54,13 @@ public record DetectorConfig(Kind kind, Duration min, Duration max) {
         return List.copyOf(faults);
     }
 
-    /** What works, but is likely to be regretted; empty if nothing is. */
+    /** Valid values that are likely to cause trouble; empty if there are none. */
     public List<String> warnings() {
         if (kind == Kind.FIXED || min.compareTo(DEFAULT.min) >= 0) {
             return List.of();
         }
         return List.of("--detector-min=" + GoDuration.format(min)
-                + " is less than the 45s in which a node finds out that its connection is dead;"
-                + " nodes may become Unknown that only had to reconnect");
+                + " is less than the 45s that a node needs to detect a dead connection; nodes that only have to"
+                + " reconnect may become Unknown");
     }
 }

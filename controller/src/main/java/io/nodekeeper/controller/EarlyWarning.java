@@ -6,9 +6,9 @@ import io.nodekeeper.time.DeadlineWheel;
 import java.time.Duration;
 
 /**
- * Says of a node that it is later than it uses to be ({@link Suspicion}), well before its grace ends. Nothing follows from
- * it: it is for people and for their alerts. As with verdicts, nobody becomes suspect of what this process could not see.
- * Confined to the loop.
+ * Reports nodes whose heartbeat is later than usual ({@link Suspicion}), well before the grace period ends. It is for
+ * people and alerts; the controller takes no action. As with verdicts, a node does not become suspect because this
+ * process had no sight. Confined to the loop.
  */
 final class EarlyWarning {
     private final Duration lookAgain;
@@ -42,11 +42,11 @@ final class EarlyWarning {
         this.metrics = metrics;
     }
 
-    /** The node was heard of. */
+    /** The node sent a heartbeat. */
     void heard(NodeHealth health) {
         calm(health);
         long patience = heartbeats.patience(health);
-        // A warning at the deadline would be none.
+        // A warning at the deadline would be too late.
         if (patience < heartbeats.grace(health)) {
             wheel.set(health.doubt.deadline, guard.whenNodeTime(health.last.heardAt() + patience));
         } else {
@@ -54,23 +54,26 @@ final class EarlyWarning {
         }
     }
 
-    /** The node is gone or was declared Unknown: more than a suspicion. */
+    /** The node was deleted or declared Unknown, so the suspicion ends. */
     void settled(NodeHealth health) {
         wheel.cancel(health.doubt.deadline);
         calm(health);
     }
 
-    /** When this has to be polled next. */
+    /** The next time to call {@link #poll}. */
     long nextWake() {
         return wheel.nextWake();
     }
 
-    /** Looks who is late. */
+    /** Finds the nodes that are late. */
     void poll(long now) {
         wheel.poll(now, health -> late(health, now));
     }
 
-    /** On the nodes' clock. Any sign of life counts, though only one kind of them makes the rhythm. */
+    /**
+     * When the node becomes suspect, on the nodes' clock. Any heartbeat counts, though only one kind determines the
+     * rhythm.
+     */
     private long suspectAt(NodeHealth health) {
         return health.last.heardAt() + heartbeats.patience(health);
     }
@@ -81,7 +84,7 @@ final class EarlyWarning {
             return;
         }
         if (health.ready().equals(Condition.UNKNOWN)) {
-            // Another controller was quicker.
+            // Another controller has declared it Unknown.
             calm(health);
             return;
         }
@@ -108,7 +111,7 @@ final class EarlyWarning {
         }
         long due = guard.whenNodeTime(at);
         if (now.nanos() <= due) {
-            // Time was given back since.
+            // The nodes' clock was set back since.
             wheel.set(health.doubt.deadline, due);
             return true;
         }
@@ -126,11 +129,11 @@ final class EarlyWarning {
         health.doubt.suspect(true);
         metrics.suspected();
         metrics.suspects(++suspects);
-        String text = "not heard of for " + Heartbeats.age(at - health.last.heardAt()) + ", usually every "
-                + Heartbeats.age((long) (health.rhythm.meanGap() * 1e9)) + "; it counts as Unknown after "
+        String text = "no heartbeat for " + Heartbeats.age(at - health.last.heardAt()) + ", usually every "
+                + Heartbeats.age((long) (health.rhythm.meanGap() * 1e9)) + "; the node becomes Unknown after "
                 + Heartbeats.age(heartbeats.grace(health));
         explanations.suspected(health, text);
-        events.suspect(health.name(), health.uid(), "Node " + health.name() + " was " + text);
+        events.suspect(health.name(), health.uid(), "Node " + health.name() + " had " + text);
     }
 
     private void calm(NodeHealth health) {

@@ -10,7 +10,7 @@ import java.time.Instant;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Puts what was decided, and why, into the history, in words. Confined to the loop. */
+/** Writes decisions and their causes to the history. Confined to the loop. */
 final class Explanations {
     private static final Logger log = LoggerFactory.getLogger(Explanations.class);
 
@@ -27,7 +27,7 @@ final class Explanations {
         add(health, "Registered", "the controller follows this node", JsonObject.EMPTY.with("ready", health.ready()));
     }
 
-    /** The node object is gone. */
+    /** The node object was deleted. */
     void removed(NodeHealth health) {
         add(health, "Removed", "the node object was deleted", JsonObject.EMPTY);
     }
@@ -37,25 +37,25 @@ final class Explanations {
         add(
                 health,
                 "Unknown",
-                "no sign of life for " + facts.text("silence") + ", the grace is " + facts.text("grace")
-                        + "; last heard by " + facts.text("signal")
+                "no heartbeat for " + facts.text("silence") + ", the grace period is " + facts.text("grace")
+                        + "; last heartbeat by " + facts.text("signal")
                         + (wasReady ? "; it was Ready" : "; it was not Ready"),
                 facts);
     }
 
-    /** The node was late, but the API knew better than the watch. */
+    /** The node was late, but the API had a newer heartbeat than the watch. */
     void spared(NodeHealth health, JsonObject facts) {
         add(
                 health,
                 "Spared",
-                "late by what the watch told, but a live look found a newer " + health.last.kind(),
+                "late according to the watch, but a live read found a newer " + health.last.kind(),
                 facts);
     }
 
-    /** The node is heard of again after it was declared Unknown. */
+    /** The node sent a heartbeat after it was declared Unknown. */
     void returned(NodeHealth health, long silence) {
         log.info(
-                "Node {} is heard of again: not updated for {}, now {}, Ready={}",
+                "Node {} sends heartbeats again: not updated for {}, now {}, Ready={}",
                 health.name(),
                 Heartbeats.age(silence),
                 health.last.kind(),
@@ -63,21 +63,21 @@ final class Explanations {
         add(
                 health,
                 "Returned",
-                "heard of again by " + health.last.kind() + " after " + Heartbeats.age(silence),
+                "new heartbeat by " + health.last.kind() + " after " + Heartbeats.age(silence),
                 JsonObject.EMPTY.with("ready", health.ready()));
     }
 
-    /** The node is later than it uses to be. */
+    /** The node is later than usual. */
     void suspected(NodeHealth health, String text) {
         log.info("Node {} is suspect: {}", health.name(), text);
         add(health, "Suspected", text, JsonObject.EMPTY);
     }
 
-    /** The node's clock was set, as its renewals tell. */
+    /** The node's renewals show that its clock was set. */
     void clockSet(NodeHealth health) {
         long jump = health.lag.skew.lastJump();
         String text = "its clock was set " + (jump > 0 ? "ahead" : "back") + " by "
-                + Heartbeats.age(Math.abs(jump) * 1_000) + ", which does not matter for verdicts";
+                + Heartbeats.age(Math.abs(jump) * 1_000) + ", which does not affect verdicts";
         log.info("Node {}: {}", health.name(), text);
         add(health, "ClockSet", text, JsonObject.EMPTY);
     }
@@ -87,27 +87,27 @@ final class Explanations {
         add(health, FlapReport.DAMPED, condition.message(), JsonObject.EMPTY);
     }
 
-    /** It does not flap any more. */
+    /** The node no longer flaps. */
     void dampingEnded(NodeHealth health, Condition condition) {
         add(health, FlapReport.ENDED, condition.message(), JsonObject.EMPTY);
     }
 
-    /** Verdicts rest on something else than usual. */
+    /** Verdicts use another proof than usual. */
     void degraded(ObserverGuard.Judgement judgement, String text) {
         history.add(new Decision(
                 clock.wallTime(), "", "", "JudgementDegraded", text, JsonObject.EMPTY.with("how", judgement.label())));
     }
 
-    /** What became of the controller's own sight; the sentence is for log and event, too. */
+    /** The controller's sight has changed. Returns the sentence, which is also for the log and the event. */
     String sight(ObserverGuard.Change change, long now) {
         String text = switch (change) {
             case ObserverGuard.Change.Blind(ObserverGuard.Hop hop, long since) ->
                 "nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop
-                        + "); no node is judged, and their clocks stand still";
+                        + "); no node gets a verdict, and the nodes' clock stands still";
             case ObserverGuard.Change.Renamed(ObserverGuard.Hop hop, long since) ->
                 "still nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop + ")";
             case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted, long given) ->
-                "sees again; for " + Heartbeats.age(lasted) + " it did not, because "
+                "has sight again; for " + Heartbeats.age(lasted) + " it had none, because "
                         + hop.meaning() + " (" + hop + "); "
                         + (given == 0
                                 ? "nothing was missed"
@@ -130,7 +130,7 @@ final class Explanations {
         return text;
     }
 
-    /** The same as a condition. */
+    /** The same sentence as a condition. */
     String condition(ObserverGuard.Change change, String text) {
         Instant time = clock.wallTime();
         boolean sees = change instanceof ObserverGuard.Change.Sees;

@@ -8,15 +8,15 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Counts nodes by zone and says what follows. A node's change costs O(1); all zones are looked at only when the last of
- * them goes down or the first comes back. Pure; not thread-safe.
+ * Counts ready and other nodes by zone and returns the resulting commands. A node's change costs O(1); all zones are
+ * checked only when the last one becomes fully disrupted or the first one recovers. Pure; not thread-safe.
  *
- * <p>Whether all zones are down is judged from what was counted, so a start with everything down is no transition: there
- * was no moment at which a zone was seen up, and the taints that are there were somebody's decision.
+ * <p>Whether all zones are down follows from these counts. A start with all zones down is therefore not a transition:
+ * no zone was seen up before, and the existing taints are an earlier controller's decision.
  */
 final class FairDisruption {
     private enum Everything {
-        /** No node counted yet. */
+        /** The zone has no counted node yet. */
         UNSEEN,
         UP,
         DOWN
@@ -29,12 +29,12 @@ final class FairDisruption {
     }
 
     private final ZoneConfig config;
-    /** Whether taints that are found at a start stay when everything is down. */
+    /** Whether existing taints stay if all zones are down at a start. */
     private final boolean keepTaints;
 
     private final Map<String, Tally> zones = new TreeMap<>();
     private final Set<String> changed = new LinkedHashSet<>();
-    /** How many zones are fully down. */
+    /** The number of fully disrupted zones. */
     private int down;
 
     private Everything everything = Everything.UNSEEN;
@@ -44,7 +44,7 @@ final class FairDisruption {
         this.keepTaints = keepTaints;
     }
 
-    /** So many nodes more (or, negative, fewer) are in the zone. */
+    /** Adds to the counts of the zone; negative numbers subtract. */
     void count(String zone, int ready, int notReady) {
         Tally tally = zones.computeIfAbsent(zone, key -> new Tally());
         tally.ready += ready;
@@ -52,7 +52,7 @@ final class FairDisruption {
         changed.add(zone);
     }
 
-    /** What follows from all that was counted since the last step. */
+    /** The commands that follow from all counts since the last step. */
     List<ZoneCommand> step() {
         if (changed.isEmpty()) {
             return List.of();
@@ -73,7 +73,7 @@ final class FairDisruption {
         return commands;
     }
 
-    /** How many nodes of that zone may be tainted a second. */
+    /** How many nodes of that zone may be tainted per second. */
     float rate(String zone) {
         if (everything == Everything.DOWN) {
             return 0;

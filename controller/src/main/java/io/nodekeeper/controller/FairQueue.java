@@ -5,26 +5,26 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The nodes of a zone that wait for a NoExecute taint, first come first served, and how many a second may have one. A
- * token is taken only together with a node, and comes back if the node turns out to need no taint. A change of the rate
- * keeps what was saved up, one token at most. Time is nanoseconds, passed in. Pure; not thread-safe.
+ * A rate-limited FIFO queue: the nodes of a zone that wait for a NoExecute taint. Taking a node takes a token, which is
+ * returned if the node needs no taint. A change of the rate keeps the saved token, of which there is at most one. Times
+ * are nanoseconds, passed in. Pure; not thread-safe.
  *
  * @param <T> what waits
  */
 final class FairQueue<T> {
-    /** What {@link #nextAt} answers when there is nothing to wait for. */
+    /** The result of {@link #nextAt} if nothing waits. */
     static final long NEVER = Long.MAX_VALUE;
 
-    /** Sums of fractions of a token may miss one by as much. */
+    /** The rounding error of a sum of fractions of a token. */
     private static final double ROUNDING = 1e-9;
 
     /**
      * A place in the queue.
      *
      * @param since when the node was first seen not ready, monotonic
-     * @param transition the same as the node's own condition has it, seconds since 1970: it keeps the order of those
-     *     that a start found not ready all at once
-     * @param name tells the others apart
+     * @param transition the same from the node's condition, seconds since 1970: it orders nodes that were all found not
+     *     ready at a start
+     * @param name the node's name, which orders the rest
      */
     record Place(long since, long transition, String name) implements Comparable<Place> {
         @Override
@@ -46,33 +46,33 @@ final class FairQueue<T> {
         this.filledAt = now;
     }
 
-    /** Lets {@code item} wait at its place. */
+    /** Adds {@code item} at its place. */
     void add(Place place, T item) {
         waiting.put(place, item);
     }
 
-    /** Whoever is at that place does not wait any more. */
+    /** Removes the item at that place. */
     void remove(Place place) {
         waiting.remove(place);
     }
 
-    /** How many wait. */
+    /** The number of waiting items. */
     int size() {
         return waiting.size();
     }
 
-    /** How many a second may go from now on. */
+    /** Sets the rate per second. */
     void rate(float perSecond, long now) {
         fill(now);
         rate = perSecond;
     }
 
-    /** How many a second may go. */
+    /** The rate per second. */
     float rate() {
         return rate;
     }
 
-    /** The first that waits, if one may go now; it has left the queue and the token is spent then. */
+    /** Removes and returns the first item if there is a token, and takes the token. */
     Optional<T> next(long now) {
         fill(now);
         if (rate <= 0 || tokens < 1 - ROUNDING || waiting.isEmpty()) {
@@ -82,12 +82,12 @@ final class FairQueue<T> {
         return Optional.of(waiting.pollFirstEntry()).map(Map.Entry::getValue);
     }
 
-    /** The token of one that needed none. */
+    /** Returns the token of an item that did not need it. */
     void giveBack() {
         tokens = 1;
     }
 
-    /** When {@link #next} may have an answer. */
+    /** When {@link #next} may return an item. */
     long nextAt(long now) {
         if (rate <= 0 || waiting.isEmpty()) {
             return NEVER;

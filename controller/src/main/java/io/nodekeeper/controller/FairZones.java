@@ -20,9 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Zones that follow each node's change as it comes. A node that is not ready gets its taint at once if its zone has a
- * token, else it waits; who has waited longest is next, and a token is spent on nobody who needs no taint. While all zones
- * are down no node gets one, and those that were there go, unless they were found so at a start.
+ * Zones that process each change of a node immediately. A node that is not ready gets its taint immediately if its zone
+ * has a token; else it waits, and the longest-waiting node is next. A node that needs no taint takes no token. While
+ * all zones are fully disrupted, no node gets a taint and existing taints are removed, unless they were there at the
+ * start.
  */
 final class FairZones implements Zones {
     private static final Logger log = LoggerFactory.getLogger(FairZones.class);
@@ -39,9 +40,9 @@ final class FairZones implements Zones {
     }
 
     private final boolean keepTaints;
-    /** How long after its verdict a node queues; zero unless that is switched off. */
+    /** How long after its verdict a node enters the queue; zero if the gate is enabled. */
     private final Duration lag;
-    /** How long a node that joins may be not ready before it queues. */
+    /** How long a new node may be not ready before it enters the queue. */
     private final Duration joinGrace;
 
     private final Loop loop;
@@ -65,7 +66,7 @@ final class FairZones implements Zones {
      * @param keepTaints whether taints stay that are found at the start
      * @param lag how long after its verdict a node queues
      * @param nodes all known nodes
-     * @param recheck is told whose taints have to be looked at, apart from a node that is just seen
+     * @param recheck receives nodes whose taints must be checked, except a node that is just being processed
      */
     FairZones(
             ControllerConfig config,
@@ -274,7 +275,7 @@ final class FairZones implements Zones {
         }
     }
 
-    /** Carries out what follows from the counts; {@code current} is looked at anyway. */
+    /** Carries out the commands that follow from the counts; {@code current} is checked anyway. */
     private void settle(Optional<NodeHealth> current) {
         for (ZoneCommand command : disruption.step()) {
             switch (command) {
@@ -288,8 +289,8 @@ final class FairZones implements Zones {
                     stripAll = enter.strip();
                     everything(
                             "AllZonesDown",
-                            "all zones are fully down: no node gets a NoExecute taint until one is back"
-                                    + (stripAll ? ", and those that are there go" : ""),
+                            "all zones are fully disrupted: no node gets a NoExecute taint until one recovers"
+                                    + (stripAll ? "; existing NoExecute taints are removed" : ""),
                             current);
                     if (stripAll) {
                         nodes.get().stream()
@@ -302,7 +303,7 @@ final class FairZones implements Zones {
                     stripAll = false;
                     everything(
                             "ZonesBack",
-                            "not all zones are fully down any more: nodes get NoExecute taints again",
+                            "a zone has recovered from full disruption: nodes get NoExecute taints again",
                             current);
                 }
             }
@@ -335,12 +336,12 @@ final class FairZones implements Zones {
         float rate = disruption.rate(key);
         zone.queue.rate(rate, now());
         if (rate != before && !listing) {
-            log.info("zone {}: {} nodes a second may get NoExecute taints", ZoneKey.text(key), rate);
+            log.info("zone {}: {} nodes per second may get NoExecute taints", ZoneKey.text(key), rate);
             drain(key, zone, current);
         }
     }
 
-    /** Lets go who may; {@code current} is looked at anyway. */
+    /** Releases nodes from the queue as the rate allows; {@code current} is checked anyway. */
     private void drain(String key, Zone zone, Optional<NodeHealth> current) {
         cancel(zone);
         for (Optional<NodeHealth> next = zone.queue.next(now()); next.isPresent(); next = zone.queue.next(now())) {
@@ -350,7 +351,7 @@ final class FairZones implements Zones {
                 member.queued = false;
                 member.permitted = true;
                 log.debug(
-                        "Node {} may get a NoExecute taint, {} more of zone {} wait",
+                        "Node {} may get a NoExecute taint; {} more nodes of zone {} wait",
                         health.name(),
                         zone.queue.size(),
                         key);

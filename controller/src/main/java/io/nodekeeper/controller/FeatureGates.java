@@ -7,14 +7,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which gates are open. Immutable.
+ * The set of enabled gates. Immutable.
  *
- * @param on those that are
+ * @param on the enabled gates
  */
 public record FeatureGates(Set<FeatureGate> on) {
-    /** Everything that this controller can do. */
+    /** All gates enabled. */
     public static final FeatureGates ALL = new FeatureGates(EnumSet.allOf(FeatureGate.class));
-    /** Kubernetes' reference behaviour. */
+    /** No gate enabled: Kubernetes' reference behaviour. */
     public static final FeatureGates REFERENCE = new FeatureGates(EnumSet.noneOf(FeatureGate.class));
 
     /** Keeps a copy. */
@@ -22,17 +22,17 @@ public record FeatureGates(Set<FeatureGate> on) {
         on = Set.copyOf(on);
     }
 
-    /** Whether {@code gate} is open. */
+    /** Whether {@code gate} is enabled. */
     public boolean has(FeatureGate gate) {
         return on.contains(gate);
     }
 
-    /** These, with one closed. */
+    /** The same with one gate disabled. */
     public FeatureGates without(FeatureGate gate) {
         return new FeatureGates(on.stream().filter(other -> other != gate).collect(Collectors.toSet()));
     }
 
-    /** All gates but for what {@code switches} says, name → open or not; names of other gates do not count. */
+    /** All gates, except as {@code switches} says (name → enabled); ignores unknown names. */
     public static FeatureGates of(Map<String, Boolean> switches) {
         return new FeatureGates(Arrays.stream(FeatureGate.values())
                 .filter(gate -> switches.getOrDefault(gate.text(), true))

@@ -3,15 +3,15 @@ package io.nodekeeper.controller;
 import io.nodekeeper.api.Condition;
 
 /**
- * Tells nodes that flap from nodes that failed, as RFC 2439 does with routes: each fall from Ready costs points, which are
- * forgiven exponentially. Beyond the suppress limit a node is damped until they have decayed below the reuse limit; a
- * ceiling bounds how long that can take. It is about effects only: verdicts and new taints are never delayed, but a damped
- * node that is Ready keeps its taints and the eviction clocks that they started.
+ * Detects flapping nodes, as RFC 2439 does with routes: a node gets penalty points each time it stops being Ready, and
+ * the points decay exponentially. A node above the suppress limit is damped until its points are below the reuse limit;
+ * a ceiling bounds that time. Damping never delays verdicts or new taints, but a damped node that is Ready keeps its
+ * taints, and with them the running eviction times.
  *
  * <p>Times are nanoseconds of one monotonic clock, passed in. Immutable; each State belongs to one thread.
  */
 final class FlapDamping {
-    /** What is remembered of one node; only a node that ever fell has one. */
+    /** The state of one node; only a node that has stopped being Ready has one. */
     static final class State {
         private double points;
         /** When there were that many. */
@@ -20,7 +20,9 @@ final class FlapDamping {
         private boolean damped;
         private int falls;
 
-        /** How often it fell from Ready, as seen by this controller and by its predecessors since damping began. */
+        /**
+         * How often it stopped being Ready, as seen by this controller, and by its predecessors since damping began.
+         */
         int falls() {
             return falls;
         }
@@ -39,7 +41,7 @@ final class FlapDamping {
         return before.equals(Condition.TRUE) && !after.equals(Condition.TRUE);
     }
 
-    /** The node fell from Ready. True if its damping begins with that. */
+    /** The node stopped being Ready. True if its damping begins now. */
     boolean fell(State state, long now) {
         boolean wasDamped = isDamped(state, now);
         state.points = Math.min(config.ceiling(), penalty(state, now) + config.penalty());
@@ -49,7 +51,7 @@ final class FlapDamping {
         return state.damped && !wasDamped;
     }
 
-    /** Whether the node is damped. Once it is not any more, only another fall can change that. */
+    /** Whether the node is damped. After damping has ended, only another fall starts it again. */
     boolean isDamped(State state, long now) {
         return state.damped && now < reuseAt(state);
     }
@@ -69,13 +71,13 @@ final class FlapDamping {
         return state.at;
     }
 
-    /** Whether nothing is left to remember: it is not damped, and its next fall would count as the first. */
+    /** Whether the state can be dropped: the node is not damped, and its next fall would count as the first. */
     boolean isForgotten(State state, long now) {
         return !isDamped(state, now) && penalty(state, now) < config.penalty() / 64;
     }
 
     /**
-     * What is known of a node that another controller damped.
+     * The state of a node that another controller damped.
      *
      * @param points its points at {@code since}; more than the ceiling count as the ceiling
      * @param since as seen by this controller's monotonic clock; may lie before its start

@@ -6,26 +6,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How much flapping is too much, in the terms of RFC 2439. Any values can be held; {@link #faults} tells which of them
- * cannot be worked with.
+ * The configuration of flap damping, in the terms of RFC 2439. It can hold any values; {@link #faults} lists the
+ * invalid ones.
  *
- * @param penalty what one fall from Ready costs, in points
- * @param halfLife the time in which half of the points are forgiven
- * @param suppress the points from which on a node is damped
- * @param reuse the points below which it is not any more
- * @param maxSuppress the longest time for which a node that is calm again stays damped, whatever it did
+ * @param penalty the points for each time the node stops being Ready
+ * @param halfLife the time in which the points decay by half
+ * @param suppress the points at which a node becomes damped
+ * @param reuse the points below which damping ends
+ * @param maxSuppress the longest time for which a node that stays Ready can be damped
  */
 public record FlapDampingConfig(
         double penalty, Duration halfLife, double suppress, double reuse, Duration maxSuppress) {
     /**
-     * Chosen. Two falls are nobody's business, however close together: 2000 points are less than 2200. Three within eight
-     * minutes are flapping: PLEG's cycle of 3 min Ready and 1 min not makes 2332 points at its third fall. It is let go
-     * 16 min after that, or 30 min after many of them. Penalty and reuse limit are those that routers commonly use.
+     * Two falls do not damp a node, however close together: 2000 points are less than 2200. Three within eight minutes
+     * do: PLEG's cycle of 3 min Ready and 1 min not Ready gives 2332 points at its third fall. Damping ends 16 min
+     * after that, or 30 min after many falls. Penalty and reuse limit are the usual ones of routers.
      */
     public static final FlapDampingConfig DEFAULT =
             new FlapDampingConfig(1000, Duration.ofMinutes(10), 2200, 750, Duration.ofMinutes(30));
 
-    /** All that is wrong with the values, each naming its flag, its value and what is expected; empty if nothing is. */
+    /** The faults of the values, each with its flag, its value and what was expected; empty if there are none. */
     public List<String> faults() {
         List<String> faults = new ArrayList<>();
         positive(faults, "--flap-penalty", penalty);
@@ -40,18 +40,18 @@ public record FlapDampingConfig(
             faults.add("--flap-reuse: must be less than --flap-suppress (" + suppress + "), got " + reuse);
         } else if (ceiling() <= suppress) {
             faults.add("--flap-max-suppress: must be long enough for the penalty to decay from --flap-suppress ("
-                    + suppress + ") to --flap-reuse (" + reuse + "), else no node is ever damped; got "
+                    + suppress + ") to --flap-reuse (" + reuse + "), because otherwise no node is ever damped; got "
                     + GoDuration.format(maxSuppress));
         }
         return List.copyOf(faults);
     }
 
-    /** The most points that a node can have: those that decay to the reuse limit in the longest time. */
+    /** The most points that a node can have: they decay to the reuse limit in {@code maxSuppress}. */
     double ceiling() {
         return reuse * Math.pow(2, seconds(maxSuppress) / seconds(halfLife));
     }
 
-    /** {@code points} after a time; time that runs backwards forgives nothing. */
+    /** {@code points} after a time; a negative time changes nothing. */
     double decayed(double points, double seconds) {
         return points * Math.pow(2, -Math.max(0, seconds) / seconds(halfLife));
     }

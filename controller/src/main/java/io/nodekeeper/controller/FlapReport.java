@@ -11,12 +11,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the API shows of a node's damping: the condition {@code NodeFlapping} and the texts of its events.
+ * Formats a node's damping for the API: the condition {@code NodeFlapping} and the texts of its events.
  *
- * <p>The condition is also how a damped node stays damped when another controller takes over: its message holds the points
- * and when they were counted, which {@link #restore} reads back. What a node that was not damped yet had on its account,
- * two falls by default, is forgotten with the controller that saw them. The time in the message is wall time, the one
- * that two controllers share; if their clocks differ, damping ends that much sooner or later, within its longest time.
+ * <p>The condition also keeps a damped node damped when another controller takes over: its message has the points and
+ * their time, which {@link #restore} reads. The points of a node that was not damped yet, two falls by default, are
+ * lost with the controller that counted them. The time in the message is wall time, which two controllers share; if
+ * their clocks differ, damping ends earlier or later by the difference, but within its longest time.
  *
  * <p>Immutable.
  */
@@ -42,7 +42,7 @@ final class FlapReport {
     /**
      * The condition of a damped node.
      *
-     * @param before the same condition as the node shows it now
+     * @param before the node's current condition of that type
      * @param now monotonic
      * @param wallTime the same moment by the wall clock
      */
@@ -76,8 +76,8 @@ final class FlapReport {
     }
 
     /**
-     * What another controller knew of the node, from the condition it left behind; empty if that says that the node is not
-     * damped, or says nothing that can be read, or of a time so long ago that the damping is over.
+     * The state that another controller left in the condition; empty if the node is not damped, if the message cannot
+     * be parsed, or if its time is so long ago that damping has ended.
      */
     Optional<FlapDamping.State> restore(Condition condition, long now, Instant wallTime) {
         Matcher text = MESSAGE.matcher(condition.message());

@@ -25,17 +25,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Damps the nodes that flap ({@link FlapDamping}): holds their taints while they are Ready, shows it as a condition, from
- * which a successor learns of it, and as events, and has the taints looked at again when it ends. Confined to the loop.
+ * Damps the nodes that flap ({@link FlapDamping}): keeps their taints while they are Ready, publishes that as events
+ * and as a condition, which a successor reads, and has the taints checked again when damping ends. Confined to the
+ * loop.
  */
 final class Flaps implements Damping {
     private static final Logger log = LoggerFactory.getLogger(Flaps.class);
-    /** Taints go first: their write carries the version of the node, which that of the condition changes. Chosen. */
+    /**
+     * How long the condition waits so that taints are written first: a taint write carries the node's version, which
+     * the write of the condition would change. A write usually ends well within a second.
+     */
     private static final Duration AFTER_TAINTS = Duration.ofSeconds(1);
-    /** Between tries to write a condition. Chosen. */
+    /**
+     * The pauses between attempts to write a condition, which only informs: a fast first retry, then seldom enough not
+     * to load a server in trouble.
+     */
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
 
-    /** What the API is to show of a node. */
+    /** The condition that the API should show for a node. */
     private static final class Shown {
         private Condition condition;
         private boolean damped;
@@ -66,7 +73,7 @@ final class Flaps implements Damping {
 
     private int damped;
 
-    /** {@code recheck} has the taints of a node looked at again. */
+    /** {@code recheck} has the taints of a node checked again. */
     Flaps(
             FlapDampingConfig config,
             KubeClient client,
@@ -97,7 +104,7 @@ final class Flaps implements Damping {
         return state != null && damping.isDamped(state, now.nanos());
     }
 
-    /** A node is seen for the first time, perhaps one that a predecessor damped. */
+    /** A node was seen for the first time; perhaps a predecessor damped it. */
     void added(NodeHealth health, Node node) {
         Optional<Condition> condition =
                 node.condition(FlapReport.TYPE).filter(told -> told.status().equals(Condition.TRUE));
@@ -174,7 +181,7 @@ final class Flaps implements Damping {
         }
         Condition condition = report.ended(Optional.of(known.condition), state, now.nanos(), wallTime());
         count(known, false);
-        log.info("Node {} does not flap any more: {}", health.name(), condition.message());
+        log.info("Node {} no longer flaps: {}", health.name(), condition.message());
         explanations.dampingEnded(health, condition);
         events.dampingEnded(health.name(), health.uid(), condition.message());
         show(health, condition);
@@ -228,7 +235,7 @@ final class Flaps implements Damping {
         private KeyedJobs.Next failed(Throwable error) {
             Duration wait = RETRY.delay(failures++);
             log.warn(
-                    "Node {}: condition {} not written: {}; again in {}",
+                    "Node {}: writing condition {} failed: {}; retrying in {}",
                     health.name(),
                     FlapReport.TYPE,
                     Failures.text(error),

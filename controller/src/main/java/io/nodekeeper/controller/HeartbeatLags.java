@@ -11,12 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long heartbeats take on their way, how far apart they are, and how wrong the nodes' clocks: for people, who choose the
- * grace; no verdict depends on it. Confined to the loop.
+ * Measures how long heartbeats take, the gaps between them, and the skew of the nodes' clocks. For people, who choose
+ * the grace period; no verdict depends on it. Confined to the loop.
  */
 final class HeartbeatLags {
     private static final Logger log = LoggerFactory.getLogger(HeartbeatLags.class);
-    /** Histograms tell of the last one to two windows. Chosen. */
+    /**
+     * Histograms cover the last one to two windows. Ten minutes have 60 heartbeats of a node, so that rare delays show,
+     * and are short enough that a problem that is over soon disappears.
+     */
     private static final long WINDOW = Duration.ofMinutes(10).toNanos();
 
     private final Clock clock;
@@ -52,7 +55,7 @@ final class HeartbeatLags {
         long arrived = steady.micros(now);
         long lag = ClockSkew.lag(state.skew, renewMicros, arrived);
         boolean known = state.skew.isKnown();
-        // What was held up because the watch or this process stood still says nothing about the node's clock.
+        // A renewal that was delayed because the watch or this process hung says nothing about the node's clock.
         if (!guard.isBlind(now) && ClockSkew.heard(state.skew, renewMicros, arrived)) {
             state.micros(-1);
             return true;
@@ -65,7 +68,7 @@ final class HeartbeatLags {
         return false;
     }
 
-    /** To be called now and then: begins new windows, and compares clocks. */
+    /** Starts new windows and compares clocks; called periodically. */
     void tend(Collection<NodeHealth> nodes, long now) {
         if (now >= windowEnd) {
             gaps.rotate();
@@ -89,14 +92,14 @@ final class HeartbeatLags {
         metrics.clockSkew(most / 1e6);
     }
 
-    /** What is known of the node's clock; empty if nothing is. */
+    /** The estimate of the node's clock skew; empty if there is none. */
     String skew(NodeHealth health) {
         return health.lag.skew.isKnown()
                 ? ClockSkew.skew(health.lag.skew, steady.shift()).text()
                 : "";
     }
 
-    /** All of it, with advice on the grace. */
+    /** All measurements, with advice on the grace period. */
     JsonObject json() {
         return new LagAdvice(gaps.summary(), lags.summary(), grace).json();
     }

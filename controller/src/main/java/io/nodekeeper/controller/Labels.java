@@ -17,16 +17,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the beta labels for operating system and architecture equal to the stable ones, as long as somebody selects nodes
- * by them. One write a node at a time, repeated until it is no longer needed. Confined to the loop.
+ * Keeps the beta labels for operating system and architecture equal to the stable ones, for clients that still select
+ * nodes by them. At most one write per node at a time, repeated until no longer needed. Confined to the loop.
  */
 final class Labels {
     private static final Logger log = LoggerFactory.getLogger(Labels.class);
-    /** The label that tells the truth, and the one that follows. Kubernetes' own. */
+    /** The stable label and the beta label that copies it, as in Kubernetes. */
     private static final Map<String, String> FOLLOWERS = Map.of(
             "kubernetes.io/os", "beta.kubernetes.io/os",
             "kubernetes.io/arch", "beta.kubernetes.io/arch");
-    /** Between tries. Chosen. */
+    /**
+     * The pauses between attempts: a fast first retry, then seldom enough not to load a server in trouble; no verdict
+     * depends on these labels.
+     */
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
 
     /** The write of one node's labels. */
@@ -47,7 +50,7 @@ final class Labels {
             if (gone || sent.isEmpty() || lanes.isClosed()) {
                 return KeyedJobs.Next.done();
             }
-            // The UID cannot be changed, so a node that was made again under that name refuses the patch.
+            // The UID is immutable, so a recreated node of that name refuses the patch.
             JsonObject patch = JsonObject.EMPTY.with(
                     "metadata", JsonObject.EMPTY.with("uid", health.uid()).with("labels", JsonObject.ofStrings(sent)));
             return client.patch(ResourceType.NODES, "", health.name(), "", PatchType.STRATEGIC, patch)
@@ -55,9 +58,9 @@ final class Labels {
         }
 
         private KeyedJobs.Next wrote(Map<String, String> sent) {
-            log.info("Node {}: labels set {}", health.name(), sent);
+            log.info("Node {}: set labels {}", health.name(), sent);
             failures = 0;
-            // The watch has not shown this write yet: what is needed still is what was sent, unless that changed.
+            // The watch has not sent this write yet: what is needed is still what was sent, unless that changed.
             return needed.equals(sent) ? new KeyedJobs.Next.Done() : new KeyedJobs.Next.Again(Duration.ZERO);
         }
 
@@ -66,7 +69,7 @@ final class Labels {
                 return new KeyedJobs.Next.Done();
             }
             Duration wait = RETRY.delay(failures++);
-            log.warn("Node {}: labels not set: {}; again in {}", health.name(), Failures.text(error), wait);
+            log.warn("Node {}: setting labels failed: {}; retrying in {}", health.name(), Failures.text(error), wait);
             return new KeyedJobs.Next.Again(wait);
         }
     }

@@ -9,22 +9,27 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What the measured lags say about {@code --node-monitor-grace-period}: advice for people, taken by nobody else. A grace is
- * comfortable from {@link #COMFORT} times the gap that 99.9 % of all gaps do not exceed, and not below the longest one.
- * Immutable.
+ * Advice about {@code --node-monitor-grace-period} from the measured lags. It is for people; the controller does not
+ * use it. A grace period is comfortable if it is at least {@link #COMFORT} times the 99.9th percentile of all gaps, and
+ * not below the longest gap. Immutable.
  *
  * @param gaps between the signs of life of each node, by the controller's monotonic clock
- * @param lags of renewals on their way: what they took beyond the quickest of their node
- * @param grace that is in force
+ * @param lags of renewals: their delay beyond the fastest renewal of their node
+ * @param grace the configured grace period
  */
 public record LagAdvice(LagSummary gaps, LagSummary lags, Duration grace) {
-    /** How much longer than all but one in a thousand gaps a grace should be. Chosen. */
+    /**
+     * How many times the 99.9th percentile of the gaps a grace period should be: with a margin of 40 %, a gap of 30 s
+     * gives 42 s, close to the 40 s and 50 s that Kubernetes has used as defaults.
+     */
     static final double COMFORT = 1.4;
-    /** Fewer gaps say nothing about one in a thousand. */
+    /** Fewer gaps have no 99.9th percentile. */
     static final long ENOUGH = 1_000;
     /** Suggestions are multiples of it. */
     private static final long STEP_SECONDS = 5;
-    /** The time in which an HTTP/2 client finds out that its connection is dead: 30 s idle and 15 s without an answer. */
+    /**
+     * The time in which an HTTP/2 client detects a dead connection: 30 s idle and 15 s without a response to a ping.
+     */
     private static final Duration CONNECTION_LOSS = Duration.ofSeconds(45);
 
     /** The shortest comfortable grace, in whole steps of 5 s. */
@@ -36,20 +41,21 @@ public record LagAdvice(LagSummary gaps, LagSummary lags, Duration grace) {
     /** The advice, in sentences. */
     public String text() {
         if (gaps.count() == 0) {
-            return "no gaps between signs of life were observed yet";
+            return "no gaps between heartbeats were observed yet";
         }
         List<String> sentences = new ArrayList<>();
-        sentences.add("observed p99.9 gap between signs of life " + format(gaps.p999()) + " (" + gaps.count()
+        sentences.add("observed p99.9 gap between heartbeats " + format(gaps.p999()) + " (" + gaps.count()
                 + " gaps, longest " + format(gaps.max()) + " of node " + gaps.worst() + "), grace " + format(grace)
                 + ": " + times(grace) + " times");
         if (lags.count() > 0) {
             sentences.add(
-                    "renewals took up to " + format(lags.p999()) + " longer than usual on their way (p99.9, longest "
+                    "renewals took up to " + format(lags.p999()) + " longer than usual (p99.9, longest "
                             + format(lags.max()) + " of node " + lags.worst() + ")");
         }
         if (grace.compareTo(gaps.max()) <= 0) {
             sentences.add(
-                    "a node that was alive exceeded this grace, so its verdict was false unless a live look prevented it");
+                    "a live node exceeded this grace period, so its verdict was wrong unless a live read prevented"
+                            + " it");
         }
         if (gaps.count() < ENOUGH) {
             sentences.add("fewer than " + ENOUGH + " gaps are too few for advice");
@@ -59,7 +65,7 @@ public record LagAdvice(LagSummary gaps, LagSummary lags, Duration grace) {
         return String.join("; ", sentences);
     }
 
-    /** All of it. */
+    /** The advice as JSON. */
     public JsonObject json() {
         JsonObject.Builder json = JsonObject.builder()
                 .put("gaps", gaps.json())
@@ -78,16 +84,16 @@ public record LagAdvice(LagSummary gaps, LagSummary lags, Duration grace) {
             return "a grace of " + format(better) + " would be safer: " + times(better) + " times";
         }
         if (better.equals(grace)) {
-            return "the grace is as short as it should be";
+            return "the grace period should not be shorter";
         }
         return "a grace of " + format(better) + " would still be " + times(better) + " times"
                 + (better.compareTo(CONNECTION_LOSS) < 0
-                        ? ", but less than the 45s in which a node finds out that its connection is dead"
+                        ? ", but less than the 45s that a node needs to detect a dead connection"
                         : "");
     }
 
     private String times(Duration span) {
-        // Gaps that are too short to measure count as a millisecond.
+        // Gaps below a millisecond count as one.
         return String.format(Locale.ROOT, "%.1f", seconds(span) / Math.max(0.001, seconds(gaps.p999())));
     }
 

@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * How long something took, over the last one to two windows: 32 buckets to each power of two of milliseconds, so that
- * what is read is at most 3 % too high. Recording costs O(1) and allocates nothing. Not thread-safe.
+ * A histogram of durations over the last one to two windows: 32 buckets for each power of two of milliseconds, so that
+ * percentiles are at most 3 % too high. Recording costs O(1) and allocates nothing. Not thread-safe.
  */
 final class LagHistogram {
-    /** Also the number of exact buckets, one a millisecond. */
+    /** Buckets per power of two; also the number of exact buckets, one per millisecond. */
     private static final int PER_OCTAVE = 32;
 
     private static final int SHIFT = 5;
@@ -22,7 +22,7 @@ final class LagHistogram {
     private String whose = "";
     private String whoseBefore = "";
 
-    /** {@code node} took {@code nanos}; less than 0 counts as 0. */
+    /** Records that {@code node} took {@code nanos}; a negative value counts as 0. */
     void record(long nanos, String node) {
         counts[bucket(Math.max(0, nanos) / 1_000_000)]++;
         if (nanos > longest) {
@@ -31,7 +31,7 @@ final class LagHistogram {
         }
     }
 
-    /** Begins a new window: what is older than one window is forgotten. */
+    /** Starts a new window and drops the one before the last. */
     void rotate() {
         int[] free = countsBefore;
         countsBefore = counts;
@@ -43,7 +43,7 @@ final class LagHistogram {
         whose = "";
     }
 
-    /** What was recorded. */
+    /** A summary of the recorded durations. */
     LagSummary summary() {
         long count = 0;
         for (int i = 0; i < BUCKETS; i++) {
@@ -60,7 +60,7 @@ final class LagHistogram {
                 before ? whoseBefore : whose);
     }
 
-    /** The least span that {@code perMille} of all did not exceed. */
+    /** The smallest duration that {@code perMille} of all did not exceed. */
     private Duration percentile(long count, int perMille, long max) {
         long rank = Math.ceilDiv(count * perMille, 1_000);
         long seen = 0;

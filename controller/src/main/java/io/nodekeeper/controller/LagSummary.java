@@ -4,7 +4,7 @@ import io.nodekeeper.api.json.JsonObject;
 import java.time.Duration;
 
 /**
- * What a {@link LagHistogram} shows. Immutable.
+ * A summary of a {@link LagHistogram}. Immutable.
  *
  * @param count how many were recorded
  * @param p50 half of them took no longer
@@ -14,7 +14,7 @@ import java.time.Duration;
  * @param worst the node that took that long; empty if nothing was recorded
  */
 public record LagSummary(long count, Duration p50, Duration p99, Duration p999, Duration max, String worst) {
-    /** Whole milliseconds, by name. */
+    /** The summary as JSON, in whole milliseconds. */
     public JsonObject json() {
         return JsonObject.builder()
                 .put("count", count)

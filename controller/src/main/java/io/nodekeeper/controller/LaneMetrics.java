@@ -4,7 +4,7 @@ import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.metrics.WorkQueueMetrics;
 
-/** Tells how much waits on the lanes, under the names of the queues that kube-controller-manager has for the same work. */
+/** Reports the queue lengths of the lanes, under the names of kube-controller-manager's queues for the same work. */
 final class LaneMetrics implements PriorityWorkQueue.Watcher {
     private final WorkQueueMetrics nodes;
     private final WorkQueueMetrics pods;

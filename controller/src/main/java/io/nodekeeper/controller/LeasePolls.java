@@ -17,19 +17,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lists the leases while the controller is blind, one page and one list at a time, so that verdicts do not wait for the watch
- * for ever. A list proves that all is seen that was stored before it began, if writes are known to come to an end: it shows a
- * canary that was acknowledged in time, or that at least half of the nodes have renewed their leases of late; or this process
- * wrote another lease in time before the list. Where lists are refused, the canary and a sample of the leases are read one by
- * one. Confined to the loop.
+ * Lists the leases while the controller is blind, one page and one list at a time, so that verdicts do not depend on
+ * the watch. A list proves sight of everything stored before it began, if writes are known to succeed: the list has a
+ * canary that was acknowledged in time, or shows that at least half of the nodes have recently renewed their leases, or
+ * this process wrote another lease in time before the list. If lists are refused, it reads the canary and a sample of
+ * the leases one by one. Confined to the loop.
  */
 final class LeasePolls {
     private static final Logger log = LoggerFactory.getLogger(LeasePolls.class);
-    /** Leases in a page, as client-go asks for. */
+    /** Leases per page, as in client-go. */
     private static final int PAGE = 500;
-    /** Leases that are listed in a second, at most: 10,000 nodes are listed every 4 s. */
+    /** The most leases to list per second: 10,000 nodes are listed every 4 s. */
     private static final int PER_SECOND = 2_500;
-    /** Leases in a sample: if half of 16 renew, writes come to an end. */
+    /** Leases in a sample: if half of 16 are renewed, writes succeed. */
     private static final int SAMPLE = 16;
 
     private final KubeClient client;
@@ -40,11 +40,13 @@ final class LeasePolls {
     private final RandomGenerator random;
     private final OwnWrites writes;
     private final Now now;
-    /** What waits for a proof looks again. */
+    /** Called when waiting verdicts should check for a proof. */
     private final Runnable looked;
 
     private final long period;
-    /** A node that was heard of within this time renews its lease: two of the usual four renewals in a grace. */
+    /**
+     * A node with a heartbeat within this time counts as renewing: two of the usual four renewals in a grace period.
+     */
     private final long recent;
 
     private boolean underWay;
@@ -89,7 +91,7 @@ final class LeasePolls {
                         underWay = false;
                         nextAt = startedAt + interval(leases.size());
                         if (error != null) {
-                            log.debug("leases could not be read: {}", Failures.text(error));
+                            log.debug("reading leases failed: {}", Failures.text(error));
                         }
                     });
         }
@@ -100,7 +102,7 @@ final class LeasePolls {
         writes.acknowledged(sentAt, acknowledgedAt, usual);
     }
 
-    /** How many writes of this process to other leases are remembered. */
+    /** The number of remembered writes of this process to other leases. */
     int size() {
         return writes.size();
     }
@@ -151,7 +153,7 @@ final class LeasePolls {
         }
         List<Lease> others = new ArrayList<>(leases.size());
         boolean renewing = isHalfRenewing(leases);
-        // The proof first: what is heard now counts from a clock that runs again.
+        // The proof first, so that the nodes' clock runs again before heartbeats are recorded.
         for (Lease lease : leases) {
             if (!canary.saw(lease, ObserverGuard.Means.LIST)) {
                 others.add(lease);
@@ -161,10 +163,10 @@ final class LeasePolls {
         if (renewing) {
             guard.renewalsRead(startedAt, interval, now.nanos());
         }
-        // What nodes do tells more of the nodes' writes than another lease does, so these come second.
+        // These come second: the nodes' renewals say more about the nodes' writes than another lease does.
         long usual = Math.max(interval, writes.period());
         writes.takeUntil(startedAt).forEach(sentAt -> guard.otherWrite(sentAt, usual, now.nanos()));
-        // What the watch has told of meanwhile is newer.
+        // Watch events that arrived meanwhile are newer.
         others.forEach(lease -> states.saw(lease, Heartbeats.Source.LATE));
         canary.settle();
         looked.run();

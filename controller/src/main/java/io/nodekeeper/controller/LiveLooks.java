@@ -8,8 +8,8 @@ import io.nodekeeper.client.KubeClient;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Reads a node and its lease from the API server, past every cache. Where single reads are forbidden but lists are allowed,
- * the list of that one name is read. Confined to the loop.
+ * Reads a node and its lease from the API server, bypassing every cache. If single reads are forbidden but lists are
+ * allowed, lists that one name. Confined to the loop.
  */
 final class LiveLooks {
     private final KubeClient client;

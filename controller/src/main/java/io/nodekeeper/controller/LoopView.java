@@ -14,9 +14,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/** Reads what the controller knows, on its loop. Ages run by the monotonic clock, and are shown as wall times as well. */
+/** Reads the state of the controller on its loop. Ages use the monotonic clock, and are also shown as wall times. */
 final class LoopView implements ControllerView {
-    /** Nodes in the summary of those that are not well. Chosen: a page for people. */
+    /** The most nodes in the summary of unhealthy nodes: more than people read on a page; about 300 KB. */
     private static final int SHOWN = 1_000;
 
     private final Loop loop;

@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * A copy by name of what a reflector follows, in the form that its reader needs; another handler hears of everything
- * too, once the copy is up to date. Confined to the loop.
+ * A copy by name of the objects of a reflector, in the form that its reader needs. Passes every event to another
+ * handler after updating the copy. Confined to the loop.
  */
 final class Mirror<T> implements Reflector.Handler {
     private final Map<String, T> byName = new TreeMap<>();
@@ -22,12 +22,12 @@ final class Mirror<T> implements Reflector.Handler {
         this.next = next;
     }
 
-    /** All there are at this moment, in the order of their names. */
+    /** All current objects, in the order of their names. */
     List<T> all() {
         return List.copyOf(byName.values());
     }
 
-    /** The one of that name. */
+    /** The object of that name. */
     Optional<T> find(String name) {
         return Optional.ofNullable(byName.get(name));
     }

@@ -33,13 +33,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The reference's way to find silent nodes, with the gate WatchDrivenDeadlines closed: each monitor period a pass over the
- * cached nodes, eight at a time, that believes what the cache says. Periods slide: the wait begins when a pass has ended.
- * Only this mode keeps whole nodes. Confined to the loop.
+ * Finds nodes without heartbeats as the reference does, if the gate WatchDrivenDeadlines is disabled: a pass over the
+ * cached nodes each monitor period, eight at a time, which trusts the cache. The period starts when a pass has ended.
+ * Only this mode caches whole nodes. Confined to the loop.
  *
- * <p>With the gate ObserverGuard open a lease is read live before a node is blamed, so a lagging cache harms nobody: the
- * lease that was read is remembered, and what the cache says of it counts again only when it is newer. With StateByUid
- * open a node's record dies with it; else a new node of that name inherits it.
+ * <p>If the gate ObserverGuard is enabled, it reads the lease live before a verdict, so that a lagging cache causes no
+ * wrong verdict. It remembers that lease, and uses the cached one only when it is newer. If StateByUid is enabled, a
+ * node's record is deleted with it; else a new node of that name inherits the record.
  */
 final class MonitorPass {
     /** What a pass needs of the world around it. */
@@ -48,7 +48,7 @@ final class MonitorPass {
     private static final Logger log = LoggerFactory.getLogger(MonitorPass.class);
     /** Kubernetes' number of workers. */
     private static final int WORKERS = 8;
-    /** Kubernetes' wait between tries to write a node's status, and the time in which they have to begin. */
+    /** Kubernetes' wait between attempts to write a node's status, and the time within which they must start. */
     private static final Duration RETRY_WAIT = Duration.ofMillis(20);
     /** See {@link #RETRY_WAIT}. */
     private static final Duration RETRY_BUDGET = RETRY_WAIT.multipliedBy(5);
@@ -62,7 +62,7 @@ final class MonitorPass {
     private final NodeEvents events;
     private final PassFollower follower;
     private final History history;
-    /** Records of nodes that are gone: twice the nodes of the largest clusters. */
+    /** The most records of deleted nodes: twice the nodes of the largest clusters. */
     private static final int MAX_GONE = 10_000;
 
     private final ReferenceHealth rules;
@@ -74,8 +74,8 @@ final class MonitorPass {
     private final Mirror<Node> nodes;
     private final Mirror<SeenLease> leases;
     /**
-     * By name, or by UID: one for each node. The reference keeps the records of names whose nodes are gone for ever; here
-     * they go when there are more than {@link #MAX_GONE}.
+     * By name, or by UID: one for each node. The reference never deletes the records of deleted nodes; here they are
+     * deleted when there are more than {@link #MAX_GONE}.
      */
     private final Map<String, Saved> records = new HashMap<>();
     /** Name to UID of the nodes of the last pass. */
@@ -84,13 +84,13 @@ final class MonitorPass {
     private final Set<String> unmarked = new HashSet<>();
 
     /**
-     * A pass at rest.
+     * Creates a pass that has not started.
      *
      * @param options which of the reference's ways apply
      * @param history keeps decisions
      * @param client makes its calls, each within the client's deadline
-     * @param nodes hears of nodes too
-     * @param leases hears of leases too
+     * @param nodes also receives events of nodes
+     * @param leases also receives events of leases
      */
     MonitorPass(
             ControllerConfig config,
@@ -117,27 +117,27 @@ final class MonitorPass {
         this.leases = new Mirror<>(json -> SeenLease.of(new Lease(json)), leases);
     }
 
-    /** What has to be told of nodes. */
+    /** The handler for events of nodes. */
     Reflector.Handler nodes() {
         return nodes;
     }
 
-    /** What has to be told of leases. */
+    /** The handler for events of leases. */
     Reflector.Handler leases() {
         return leases;
     }
 
-    /** Makes the first pass now, and then one each period until what is returned is stopped. */
+    /** Makes the first pass now, and one each period until the returned timer is stopped. */
     Periodic start() {
         return Periodic.start("node monitor", loop, config.nodeMonitorPeriod(), 0, ports.random(), this::run);
     }
 
-    /** Writes nothing more. */
+    /** Stops all writes. */
     void stop() {
         workers.close();
     }
 
-    /** Every node gets a new grace. */
+    /** The grace period of every node starts now. */
     void restartGraces() {
         long now = now();
         records.replaceAll((key, saved) -> saved.restarted(now));
@@ -169,14 +169,14 @@ final class MonitorPass {
         return done;
     }
 
-    /** Tells of nodes that came and went since the last pass. The reference knows them by name only. */
+    /** Reports nodes that were added or deleted since the last pass. The reference identifies them by name only. */
     private void classify(List<Node> listed) {
         Map<String, String> uids = listed.stream().collect(Collectors.toMap(Node::name, Node::uid));
         Map.copyOf(known).forEach((name, uid) -> {
             String now = uids.getOrDefault(name, "");
             if (now.isEmpty() || (byUid && !now.equals(uid))) {
                 known.remove(name);
-                log.info("Node {} is gone (uid {})", name, uid);
+                log.info("Node {} was deleted (uid {})", name, uid);
                 events.removing(name, uid);
             }
         });
@@ -249,7 +249,7 @@ final class MonitorPass {
                             return write(look, cached, mark);
                         }
                         log.info(
-                                "Node {} is late in the cache only: its lease was renewed at {}",
+                                "Node {} is late only in the cache: its lease was renewed at {}",
                                 name,
                                 live.renewTime());
                         records.put(key, saved.get().saved());
@@ -297,7 +297,7 @@ final class MonitorPass {
                             .build()));
         }
 
-        /** The node is read anew and all is evaluated again: a heartbeat that arrived meanwhile rescues it. */
+        /** Reads the node again and repeats the evaluation: a heartbeat that arrived meanwhile prevents the verdict. */
         private CompletionStage<?> tryAgain(Throwable error) {
             return client.get(ResourceType.NODES, "", name)
                     .handle((read, gone) -> {
@@ -320,10 +320,10 @@ final class MonitorPass {
             return !byUid || read.uid().equals(uid);
         }
 
-        /** The node is left out of this pass; nothing is said of one that is gone. */
+        /** Skips the node in this pass; does not log a node that was deleted. */
         private CompletionStage<?> giveUp(String why) {
             if (!why.isEmpty()) {
-                log.info("Node {} is late, but its status was not written: {}; left to the next pass", name, why);
+                log.info("Node {} is late, but writing its status failed: {}; the next pass retries", name, why);
             }
             return nothing();
         }
@@ -344,7 +344,7 @@ final class MonitorPass {
             return follower.markPods(name).handle((marked, error) -> {
                 if (error != null || !marked) {
                     unmarked.add(uid);
-                    log.debug("Node {}: pods not marked NotReady, again in the next pass", name, error);
+                    log.debug("Node {}: marking pods NotReady failed; the next pass retries", name, error);
                 }
                 return null;
             });

@@ -1,6 +1,6 @@
 package io.nodekeeper.controller;
 
-/** What may be done at the moment about a node's NoExecute taints {@code not-ready} and {@code unreachable}. */
+/** The rule for a node's NoExecute taints {@code not-ready} and {@code unreachable} at the moment. */
 enum NoExecute {
     /** They stay as they are. */
     LEAVE,
@@ -8,18 +8,18 @@ enum NoExecute {
     FOLLOW,
     /** They follow the Ready condition. */
     ADD,
-    /** They go. */
+    /** They are removed. */
     STRIP;
 
-    /** Who knows what may be done. */
+    /** Decides the rule for each node. */
     interface Rules {
-        /** What may be done now about this node. */
+        /** The rule for this node now. */
         NoExecute rule(NodeHealth health);
 
         /**
-         * The node is as its rule wants it.
+         * The node complies with its rule.
          *
-         * @param tainted whether it got a taint for that where it had none
+         * @param tainted whether it got a taint and had none before
          */
         void settled(NodeHealth health, boolean tainted);
     }

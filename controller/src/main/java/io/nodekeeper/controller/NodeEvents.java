@@ -5,7 +5,7 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.client.events.ObjectRef;
 
-/** What the controller tells people about nodes, in Kubernetes' words. Confined to the loop. */
+/** Emits the controller's events about nodes, with Kubernetes' texts. Confined to the loop. */
 final class NodeEvents {
     private static final ObjectRef CANARY = new ObjectRef(
             ResourceType.LEASES.apiVersion(), ResourceType.LEASES.kind(), Lease.NODE_NAMESPACE, Canary.NAME, "");
@@ -21,22 +21,22 @@ final class NodeEvents {
         record(name, uid, "RegisteredNode", "Node " + name + " event: Registered Node " + name + " in Controller");
     }
 
-    /** The node object is gone. */
+    /** The node object was deleted. */
     void removing(String name, String uid) {
         record(name, uid, "RemovingNode", "Node " + name + " event: Removing Node " + name + " from Controller");
     }
 
-    /** This controller declared a node Unknown that was Ready. */
+    /** This controller declared a Ready node Unknown. */
     void notReady(String name, String uid) {
         record(name, uid, "NodeNotReady", "Node " + name + " status is now: NodeNotReady");
     }
 
-    /** The node is later than it uses to be. */
+    /** The node is later than usual. */
     void suspect(String name, String uid, String message) {
         recorder.record(node(name, uid), EventRecorder.WARNING, "Suspect", message);
     }
 
-    /** The node flaps, so its taints are kept for a while. */
+    /** The node flaps, so it keeps its taints for a while. */
     void damped(String name, String uid, String message) {
         recorder.record(node(name, uid), EventRecorder.WARNING, FlapReport.DAMPED, message);
     }
@@ -46,17 +46,17 @@ final class NodeEvents {
         recorder.record(node(name, uid), EventRecorder.NORMAL, FlapReport.ENDED, message);
     }
 
-    /** The controller cannot see, so nobody is judged. */
+    /** The controller has no sight, so it gives no verdicts. */
     void blind(String message) {
         recorder.record(CANARY, EventRecorder.WARNING, "ObserverBlind", message);
     }
 
-    /** Verdicts rest on something else than usual. */
+    /** Verdicts use another proof than usual. */
     void degraded(String message) {
         recorder.record(CANARY, EventRecorder.WARNING, "JudgementDegraded", message);
     }
 
-    /** The controller sees again. */
+    /** The controller has sight again. */
     void sees(String message) {
         recorder.record(CANARY, EventRecorder.NORMAL, "ObserverSees", message);
     }

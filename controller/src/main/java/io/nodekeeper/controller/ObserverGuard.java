@@ -7,35 +7,35 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Knows how far the controller can see, and keeps the nodes' clock, which stands still while nothing is proven.
+ * Tracks what the controller has provably seen, and keeps the nodes' clock, which stops while there is no proof.
  *
- * <p>Every period a canary is sent: a write to a lease that comes back through the same watch as the nodes' renewals. A
- * watch tells in the order of writes, so a canary that was sent at s and is seen proves that all that was stored before s
- * has been seen, too. A canary counts if its write came to an end within the tolerance, however late the watch tells of it:
- * then renewals were not held up beside it either. One whose write took longer, or is not known to have come to an end,
- * proves nothing. If the gap between the sending times of two proofs is longer than the tolerance, writes stood still: the
- * whole gap is taken out of the nodes' clock. Between proofs the clock runs on, for the tolerance at most.
+ * <p>Each period, the controller sends a canary: a write to a lease that returns through the same watch as the nodes'
+ * renewals. A watch sends events in the order of writes, so a canary that was sent at s and has been seen proves that
+ * everything stored before s has been seen, too. A canary counts if its write ended within the tolerance, however late
+ * its watch event: then renewals were not delayed either. A canary whose write took longer, or has no known end, proves
+ * nothing. If the gap between the sending times of two proofs is longer than the tolerance, writes were blocked: the
+ * whole gap is subtracted from the nodes' clock. Between proofs the clock continues, for at most the tolerance.
  *
  * <pre>
  *   sent:    s0  s1  s2  ─── nothing is proven ───  s3  s4
  *   clock:   0s  1s  2s  3s  4s  5s  5s  5s  5s     2s  3s    (tolerance 3s)
  * </pre>
  *
- * The controller is blind when no canary that was sent within the tolerance came out of the watch. Then leases are listed
- * now and then, which gives proofs of two other kinds; see {@link Means}. A node is judged only when the moment of its
- * deadline is proven. Time is nanoseconds by the controller's monotonic clock, passed in. Not thread-safe.
+ * The controller is blind if no canary that was sent within the tolerance has returned through the watch. Then it lists
+ * leases periodically, which gives other kinds of proofs; see {@link Means}. A verdict on a node requires a proof for
+ * the moment of its deadline. Time is nanoseconds by the controller's monotonic clock, passed in. Not thread-safe.
  */
 final class ObserverGuard {
-    /** Where on a canary's way it was held up. */
+    /** The hop that delayed a canary. */
     enum Hop {
         /** This process stood still. */
         CONTROLLER("controller", "this process stood still"),
-        /** Nothing at all answers, or nothing can be reached. */
+        /** The server does not respond, or cannot be reached. */
         API_SERVER("API server", "the API server does not answer"),
-        /** The API server answers, but writes do not come to an end. */
-        STORE("store", "the API server answers, but takes no writes"),
-        /** Writes are taken, but the watch does not tell of them. */
-        WATCH("watch", "writes are taken, but the watch does not tell of them");
+        /** The API server responds, but writes do not complete. */
+        STORE("store", "the API server answers, but accepts no writes"),
+        /** Writes succeed, but the watch does not send them. */
+        WATCH("watch", "writes succeed, but the watch does not send them");
 
         private final String text;
         private final String meaning;
@@ -60,14 +60,14 @@ final class ObserverGuard {
         }
     }
 
-    /** How the newest proof came about. */
+    /** The kind of the newest proof. */
     enum Means {
-        /** A canary came out of the watch. */
-        WATCH("watch", "a canary came out of the watch"),
+        /** A canary returned through the watch. */
+        WATCH("watch", "a canary returned through the watch"),
         /** A canary whose write was acknowledged in time was read live, with the leases. */
         LIST("list", "a list of the leases showed a canary that had been written in time"),
         /** Leases were read live, and at least half of the nodes had renewed theirs. */
-        RENEWALS("renewals", "a list of the leases showed that at least half of the nodes renew theirs"),
+        RENEWALS("renewals", "a list of the leases showed that at least half of the nodes renew their leases"),
         /** Leases were read live, and another lease had been written by this process in time. */
         WRITES("writes", "leases were listed after this process had written another lease in time");
 
@@ -89,28 +89,29 @@ final class ObserverGuard {
         }
     }
 
-    /** What verdicts rest on. */
+    /** The basis of verdicts. */
     enum Judgement {
-        /** On canaries that come out of the watch in time. */
-        FULL("full", "nodes are judged as usual"),
-        /** On canaries that the watch tells of late. */
-        LATE("late", "nodes are judged, later than usual, by what the watch tells late"),
-        /** On lists of the leases and on canaries. */
+        /** Canaries that return through the watch in time. */
+        FULL("full", "nodes get verdicts as usual"),
+        /** Canaries that return through the watch late. */
+        LATE("late", "nodes get verdicts later than usual, from a watch that is late"),
+        /** Lists of the leases, and canaries. */
         LIST(
                 "list",
-                "nodes are judged by live reads, later than usual, as lists of the leases show that writes come to an end"),
-        /** On lists of the leases and on the nodes' renewals. */
+                "nodes get verdicts later than usual, from live reads, because lists of the leases show that writes"
+                        + " succeed"),
+        /** Lists of the leases, and the nodes' renewals. */
         RENEWALS(
                 "renewals",
-                "nodes are judged by live reads, later than usual, as lists of the leases show that at least half of the"
-                        + " nodes renew theirs"),
-        /** On lists of the leases and on other writes of this process. */
+                "nodes get verdicts later than usual, from live reads, because lists of the leases show that at"
+                        + " least half of the nodes renew their leases"),
+        /** Lists of the leases, and other writes of this process. */
         WRITES(
                 "writes",
-                "nodes are judged by live reads, later than usual, as this process writes other leases and these writes"
-                        + " come to an end"),
-        /** On nothing. */
-        NONE("none", "no node is judged, and their clocks stand still");
+                "nodes get verdicts later than usual, from live reads, because writes of this process to other"
+                        + " leases succeed"),
+        /** No proof. */
+        NONE("none", "no node gets a verdict, and the nodes' clock stands still");
 
         private final String label;
         private final String meaning;
@@ -130,54 +131,57 @@ final class ObserverGuard {
         }
     }
 
-    /** What became of the controller's sight. */
+    /** A change of the controller's sight. */
     sealed interface Change {
-        /** What held the canaries up. */
+        /** The hop that delayed the canaries. */
         Hop hop();
 
-        /** Nothing was proven for longer than the tolerance. */
+        /** There was no proof for longer than the tolerance. */
         record Blind(Hop hop, long since) implements Change {}
 
-        /** It is another hop than first thought. */
+        /** The cause is another hop than the one reported first. */
         record Renamed(Hop hop, long since) implements Change {}
 
         /**
-         * A canary was seen again after {@code lasted}; {@code given} of it is what the nodes get back, and {@code hop} what
+         * A canary was seen again after {@code lasted}. The nodes get {@code given} of it back, and {@code hop}
          * explains most of it.
          */
         record Sees(Hop hop, long lasted, long given) implements Change {}
     }
 
     private static final long NEVER = Long.MIN_VALUE / 2;
-    /** Periods of the canary, 1 s each by default, between two renewals of a node, 10 s by Kubernetes' defaults. */
+    /** Periods of the canary (1 s by default) in a node's renewal period (10 s by Kubernetes' defaults). */
     private static final long RENEWALS = 10;
 
     private final boolean on;
     private final long period;
     private final long tolerance;
 
-    /** Whether sight is wanted. */
+    /** Whether the controller needs sight. */
     private boolean started;
-    /** Whether canaries are sent. Until then everything is still being listed: the clock just runs, and nothing is proven. */
+    /** Whether canaries are sent. Before that, during the initial lists, the clock runs and there is no proof. */
     private boolean begun;
-    /** Up to when all that was stored has been seen, whatever proved it. */
+    /** Everything stored up to this time has been seen, by whatever proof. */
     private long provenAt;
-    /** For how long the nodes' clock runs on after {@link #provenAt}. */
+    /** How long the nodes' clock continues after {@link #provenAt}. */
     private long reach;
-    /** What proved it. */
+    /** The kind of that proof. */
     private Means means = Means.WATCH;
-    /** When the newest canary that came out of the watch had been sent; before the first one, when sight was wanted. */
+    /**
+     * When the newest canary that returned through the watch was sent; before the first one, when sight was first
+     * needed.
+     */
     private long seenAt;
-    /** All that was taken out of the nodes' clock. */
+    /** The total time subtracted from the nodes' clock. */
     private long lost;
 
     private boolean blind;
     private Hop hop = Hop.API_SERVER;
-    /** The time without proof, by the hop that explains it, up to {@link #bookedAt}. */
+    /** The time without proof up to {@link #bookedAt}, by the hop that explains it. */
     private final Map<Hop, Long> dark = new EnumMap<>(Hop.class);
 
     private final Map<Hop, Long> unreported = new EnumMap<>(Hop.class);
-    /** {@link #lost}, {@link #provenAt} and {@link #seenAt} when the present blindness was noticed. */
+    /** {@link #lost}, {@link #provenAt} and {@link #seenAt} when the current blindness began. */
     private long lostBefore;
 
     private long provenBefore;
@@ -188,7 +192,7 @@ final class ObserverGuard {
     private long ackedAt = NEVER;
     private long ackCameAt = NEVER;
     private long answeredAt = NEVER;
-    /** When a canary was last refused for a reason that may hold up the nodes' renewals, too. */
+    /** When a canary was last refused for a reason that may affect the nodes' renewals, too. */
     private long refusedForNodesAt = NEVER;
 
     private long aliveAt = NEVER;
@@ -200,12 +204,12 @@ final class ObserverGuard {
         this.reach = this.tolerance;
     }
 
-    /** A guard that is blind after {@code tolerance} without a proof, once it was {@linkplain #start started}. */
+    /** A guard that becomes blind after {@code tolerance} without a proof, after {@linkplain #start}. */
     static ObserverGuard watching(Duration period, Duration tolerance) {
         return new ObserverGuard(true, period, tolerance);
     }
 
-    /** No guard: everything is believed, as by the reference. */
+    /** No guard: trusts everything, as the reference does. */
     static ObserverGuard off() {
         return new ObserverGuard(false, Duration.ofDays(1), Duration.ofDays(1));
     }
@@ -214,7 +218,7 @@ final class ObserverGuard {
         return on;
     }
 
-    /** From now on the controller wants to see. */
+    /** The controller needs sight from now on. */
     void start(long now) {
         started = true;
         seenAt = now;
@@ -222,7 +226,10 @@ final class ObserverGuard {
         bookedAt = now;
     }
 
-    /** All is listed and canaries are sent from now on: what was before is neither proven nor given back. */
+    /**
+     * The initial lists are complete and canaries are sent from now on. The time before is neither proven nor given
+     * back.
+     */
     void begin(long now) {
         begun = true;
         provenAt = now;
@@ -242,34 +249,34 @@ final class ObserverGuard {
     }
 
     /**
-     * Whether all is seen that was stored before the nodes' clock showed {@code nodeTime}. By other means than the watch a
-     * node has twice the {@link #reach} more, so that at least two readings after its deadline show no renewal.
+     * Whether everything stored before {@code nodeTime} on the nodes' clock has been seen. If the proof is not from the
+     * watch, a node has twice the {@link #reach} more, so that at least two reads after its deadline show no renewal.
      */
     boolean proves(long nodeTime) {
         return !on || begun && provenAt - lost - (means == Means.WATCH ? 0 : 2 * reach) > nodeTime;
     }
 
-    /** Whether no canary that was sent within the tolerance came out of the watch. */
+    /** Whether no canary that was sent within the tolerance has returned through the watch. */
     boolean isBlind(long now) {
         return on && started && now - seenAt > tolerance;
     }
 
-    /** How old the newest canary is that came out of the watch. */
+    /** The age of the newest canary that returned through the watch. */
     long canaryAge(long now) {
         return started ? now - seenAt : 0;
     }
 
-    /** All that the nodes were given back so far. */
+    /** The total time that was given back to the nodes. */
     long lost() {
         return lost;
     }
 
-    /** What proved last that the controller sees. */
+    /** The kind of the last proof of sight. */
     Means means() {
         return means;
     }
 
-    /** What verdicts rest on now. */
+    /** The current basis of verdicts. */
     Judgement judgement(long now) {
         if (!isBlind(now)) {
             return Judgement.FULL;
@@ -285,12 +292,14 @@ final class ObserverGuard {
         };
     }
 
-    /** The hop that explains the present blindness. */
+    /** The hop that explains the current blindness. */
     Hop hop() {
         return hop;
     }
 
-    /** The canary that was sent at {@code sentAt} was taken by the server; whether that took no longer than is tolerated. */
+    /**
+     * The server accepted the canary that was sent at {@code sentAt}. True if that took no longer than the tolerance.
+     */
     boolean acknowledged(long sentAt, long now) {
         ackedAt = Math.max(ackedAt, sentAt);
         ackCameAt = now;
@@ -298,13 +307,13 @@ final class ObserverGuard {
         return now - sentAt <= tolerance;
     }
 
-    /** A canary was answered, be it with a refusal. */
+    /** The server answered a canary, possibly with a refusal. */
     void answered(long now) {
         answeredAt = now;
         aliveAt = now;
     }
 
-    /** A canary was refused, {@code forNodes} if nodes' renewals may be refused for the same reason. */
+    /** The server refused a canary; {@code forNodes} if it may refuse nodes' renewals for the same reason. */
     void refused(boolean forNodes, long now) {
         answered(now);
         if (forNodes) {
@@ -312,7 +321,7 @@ final class ObserverGuard {
         }
     }
 
-    /** The server answered something at all. */
+    /** The server answered any request. */
     void alive(long now) {
         aliveAt = now;
     }
@@ -320,11 +329,11 @@ final class ObserverGuard {
     /**
      * The canary that was sent at {@code sentAt} was seen.
      *
-     * @param prompt whether its write is known to have come to an end within the tolerance
+     * @param prompt whether its write is known to have ended within the tolerance
      * @param by where it was seen
      */
     Optional<Change> seen(long sentAt, boolean prompt, Means by, long now) {
-        // A write that was held up proves nothing: the nodes' renewals were held up beside it.
+        // A delayed write proves nothing, because the nodes' renewals were delayed, too.
         if (!on || !begun || !prompt && now - sentAt > tolerance) {
             return Optional.empty();
         }
@@ -336,7 +345,7 @@ final class ObserverGuard {
         }
         long lasted = Math.max(given, now - (blind ? blindSince : seenAt));
         if (blind ? now - sentAt > tolerance / 2 : given == 0) {
-            // Either still late, or nothing was wrong.
+            // Still late, or never blind.
             seenAt = sentAt;
             if (!blind) {
                 dark.clear();
@@ -358,7 +367,7 @@ final class ObserverGuard {
     }
 
     /**
-     * All leases, or a sample of them, were read from {@code startedAt} on, and enough nodes had renewed theirs.
+     * All leases, or a sample of them, were read from {@code startedAt} on, and enough nodes had renewed their leases.
      *
      * @param interval the time between two such readings
      */
@@ -367,9 +376,9 @@ final class ObserverGuard {
     }
 
     /**
-     * Leases were read after this process had sent a write to another lease at {@code sentAt}, which was acknowledged within
-     * the tolerance. That proves nothing about the nodes' renewals while canaries, which are leases beside theirs, are refused
-     * for a reason that may concern them.
+     * Leases were read after this process had sent a write to another lease at {@code sentAt}, which was acknowledged
+     * within the tolerance. That proves nothing while canaries, which are leases in the nodes' namespace, are refused
+     * for a reason that may affect the nodes' renewals.
      *
      * @param interval the longer one of the times between two such writes and between two such readings
      */
@@ -381,7 +390,7 @@ final class ObserverGuard {
     }
 
     private void proveBeside(long at, Means by, long interval, long now) {
-        // A canary that hangs says that writes do, whatever was stored before.
+        // A canary that hangs shows that writes hang, whatever was stored before.
         if (!on || !begun || now - answeredAt > tolerance) {
             return;
         }
@@ -408,7 +417,7 @@ final class ObserverGuard {
         }
     }
 
-    /** To be called each period: notices blindness, and by its own lateness that this process stood still. */
+    /** Detects blindness; called each period. A late call shows that this process stood still. */
     Optional<Change> tick(long now) {
         Optional<Hop> named = 2 * canaryAge(now) > 3 * period ? book(now) : Optional.empty();
         tickedAt = now;
@@ -438,7 +447,7 @@ final class ObserverGuard {
         return taken;
     }
 
-    /** The state of it, for people who ask. */
+    /** The state, for people. */
     JsonObject json(long now) {
         JsonObject.Builder state = JsonObject.builder()
                 .put("guard", on)
@@ -453,7 +462,7 @@ final class ObserverGuard {
                 : state.build();
     }
 
-    /** The present blindness in words, empty while the controller sees. */
+    /** The current blindness in words; empty while the controller has sight. */
     Optional<String> blindness(long now) {
         return isBlind(now)
                 ? Optional.of("nothing seen for " + Heartbeats.age(canaryAge(now)) + ": " + hop.meaning() + " (" + hop
@@ -461,7 +470,7 @@ final class ObserverGuard {
                 : Optional.empty();
     }
 
-    /** Books the time since the last call to what explains it best; which is the answer. */
+    /** Adds the time since the last call to the hop that explains it best, and returns that hop. */
     private Optional<Hop> book(long now) {
         long span = now - bookedAt;
         if (span <= 0) {
@@ -492,9 +501,9 @@ final class ObserverGuard {
                 .orElse(hop);
     }
 
-    /** Which hop explains best why no canary comes. */
+    /** The hop that explains best why no canary returns. */
     private Hop diagnose(long now) {
-        // Canaries are sent and the server is asked each period, so answers that flow are younger than two.
+        // Canaries and probes are sent each period, so the last answer is younger than two periods unless answers fail.
         long recently = now - 5 * period / 2;
         if (ackedAt > seenAt && ackCameAt > recently) {
             return Hop.WATCH;

@@ -6,11 +6,13 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells people what became of the controller's sight: as a condition on the canary, an event, a metric. Confined to the loop. */
+/**
+ * Reports changes of the controller's sight: as a condition on the canary, events and metrics. Confined to the loop.
+ */
 final class ObserverReport {
     private static final Logger log = LoggerFactory.getLogger(ObserverReport.class);
 
-    /** Between two events of degraded judgement, at least: one that changes to and fro is seen in the metric. */
+    /** The shortest time between two events of degraded judgement; the metric shows faster changes. */
     private static final Duration QUIET = Duration.ofSeconds(30);
 
     private final Explanations explanations;
@@ -18,7 +20,7 @@ final class ObserverReport {
     private final ControllerMetrics metrics;
     private ObserverGuard.Judgement judgement = ObserverGuard.Judgement.FULL;
     private long toldAt = Long.MIN_VALUE / 2;
-    /** Whether {@link #judgement} is still to be told. */
+    /** Whether {@link #judgement} has not been reported yet. */
     private boolean untold;
 
     ObserverReport(Explanations explanations, NodeEvents events, ControllerMetrics metrics) {
@@ -31,7 +33,7 @@ final class ObserverReport {
         tellJudgement();
     }
 
-    /** Sight was lost, found again, or the reason turned out to be another. The answer is a condition, as JSON. */
+    /** Sight was lost or regained, or its cause has changed. Returns a condition as JSON. */
     String changed(ObserverGuard.Change change, long now) {
         String text = explanations.sight(change, now);
         log.warn("{}", text);
@@ -46,13 +48,13 @@ final class ObserverReport {
         return explanations.condition(change, text);
     }
 
-    /** How sight is at this moment; called each period. */
+    /** Updates the metrics; called each period. */
     void ticked(ObserverGuard guard, long now) {
         metrics.canaryAge(guard.canaryAge(now) / 1e9);
         blindFor(guard.takeBlindTime());
         ObserverGuard.Judgement next = guard.judgement(now);
         if (next != judgement) {
-            // That no node is judged any more, or that all is well again, is told by the change of sight.
+            // The change of sight reports the beginning and the end of blindness.
             untold = next != ObserverGuard.Judgement.FULL
                     && (next != ObserverGuard.Judgement.NONE || judgement != ObserverGuard.Judgement.FULL);
             judgement = next;
@@ -68,7 +70,7 @@ final class ObserverReport {
         }
     }
 
-    /** Time of blindness, by hop, nanoseconds. */
+    /** Counts time of blindness, nanoseconds by hop. */
     void blindFor(Map<ObserverGuard.Hop, Long> times) {
         times.forEach((hop, time) -> metrics.blindFor(hop.label(), time / 1e9));
     }

@@ -5,16 +5,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * When this process sent the writes to leases that it makes beside its canary, such as those of its leadership. Only those
- * count that were acknowledged within the tolerance: beside a write that took longer the nodes' renewals were held up, too.
+ * Remembers when this process sent writes to leases other than its canary, such as the lease of its leadership. Only
+ * writes acknowledged within the tolerance count: a slower write means that the nodes' renewals were delayed, too.
  * Times are nanoseconds by the controller's monotonic clock, passed in. Not thread-safe.
  */
 final class OwnWrites {
-    /** Writes that are remembered: at Kubernetes' 2 s between renewals of a leadership, those of 8 minutes. */
+    /** The most remembered writes: 8 minutes at Kubernetes' 2 s between renewals of a leadership. */
     private static final int REMEMBERED = 256;
 
     private final long tolerance;
-    /** When each was sent, ascending; {@link #REMEMBERED} at most. */
+    /** When each write was sent, ascending; at most {@link #REMEMBERED}. */
     private final ArrayDeque<Long> sent = new ArrayDeque<>();
 
     private long period;
@@ -43,7 +43,7 @@ final class OwnWrites {
         }
     }
 
-    /** Those that were sent no later than {@code moment}, ascending; they are forgotten. */
+    /** Removes and returns the writes sent no later than {@code moment}, ascending. */
     List<Long> takeUntil(long moment) {
         List<Long> taken = new ArrayList<>();
         while (!sent.isEmpty() && sent.getFirst() <= moment) {
@@ -57,7 +57,7 @@ final class OwnWrites {
         return period;
     }
 
-    /** How many writes are remembered. */
+    /** The number of remembered writes. */
     int size() {
         return sent.size();
     }

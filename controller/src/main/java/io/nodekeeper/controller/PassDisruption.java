@@ -6,14 +6,14 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What follows from the counts of one pass over all nodes, as Kubernetes decides it, its quirks included: a zone that is
- * new was not down before, so a start with everything down is a transition; and when the first zone is back, all nodes
- * get a fresh grace. Pure; not thread-safe.
+ * Decides what follows from the counts of one pass over all nodes exactly as Kubernetes does: a new zone was not down
+ * before, so a start with all zones down is a transition; and when the first zone recovers, the grace period of all
+ * nodes restarts. Pure; not thread-safe.
  */
 final class PassDisruption {
-    /** The nodes of a zone that count. */
+    /** The counted nodes of a zone. */
     record Count(int ready, int notReady) {
-        /** With one node more. */
+        /** The count with one node more. */
         Count plus(boolean isReady) {
             return isReady ? new Count(ready + 1, notReady) : new Count(ready, notReady + 1);
         }
@@ -30,12 +30,12 @@ final class PassDisruption {
         this.config = config;
     }
 
-    /** Makes the zone known; true if it was not. */
+    /** Adds the zone; true if it is new. */
     boolean add(String zone) {
         return before.putIfAbsent(zone, ZoneState.INITIAL) == null;
     }
 
-    /** What follows from a pass that counted these zones. */
+    /** The commands that follow from a pass with these counts. */
     List<ZoneCommand> step(Map<String, Count> counts) {
         List<ZoneCommand> commands = new ArrayList<>();
         Map<String, ZoneState> now = new TreeMap<>();

@@ -4,9 +4,12 @@ import io.nodekeeper.api.Node;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** What follows from a {@link MonitorPass} besides the status that it writes: zones, NoExecute taints, pods. Called on the loop. */
+/**
+ * Receives the results of a {@link MonitorPass} other than the status that it writes: for zones, NoExecute taints and
+ * pods. Called on the loop.
+ */
 interface PassFollower {
-    /** Nothing follows. */
+    /** Ignores all results. */
     PassFollower NONE = new PassFollower() {
         @Override
         public void stripNoExecute(Node node) {}
@@ -24,17 +27,18 @@ interface PassFollower {
     };
 
     /**
-     * The controller has not known {@code node} before this pass: its NoExecute taints of our keys go, from the node and
-     * from what waits in the queues, even if it is down. Not called while the gate KeepTaints is open.
+     * The controller did not know {@code node} before this pass. Removes its NoExecute taints of our keys, from the
+     * node and from the queues, even if the node is down. Not called if the gate KeepTaints is enabled.
      */
     void stripNoExecute(Node node);
 
     /**
-     * A node was evaluated. One whose evaluation failed is left out of the pass and not heard of here.
+     * A node was evaluated. Not called for a node whose evaluation failed.
      *
-     * @param node as it is now, with what was written to it in this pass
-     * @param observedReady the status of its Ready condition before this pass touched it: {@code Unknown} if it had none
-     * @param currentReady the same after; empty if it has none, in which case nothing but its zone is concerned
+     * @param node its current state, including what this pass wrote
+     * @param observedReady the status of its Ready condition before this pass touched it: {@code Unknown} if it had
+     *     none
+     * @param currentReady the same after; empty if it has none, in which case only its zone is affected
      */
     void judged(Node node, String observedReady, String currentReady);
 
@@ -42,8 +46,8 @@ interface PassFollower {
     void passEnded();
 
     /**
-     * The pods of the node are to be marked NotReady. False or a failure if that has to be done again in the next pass,
-     * should the node not be Ready then.
+     * Marks the pods of the node NotReady. False or a failure if the next pass must retry, unless the node is Ready
+     * then.
      */
     CompletionStage<Boolean> markPods(String name);
 }

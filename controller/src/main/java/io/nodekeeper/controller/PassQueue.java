@@ -11,9 +11,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A zone's queue as Kubernetes has it. What was done stays in the set, so that it cannot be added again before it was
- * removed; a token is taken before it is known whether anything needs it; and a stopped queue says that its rate is 1,
- * so that a rate of exactly 1 never starts it again. Time is nanoseconds, passed in. Pure; not thread-safe.
+ * A zone's queue that behaves exactly as Kubernetes' queue. A processed item stays in the set, so it cannot be added
+ * again before it was removed. A token is taken before it is known whether an item needs it. A stopped queue reports a
+ * rate of 1, so a rate of exactly 1 never starts it again. Time is nanoseconds, passed in. Pure; not thread-safe.
  *
  * @param <T> what waits
  */
@@ -31,7 +31,7 @@ final class PassQueue<T> {
     private final Map<T, Item<T>> queued = new HashMap<>();
     private final Set<T> set = new HashSet<>();
     private long order;
-    /** Empty: never. */
+    /** Absent if the queue is stopped. */
     private @Nullable TokenBucket limiter;
 
     private float reportedRate;
@@ -41,25 +41,25 @@ final class PassQueue<T> {
         limit(rate, now);
     }
 
-    /** Lets {@code value} wait, unless it waits already or was done and not removed since. */
+    /** Adds {@code value}, unless it waits already or was processed and not removed since. */
     void add(T value, long now) {
         if (set.add(value)) {
             put(value, now);
         }
     }
 
-    /** Forgets {@code value}. */
+    /** Removes {@code value}. */
     void remove(T value) {
         set.remove(value);
         unqueue(value);
     }
 
-    /** How many wait. */
+    /** The number of waiting items. */
     int size() {
         return heap.size();
     }
 
-    /** How many a second may go from now on. */
+    /** Sets the rate per second. */
     void rate(float perSecond, long now) {
         if (perSecond == reportedRate) {
             return;
@@ -71,7 +71,7 @@ final class PassQueue<T> {
         }
     }
 
-    /** Does {@code action} with those whose time has come; it answers with nothing, or how long to wait with this one. */
+    /** Calls {@code action} for the items that are due. It returns empty, or how long this item must wait. */
     void run(long now, Function<T, OptionalLong> action) {
         while (!heap.isEmpty() && take(now)) {
             Item<T> head = heap.first();

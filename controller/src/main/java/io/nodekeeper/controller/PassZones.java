@@ -20,14 +20,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Zones as Kubernetes has them: whatever is decided is decided in a pass over all nodes, and a tick each 100 ms taints
- * whom the queues let go. Where the controller makes no passes for heartbeats, these zones make their own.
+ * Zones that behave exactly as Kubernetes': a pass over all nodes makes the decisions, and a tick each 100 ms taints
+ * the nodes that the queues release. If the controller makes no passes for heartbeats, these zones make their own.
  */
 final class PassZones implements Zones {
     private static final Logger log = LoggerFactory.getLogger(PassZones.class);
     /** Kubernetes' period of the queues. */
     private static final Duration TICK = Duration.ofMillis(100);
-    /** Kubernetes' wait with a node whose Ready condition is missing. */
+    /** Kubernetes' wait for a node whose Ready condition is missing. */
     private static final Duration NO_CONDITION = Duration.ofMillis(50);
 
     private final ControllerConfig config;
@@ -53,7 +53,7 @@ final class PassZones implements Zones {
      * Zones without nodes.
      *
      * @param rules which of the reference's ways apply
-     * @param recheck is told whose taints have to be looked at
+     * @param recheck receives nodes whose taints must be checked
      * @param graces restarts the grace of every node; called when not all zones are down any more
      */
     PassZones(
@@ -90,7 +90,7 @@ final class PassZones implements Zones {
         ticks = Periodic.start("taint queues", loop, TICK, 0, random, this::tick);
     }
 
-    /** Remembers what the next pass and the next tick will go by. */
+    /** Records the state that the next pass and the next tick use. */
     @Override
     public void seen(NodeHealth health, Node node) {
         members.computeIfAbsent(health, added -> new ZoneMember()).update(ZoneKey.of(node), node);
@@ -121,7 +121,7 @@ final class PassZones implements Zones {
                 case ZoneCommand.Counted counted -> {
                     metrics.zone(counted.zone(), counted.size(), counted.notReady());
                     log.debug(
-                            "zone {} is {}: {} of {} nodes are not ready",
+                            "zone {} is now {}: {} of {} nodes are not ready",
                             ZoneKey.text(counted.zone()),
                             counted.state(),
                             counted.notReady(),
@@ -129,11 +129,12 @@ final class PassZones implements Zones {
                 }
                 case ZoneCommand.SetRate set -> queue(set.zone()).rate(set.rate(), now());
                 case ZoneCommand.Enter enter -> {
-                    log.info("all zones are fully down: NoExecute taints go, and no node gets one until one is back");
+                    log.info("all zones are fully disrupted: NoExecute taints are removed, and no node gets one"
+                            + " until a zone recovers");
                     List.copyOf(members.keySet()).forEach(this::reachable);
                 }
                 case ZoneCommand.Exit() -> {
-                    log.info("not all zones are fully down any more: all nodes get a fresh grace period");
+                    log.info("a zone has recovered from full disruption: the grace period of all nodes restarts");
                     graces.run();
                 }
             }
@@ -151,7 +152,7 @@ final class PassZones implements Zones {
     public void settled(NodeHealth health, boolean tainted) {
         ZoneMember member = members.get(health);
         if (member != null) {
-            // What a pass ordered is done; the next order comes from the next pass.
+            // The decision of this pass is done; the next pass makes the next one.
             member.rule = NoExecute.LEAVE;
             if (tainted) {
                 metrics.tainted(member.zone);
@@ -175,7 +176,7 @@ final class PassZones implements Zones {
             ZoneMember member = members.get(health);
             if (member != null) {
                 String before = member.judged(member.ready).orElse(member.ready);
-                // Unknown is a controller's word: as the reference saw it, the node was not yet so in this pass.
+                // Only controllers write Unknown: for the reference, the node was not yet Unknown in this pass.
                 boolean verdict = member.ready.equals(Condition.UNKNOWN);
                 judge(health, member, verdict && !immediate ? before : member.ready, member.ready);
             }
@@ -215,7 +216,7 @@ final class PassZones implements Zones {
             return;
         }
         if (!right) {
-            // So it can be added again after its taint was taken off; and it loses its place if it waits.
+            // The node can then be added again after its taint was removed; if it waits, it loses its place.
             queue(member.zone).remove(health);
         }
         queue(member.zone).add(health, now());
@@ -260,7 +261,7 @@ final class PassZones implements Zones {
         return OptionalLong.empty();
     }
 
-    /** The zone's queue; there is one as soon as it is asked for, so that no node is without. */
+    /** The zone's queue, created if it does not exist. */
     private PassQueue<NodeHealth> queue(String zone) {
         return queues.computeIfAbsent(
                 zone, added -> new PassQueue<>(config.zones().nodeEvictionRate(), now()));

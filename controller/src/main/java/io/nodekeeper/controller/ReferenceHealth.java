@@ -9,16 +9,16 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * How Kubernetes' reference evaluates one node's heartbeat in a monitor pass, its oddities included; see {@link MonitorPass}
- * for the pass. Pure: what is remembered goes in and comes out. Times are the controller's monotonic nanoseconds.
+ * Evaluates one node's heartbeat in a monitor pass exactly as Kubernetes' reference; see {@link MonitorPass} for the
+ * pass. Pure: the state is an argument and a result. Times are the controller's monotonic nanoseconds.
  *
- * <p>Some of the oddities, all of them kept:
+ * <p>Quirks of the reference, all of them kept:
  * <ul>
- *   <li>A Ready condition that vanishes is not noticed as a change, as the remembered status is overwritten first: the old
- *       time goes on, now against the startup grace.
- *   <li>A new heartbeat forgets the remembered lease. If the lease was not renewed at the same time, the next pass takes
- *       the old one for news and gives the node one more period.
- *   <li>While the heartbeat's time is the same nothing is remembered, whatever else the condition says.
+ * <li>A Ready condition that disappears does not count as a change, because the remembered status is overwritten first:
+ *     the old time stays, now with the startup grace period.
+ * <li>A new heartbeat drops the remembered lease. If the lease was not renewed at the same time, the next pass treats
+ *     the old one as new and gives the node one more period.
+ * <li>While the heartbeat's time is the same, nothing is remembered, whatever else changes in the condition.
  * </ul>
  */
 final class ReferenceHealth {
@@ -26,7 +26,7 @@ final class ReferenceHealth {
     private static final long FOREVER = Long.MAX_VALUE / 4;
 
     /**
-     * A lease as it was seen.
+     * The observed state of a lease.
      *
      * @param renewTime as it was written; may be empty
      * @param version its resourceVersion
@@ -38,19 +38,20 @@ final class ReferenceHealth {
     }
 
     /**
-     * What is remembered of a node from one pass to the next.
+     * The state of a node that is kept between passes.
      *
      * @param ready its Ready condition, if it had one
      * @param probe when a change of its heartbeat was last noticed
-     * @param transition when a change of its Ready condition was last noticed; the reference keeps it and no longer uses it
-     * @param lease the lease that was last taken for a heartbeat
+     * @param transition when a change of its Ready condition was last noticed; the reference keeps it and no longer
+     *     uses it
+     * @param lease the lease that last counted as a heartbeat
      */
     record Saved(Optional<Condition> ready, long probe, long transition, Optional<SeenLease> lease) {
         private static Saved fresh(Condition ready, long now, long transition) {
             return new Saved(Optional.of(ready), now, transition, Optional.empty());
         }
 
-        /** The same with both times set to {@code now}: the node gets a new grace. */
+        /** The same with both times set to {@code now}: the grace period restarts. */
         Saved restarted(long now) {
             return new Saved(ready, now, now, lease);
         }
@@ -61,9 +62,8 @@ final class ReferenceHealth {
     }
 
     /**
-     * A node after its heartbeat was compared with what was remembered.
-     *
-     * @param saved what is remembered from now on
+     * A node after its heartbeat was compared with the saved state.
+     * @param saved the new state
      * @param observedReady the status of its Ready condition; {@code Unknown} if it has none
      * @param deadline the last moment of its grace
      */
@@ -79,12 +79,12 @@ final class ReferenceHealth {
         this.clockImmune = clockImmune;
     }
 
-    /** Compares a node and its lease as they are in the cache with what was remembered. */
+    /** Compares a node and its lease in the cache with the saved state. */
     Look look(Optional<Saved> before, Node node, Optional<SeenLease> cached, long now, Instant wallTime) {
         Optional<Condition> current = node.ready();
         Saved saved = current.map(ready -> reported(before, ready, now))
                 .orElseGet(() -> neverReported(before, creation(node, now, wallTime)));
-        // What the lease is compared with is the remembered one, even if it was forgotten just now.
+        // The lease is compared with the remembered one, even if that was dropped just now.
         Optional<SeenLease> known = before.flatMap(Saved::lease);
         Saved afterLease = cached.filter(lease -> isRenewal(known, lease))
                 .map(lease -> saved.credited(lease, now))
@@ -93,7 +93,7 @@ final class ReferenceHealth {
                 afterLease, current.map(Condition::status).orElse(Condition.UNKNOWN), deadline(afterLease, current));
     }
 
-    /** Takes in a lease that was read live; empty if it tells nothing that was not known. */
+    /** Processes a lease that was read live; empty if it has nothing new. */
     Optional<Look> lookLive(Look look, Node node, SeenLease live, long now) {
         if (!isRenewal(look.saved().lease(), live)) {
             return Optional.empty();
@@ -103,7 +103,7 @@ final class ReferenceHealth {
     }
 
     /**
-     * What is remembered once the verdict was written: the heartbeat's time stays.
+     * The state after the verdict was written; the heartbeat's time stays.
      *
      * @param written the node as it was written
      * @param lease its newest lease
@@ -133,13 +133,13 @@ final class ReferenceHealth {
         return saved.probe() + (current.isPresent() ? grace : startupGrace);
     }
 
-    /** The reference takes a later time for a renewal, as the node's clock has it, and nothing else. */
+    /** For the reference, only a later time by the node's clock is a renewal. */
     private boolean isRenewal(Optional<SeenLease> known, SeenLease lease) {
         if (known.isEmpty()) {
             return true;
         }
         if (clockImmune) {
-            // A cache that lags behind a live read must not make old news of the lease.
+            // A cache that lags behind a live read must not make an old lease count as new.
             return Versions.isNewer(lease.version(), known.get().version())
                     || (lease.version().equals(known.get().version())
                             && !lease.renewTime().equals(known.get().renewTime()));
@@ -149,7 +149,7 @@ final class ReferenceHealth {
         return before.isPresent() && after.isPresent() && before.get().isBefore(after.get());
     }
 
-    /** The one place where the API server's clock meets the controller's. */
+    /** The only place that compares the API server's clock with the controller's. */
     private static long creation(Node node, long now, Instant wallTime) {
         Duration limit = Duration.ofNanos(FOREVER);
         Duration age = node.creationTimestamp()

@@ -1,19 +1,21 @@
 package io.nodekeeper.controller;
 
 /**
- * A wall clock without jumps: it was set once and runs by the monotonic clock since then. What is measured by it does not
- * change when somebody sets this machine's clock; that shows as {@link #shift} instead. Microseconds since 1970. Not
- * thread-safe.
+ * A wall clock without jumps: it is set once and then follows the monotonic clock. Setting this machine's clock does
+ * not change its measurements; {@link #shift} shows that instead. Microseconds since 1970. Not thread-safe.
  */
 final class SteadyClock {
-    /** What is more than slewing between two checks. Chosen. */
+    /**
+     * A larger difference is a jump: at NTP's fastest slew rate of 500 ppm, slewing within the 30 s between two checks
+     * stays below 15 ms, and half a second is below the second that matters to people.
+     */
     static final long JUMP = 500_000;
 
     private final long originNanos;
     private final long originMicros;
     private long shift;
 
-    /** Begins at the wall time {@code micros}, which is {@code nanos} by the monotonic clock. */
+    /** A clock that starts at wall time {@code micros}, which is {@code nanos} by the monotonic clock. */
     SteadyClock(long nanos, long micros) {
         this.originNanos = nanos;
         this.originMicros = micros;
@@ -24,7 +26,10 @@ final class SteadyClock {
         return originMicros + Math.floorDiv(nanos - originNanos, 1_000L);
     }
 
-    /** Compares with the wall clock, read at the same moment; how far that jumped ahead since the last look, 0 if not. */
+    /**
+     * Compares with the wall clock, read at the same moment; returns how far that jumped ahead since the last check, or
+     * 0.
+     */
     long check(long nanos, long wallMicros) {
         long before = shift;
         shift = wallMicros - micros(nanos);

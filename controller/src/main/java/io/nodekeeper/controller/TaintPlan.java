@@ -16,27 +16,26 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * How a node's taints have to change to tell what its conditions tell. Foreign ones are left alone, and so are those that
- * are right already, their {@code timeAdded} included.
+ * The changes that make a node's taints agree with its conditions. Keeps other taints, and taints that are right
+ * already with their {@code timeAdded}.
  *
- * @param version the version of the node that this was made for
- * @param taints all of the node's taints as they shall be
- * @param added what comes, as {@code key:effect}
- * @param removed what goes, as {@code key:effect}
- * @param tainted whether the node gets a NoExecute taint that had none
- * @param more whether something is left to be removed by another write
+ * @param version the version of the node that the plan is for
+ * @param taints all taints that the node should have
+ * @param added the taints to add, as {@code key:effect}
+ * @param removed the taints to remove, as {@code key:effect}
+ * @param tainted whether the node gets a NoExecute taint and had none before
+ * @param more whether another write must remove more
  */
 record TaintPlan(
         String version, List<Taint> taints, Set<String> added, Set<String> removed, boolean tainted, boolean more) {
 
     /**
-     * How to go about it.
-     *
+     * The rules for a plan.
      * @param rule what may be done about NoExecute
-     * @param held whether what tells that a node is not ready has to stay when it is ready again
-     * @param oneWrite whether to add and to remove in one write; if not, what comes is written first. In one write a
-     *     NoExecute taint that replaces the other keeps its {@code timeAdded}: the node has been away since then,
-     *     whatever it is called now, and the clocks of evictions go on
+     * @param held whether taints for a node that is not ready must stay when it is Ready again
+     * @param oneWrite whether to add and to remove in one write; if not, additions are written first. In one write, a
+     *     NoExecute taint that replaces the other keeps its {@code timeAdded}: the node has failed since then, and
+     *     eviction times continue
      */
     record Manner(NoExecute rule, boolean held, boolean oneWrite) {}
 
@@ -57,7 +56,7 @@ record TaintPlan(
 
     private static final Set<String> READINESS = Set.of(Taint.NOT_READY, Taint.UNREACHABLE);
 
-    /** What has to change, if anything. */
+    /** The plan; empty if nothing must change. */
     static Optional<TaintPlan> of(Node node, Manner manner, Instant wallTime) {
         String ready = node.ready().map(Condition::status).orElse("");
         boolean held = manner.held && ready.equals(Condition.TRUE);
@@ -96,7 +95,7 @@ record TaintPlan(
                 new TaintPlan(node.resourceVersion(), List.copyOf(taints), texts(come), texts(removed), tainted, more));
     }
 
-    /** The strategic merge patch that does it; it carries the version, so that it fails if anything changed meanwhile. */
+    /** The strategic merge patch for the plan. It has the version, so that it fails if the node has changed. */
     JsonObject patch() {
         JsonValue list = taints.isEmpty()
                 ? JsonNull.NULL
@@ -107,7 +106,7 @@ record TaintPlan(
                 .build();
     }
 
-    /** The keys of the NoExecute taints that the node shall have of the two. */
+    /** The keys of the two NoExecute taints that the node should have. */
     private static Set<String> wantedNoExecute(String ready, List<Taint> there, NoExecute rule, boolean held) {
         Set<String> unchanged = new LinkedHashSet<>();
         there.forEach(taint -> unchanged.add(taint.key()));
@@ -125,7 +124,7 @@ record TaintPlan(
         };
     }
 
-    /** The keys of the NoSchedule taints that the node shall have. */
+    /** The keys of the NoSchedule taints that the node should have. */
     private static Set<String> desired(Node node) {
         Set<String> desired = new LinkedHashSet<>();
         for (Condition condition : node.conditions()) {

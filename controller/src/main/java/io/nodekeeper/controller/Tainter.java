@@ -31,11 +31,14 @@ import org.slf4j.LoggerFactory;
  */
 final class Tainter {
     private static final Logger log = LoggerFactory.getLogger(Tainter.class);
-    /** Kubernetes' number of tries after a conflict, and its wait between them, which is stretched by up to as much. */
+    /** Kubernetes' number of attempts after a conflict, and its wait between them, with jitter of up to 100 %. */
     private static final int TRIES = 5;
     /** See {@link #TRIES}. */
     private static final Duration CONFLICT_WAIT = Duration.ofMillis(100);
-    /** Between rounds that failed otherwise: first soon, as one answer may be lost, then as often as a server can bear. */
+    /**
+     * The pauses after other failures: a fast first retry, because a single response may be lost, then seldom enough
+     * not to load a server in trouble.
+     */
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
 
     private final KubeClient client;
@@ -91,7 +94,7 @@ final class Tainter {
         }
     }
 
-    /** What may be done about the node's taints has changed: it is read and brought in step. */
+    /** The rule for the node's taints has changed: reads the node and corrects its taints. */
     void recheck(NodeHealth health) {
         Optional<Work> known = jobs.find(health);
         if (known.isPresent()) {
@@ -110,7 +113,7 @@ final class Tainter {
         jobs.submit(health, new Work(health, plan, unread));
     }
 
-    /** Only now, with the key released, can what follows from the written state begin another job. */
+    /** Called after the key was released, because the written state may start another job. */
     private void released(NodeHealth health, Work work) {
         if (!heartbeats.isCurrent(health)) {
             return;
@@ -126,15 +129,15 @@ final class Tainter {
         return TaintPlan.of(node, manner, loop.clock().wallTime());
     }
 
-    /** What is under way for one node. */
+    /** The write of one node's taints. */
     private final class Work implements KeyedJobs.Job {
         private final NodeHealth health;
         private Optional<TaintPlan> plan;
-        /** Whether the node has to be read before anything is written. */
+        /** Whether the node must be read before a write. */
         private boolean unread;
 
         private boolean running;
-        /** Whether something was seen since the write began that needs another one. */
+        /** Whether a change seen since the write began needs another write. */
         private boolean outdated;
         /** Whether a NoExecute taint was written where there was none. */
         private boolean tainted;
@@ -168,7 +171,7 @@ final class Tainter {
 
         @Override
         public CompletionStage<KeyedJobs.Next> run() {
-            // If the run before ended unexpectedly, it is not known what was written.
+            // If the previous run ended unexpectedly, it is unknown what was written.
             boolean interrupted = running;
             running = true;
             return unread || interrupted ? read(1) : attempt(1);
@@ -188,12 +191,12 @@ final class Tainter {
         }
 
         private CompletionStage<KeyedJobs.Next> wrote(TaintPlan sent, JsonObject patched) {
-            log.info("Node {}: taints added {}, removed {}", health.name(), sent.added(), sent.removed());
+            log.info("Node {}: added taints {}, removed {}", health.name(), sent.added(), sent.removed());
             Node node = new Node(patched);
             record(health, sent, node);
             failures = 0;
             tainted |= sent.tainted();
-            // Only if nothing but removals is left: a server that does not take what came is not asked for ever.
+            // Only if just removals are left, so that a server that ignores additions does not cause endless writes.
             boolean more = sent.more()
                     && plan(health, node).filter(rest -> rest.added().isEmpty()).isPresent();
             if (outdated || more) {
@@ -213,7 +216,7 @@ final class Tainter {
 
         private CompletionStage<KeyedJobs.Next> read(int number) {
             outdated = false;
-            // Kubernetes' first try takes what the API server has at hand; after a conflict that is not good enough.
+            // Kubernetes' first attempt reads from the API server's cache; after a conflict it needs the newest state.
             String query = oneWrite || number > 1 ? "" : "resourceVersion=0";
             return client.get(ResourceType.NODES, "", health.name(), query)
                     .handle((json, error) -> {
@@ -235,7 +238,7 @@ final class Tainter {
                 return KeyedJobs.Next.done();
             }
             Duration wait = RETRY.delay(failures++);
-            log.warn("Node {}: taints not written: {}; again in {}", health.name(), Failures.text(error), wait);
+            log.warn("Node {}: writing taints failed: {}; retrying in {}", health.name(), Failures.text(error), wait);
             running = false;
             unread = true;
             return KeyedJobs.Next.again(wait);

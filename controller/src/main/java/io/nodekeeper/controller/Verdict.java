@@ -7,31 +7,30 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What is to be said of a node, given all that is known of it. */
+/** The verdict on a node. */
 sealed interface Verdict {
 
-    /** It is within its deadline, or was by the time of a second look. */
+    /** The node is within its deadline. */
     record Alive() implements Verdict {}
 
-    /** It is silent, and its Ready condition says so already. */
+    /** The node missed its deadline, and its Ready condition is already Unknown. */
     record AlreadyUnknown() implements Verdict {}
 
     /**
-     * It is silent: write this.
+     * The node missed its deadline: write {@code node}.
      *
-     * @param node the node as read, with its conditions changed
+     * @param node the node that was read, with changed conditions
      * @param wasReady whether its Ready condition was True
      */
     record MarkUnknown(Node node, boolean wasReady) implements Verdict {}
 
-    /** The conditions that an agent reports, in the order in which they are written; NetworkUnavailable is another's. */
+    /** The conditions that an agent reports, in the order of writing; another component writes NetworkUnavailable. */
     List<String> REPORTED =
             List.of(Condition.READY, Condition.MEMORY_PRESSURE, Condition.DISK_PRESSURE, Condition.PID_PRESSURE);
 
     /**
-     * Judges a node.
-     *
-     * @param node the node as it is in the API at this moment
+     * Decides the verdict.
+     * @param node the current node in the API
      * @param deadline the last moment of its grace, monotonic
      * @param now monotonic
      * @param wallTime the time to write
@@ -67,7 +66,7 @@ sealed interface Verdict {
                         "Kubelet stopped posting node status.",
                         wallTime,
                         wallTime);
-                // Only what changes is written: the heartbeat stays as the agent sent it.
+                // Only changes are written: the heartbeat time stays as the agent sent it.
                 conditions.set(
                         i,
                         new Condition(condition

@@ -65,9 +65,9 @@ final class VerdictFacts {
     private record Answer(String text, long took) {}
 
     private final long noticedAt;
-    /** The most answers that are kept: a write may be refused for days. */
+    /** The most answers that are kept, because a write may be refused for days. */
     private static final int MAX_ANSWERS = 32;
-    /** Of these, the first ones: what went wrong at first explains the most. */
+    /** How many of these are the first answers, which explain the most. */
     private static final int FIRST_ANSWERS = 8;
 
     /** The first and the last answers, at most {@link #MAX_ANSWERS}. */
@@ -87,7 +87,7 @@ final class VerdictFacts {
         this.noticedAt = noticedAt;
     }
 
-    /** The controller's sight was proved. */
+    /** Records the proof of sight. */
     void proven(ObserverGuard.Means by, long now) {
         means = by;
         provenAt = now;
@@ -110,7 +110,7 @@ final class VerdictFacts {
                         Math.floorDiv(micros, 1_000_000), Math.floorMod(micros, 1_000_000) * 1_000L));
     }
 
-    /** What a live read showed. */
+    /** Records the result of a live read. */
     void read(JsonObject lease, Node node, long now) {
         readAt = now;
         String renewed = new Lease(lease).spec().text("renewTime");
@@ -122,7 +122,7 @@ final class VerdictFacts {
                 + (heartbeat.isEmpty() ? ", no status" : ", status of " + heartbeat);
     }
 
-    /** The verdict was sent, because of a silence beyond {@code deadline}, monotonic. */
+    /** Records that the verdict was sent, because of the deadline {@code missed}, monotonic. */
     void sent(long missed, long allowed, long now) {
         deadline = missed;
         grace = allowed;
@@ -134,12 +134,12 @@ final class VerdictFacts {
         return deadline;
     }
 
-    /** The last sign of life before the verdict, for people. */
+    /** The last heartbeat before the verdict, for people. */
     String lastSignal(long now) {
         return last.signal + " " + Heartbeats.age(now - last.arrivedAt) + " ago";
     }
 
-    /** What the API said to it. */
+    /** Records the API's answer to the write. */
     void answered(String answer, long now) {
         if (answers.size() == MAX_ANSWERS) {
             answers.remove(FIRST_ANSWERS);
@@ -147,7 +147,7 @@ final class VerdictFacts {
         answers.add(new Answer(answer, now - sentAt));
     }
 
-    /** When it was sent the last time, monotonic; 0 if it was not. */
+    /** When the verdict was last sent, monotonic; 0 if it was not sent. */
     long sentAt() {
         return sentAt;
     }
@@ -181,10 +181,10 @@ final class VerdictFacts {
 
     private String text(Sight sight) {
         if (!sight.guarded) {
-            return "not proved: the gate ObserverGuard is closed";
+            return "not proved: the gate ObserverGuard is disabled";
         }
         if (provenAt != 0 && means != ObserverGuard.Means.WATCH) {
-            return "the watch did not tell in time; instead " + means.meaning() + ", "
+            return "the watch was too late; instead " + means.meaning() + ", "
                     + Heartbeats.age(Math.max(0, provenAt - deadline))
                     + " after the deadline, so the stricter rule for live reads was used";
         }

@@ -1,8 +1,8 @@
 package io.nodekeeper.controller;
 
 /**
- * Which of two {@code resourceVersion}s is newer. They are compared as numbers if they are such, as those of all known API
- * servers; of others any may be the newer one.
+ * Compares {@code resourceVersion}s. Numbers, which all known API servers use, are compared by value; of two other
+ * versions, either may be the newer one.
  */
 final class Versions {
     /** Longer numbers may not fit in 64 bits. */
@@ -28,7 +28,7 @@ final class Versions {
                 : -1 - (version.hashCode() & 0xFFFF_FFFFL);
     }
 
-    /** As for texts, of what {@link #number} made of them. */
+    /** The same for results of {@link #number}. */
     static boolean isNewer(long version, long seen) {
         return version != seen && (version < 0 || seen < 0 || version > seen);
     }

@@ -1,21 +1,21 @@
 package io.nodekeeper.controller;
 
-/** What follows from how many nodes of which zones are ready. */
+/** A command that follows from the counts of ready nodes by zone. */
 sealed interface ZoneCommand {
 
-    /** The zone was counted anew; a {@code size} of 0 means that it is no more. */
+    /** The zone's counts have changed; a {@code size} of 0 means that it has no more nodes. */
     record Counted(String zone, int size, int notReady, ZoneState state) implements ZoneCommand {}
 
-    /** From now on so many nodes of the zone may be tainted a second. */
+    /** Sets how many nodes of the zone may be tainted per second. */
     record SetRate(String zone, float rate) implements ZoneCommand {}
 
     /**
-     * All zones are down, which says more about the control plane than about nodes: no node is to be tainted.
+     * All zones are fully disrupted, which points to a fault of the control plane rather than of nodes: stop tainting.
      *
-     * @param strip whether the NoExecute taints that are there have to go
+     * @param strip whether to remove existing NoExecute taints
      */
     record Enter(boolean strip) implements ZoneCommand {}
 
-    /** At least one zone is not fully down any more. */
+    /** At least one zone is no longer fully disrupted. */
     record Exit() implements ZoneCommand {}
 }

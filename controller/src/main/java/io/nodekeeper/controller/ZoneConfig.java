@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How fast nodes of a zone get NoExecute taints. Any values can be held; {@link #faults} tells which of them cannot be
- * worked with.
+ * The rates at which nodes of a zone get NoExecute taints. It can hold any values; {@link #faults} lists the invalid
+ * ones.
  *
- * @param nodeEvictionRate nodes a second in a healthy zone
- * @param secondaryNodeEvictionRate nodes a second in a large zone that is partly down
+ * @param nodeEvictionRate nodes per second in a healthy zone
+ * @param secondaryNodeEvictionRate nodes per second in a large zone that is partly disrupted
  * @param largeClusterSizeThreshold a zone of more nodes than this is large
- * @param unhealthyZoneThreshold the share of nodes that are not ready from which on a zone is partly down, in (0, 1]
+ * @param unhealthyZoneThreshold the share of nodes that are not ready at which a zone is partly disrupted, in (0, 1]
  */
 public record ZoneConfig(
         float nodeEvictionRate,
@@ -21,7 +21,7 @@ public record ZoneConfig(
     /** Kubernetes' defaults. */
     public static final ZoneConfig DEFAULT = new ZoneConfig(0.1f, 0.01f, 50, 0.55f);
 
-    /** All that is wrong with the values, each naming its flag, its value and what is expected. */
+    /** The faults of the values, each with its flag, its value and what was expected. */
     List<String> faults() {
         List<String> faults = new ArrayList<>();
         rate(faults, "--node-eviction-rate", nodeEvictionRate);

@@ -3,11 +3,11 @@ package io.nodekeeper.controller;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
 
-/** The zone that a node lies in, as Kubernetes writes it, also in metrics. */
+/** Computes the key of a node's zone in Kubernetes' form, which metrics use, too. */
 final class ZoneKey {
     private static final String ZONE = "topology.kubernetes.io/zone";
     private static final String REGION = "topology.kubernetes.io/region";
-    /** The labels of before 1.17, which count first as long as they are there, even if empty. */
+    /** The labels from before Kubernetes 1.17. They take precedence if they exist, even if empty. */
     private static final String BETA_ZONE = "failure-domain.beta.kubernetes.io/zone";
     /** See {@link #BETA_ZONE}. */
     private static final String BETA_REGION = "failure-domain.beta.kubernetes.io/region";
@@ -25,7 +25,7 @@ final class ZoneKey {
         return zone.isEmpty() && region.isEmpty() ? "" : region + BETWEEN + zone;
     }
 
-    /** The key as people can read it. */
+    /** The key in a readable form. */
     static String text(String key) {
         return key.isEmpty() ? "\"\"" : key.replace(BETWEEN, "/");
     }

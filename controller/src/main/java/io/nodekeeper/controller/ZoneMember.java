@@ -6,13 +6,13 @@ import io.nodekeeper.api.Taint;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What {@link Zones} remember of one node. Confined to the loop. */
+/** The state of one node in {@link Zones}. Confined to the loop. */
 final class ZoneMember {
     private static final String EXCLUDE = "node.kubernetes.io/exclude-disruption";
 
     /** The key of its zone. */
     String zone = "";
-    /** Whether it counts for the state of its zone: nodes can be excluded by a label. */
+    /** Whether it counts for the state of its zone; a label can exclude nodes. */
     boolean counted;
     /** The status of its Ready condition; empty if there is none. */
     String ready = "";
@@ -23,25 +23,25 @@ final class ZoneMember {
 
     /** Whether it may get a taint. */
     boolean permitted;
-    /** Whether what it has of taints must go first. */
+    /** Whether its taints must be removed first. */
     boolean strip;
     /** Whether it waits in its zone's queue. */
     boolean queued;
-    /** Whether it came after the start and was not ready yet. */
+    /** Whether it was added after the start and has not been ready yet. */
     boolean joining;
-    /** Whether a timer runs after which it may queue: at most one. */
+    /** Whether a timer runs after which it may enter the queue; at most one runs. */
     boolean waits;
 
     private FairQueue.@Nullable Place place;
 
-    /** In a pass: what is to be done about its taints. */
+    /** In a pass: the rule for its taints. */
     NoExecute rule = NoExecute.LEAVE;
-    /** In a pass: whether it was judged before. */
+    /** In a pass: whether it was evaluated before. */
     boolean registered;
     /** In a pass: its Ready condition in the pass before. */
     private @Nullable String judgedReady;
 
-    /** Takes in a state of the node. */
+    /** Updates this from a state of the node. */
     void update(String zoneKey, Node node) {
         zone = zone.equals(zoneKey) ? zone : zoneKey;
         counted = !node.metadata().object("labels").has(EXCLUDE);
@@ -50,7 +50,7 @@ final class ZoneMember {
         unreachableTaint = node.hasTaint(Taint.UNREACHABLE, Taint.NO_EXECUTE);
     }
 
-    /** Whether its condition is True. */
+    /** Whether its Ready condition is True. */
     boolean isReady() {
         return ready.equals(Condition.TRUE);
     }
@@ -60,12 +60,12 @@ final class ZoneMember {
         return notReadyTaint || unreachableTaint;
     }
 
-    /** Whether its condition asks for a taint and it has none; to replace the wrong one needs no permission. */
+    /** Whether its condition requires a taint and it has none; replacing a wrong one needs no permission. */
     boolean wants() {
         return !tainted() && (ready.equals(Condition.FALSE) || ready.equals(Condition.UNKNOWN));
     }
 
-    /** Its place in the queue, which it has since it was first seen not ready. */
+    /** Its place in the queue, from when it was first seen not ready. */
     FairQueue.Place place(NodeHealth health, Node node, long now) {
         FairQueue.Place held = place;
         if (held == null) {
@@ -84,12 +84,12 @@ final class ZoneMember {
         return Optional.ofNullable(place);
     }
 
-    /** It is ready: next time it queues at the end. */
+    /** The node is ready: next time it enters the queue at the end. */
     void forgetPlace() {
         place = null;
     }
 
-    /** Its Ready condition when it was last judged in a pass, if it ever was; {@code now} is remembered instead. */
+    /** Replaces the Ready condition of the last pass with {@code now}; returns the old one, if any. */
     Optional<String> judged(String now) {
         Optional<String> before = Optional.ofNullable(judgedReady);
         judgedReady = now;

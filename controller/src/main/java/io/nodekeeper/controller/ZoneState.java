@@ -1,17 +1,17 @@
 package io.nodekeeper.controller;
 
-/** How much of a zone is down, in Kubernetes' words. */
+/** The state of a zone, with Kubernetes' names. */
 enum ZoneState {
-    /** Nobody counted yet. */
+    /** No node counted yet. */
     INITIAL("Initial"),
-    /** Single nodes may be down. */
+    /** At most a few nodes are not ready. */
     NORMAL("Normal"),
-    /** So many are down that it is probably not about the nodes. */
+    /** So many nodes are not ready that the cause is probably not in the nodes. */
     PARTIAL_DISRUPTION("PartialDisruption"),
-    /** All are down. */
+    /** All nodes are not ready. */
     FULL_DISRUPTION("FullDisruption");
 
-    /** With fewer nodes down than this a zone is not disrupted, however small it is. Kubernetes' number. */
+    /** A zone with fewer nodes that are not ready is not disrupted, however small it is; Kubernetes' value. */
     private static final int FEW = 3;
 
     private final String text;
@@ -20,7 +20,7 @@ enum ZoneState {
         this.text = text;
     }
 
-    /** The state of a zone of so many nodes; one that never reported is not ready. */
+    /** The state of a zone with these counts; a node that never reported is not ready. */
     static ZoneState of(int ready, int notReady, float unhealthyThreshold) {
         if (ready == 0 && notReady > 0) {
             return FULL_DISRUPTION;
@@ -31,7 +31,9 @@ enum ZoneState {
         return NORMAL;
     }
 
-    /** Nodes a second that may be tainted in a zone of {@code size} nodes, as long as some zone is not fully down. */
+    /**
+     * How many nodes per second may be tainted in a zone of {@code size} nodes, while some zone is not fully disrupted.
+     */
     float rate(ZoneConfig config, int size) {
         if (this != PARTIAL_DISRUPTION) {
             return config.nodeEvictionRate();

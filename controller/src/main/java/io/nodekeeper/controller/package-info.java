@@ -1,4 +1,4 @@
-/** Decides which nodes are alive, from their heartbeats, and says so in their conditions and taints. */
+/** Decides from heartbeats which nodes are alive, and writes their conditions and taints. */
 @NullMarked
 package io.nodekeeper.controller;
 

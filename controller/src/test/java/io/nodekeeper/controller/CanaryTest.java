@@ -495,7 +495,7 @@ class CanaryTest {
         assertThat(log.warnings())
                 .singleElement()
                 .asString()
-                .startsWith("lease kube-node-lease/nodekeeper-canary may not be written")
+                .startsWith("no permission to write lease kube-node-lease/nodekeeper-canary")
                 .endsWith(": not you");
     }
 

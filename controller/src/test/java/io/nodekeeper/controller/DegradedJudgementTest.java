@@ -40,12 +40,13 @@ class DegradedJudgementTest {
                 .anySatisfy(
                         event -> assertThat(event)
                                 .isEqualTo(
-                                        "JudgementDegraded: judgement is degraded: nodes are judged by live reads, later than"
-                                                + " usual, as lists of the leases show that at least half of the nodes renew theirs"));
+                                        "JudgementDegraded: judgement is degraded: nodes get verdicts later than usual, from"
+                                                + " live reads, because lists of the leases show that at least half of"
+                                                + " the nodes renew their leases"));
         assertThat(verdict().details().text("sight"))
                 .startsWith(
-                        "the watch did not tell in time; instead a list of the leases showed that at least half of the"
-                                + " nodes renew theirs, ");
+                        "the watch was too late; instead a list of the leases showed that at least half of the"
+                                + " nodes renew their leases, ");
     }
 
     @ParameterizedTest
@@ -83,8 +84,8 @@ class DegradedJudgementTest {
         assertThat(world.metric("nodekeeper_observer_blind{hop=\"watch\"}")).isEqualTo("1.0");
         assertThat(world.facts("alive-0").text("controllerIsBlind"))
                 .endsWith(
-                        "writes are taken, but the watch does not tell of them (watch); nodes are judged by live reads,"
-                                + " later than usual, as lists of the leases show that writes come to an end");
+                        "writes succeed, but the watch does not send them (watch); nodes get verdicts later than usual,"
+                                + " from live reads, because lists of the leases show that writes succeed");
     }
 
     @Test

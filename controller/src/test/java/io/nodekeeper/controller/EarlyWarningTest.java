@@ -30,15 +30,15 @@ class EarlyWarningTest {
 
         cluster.advanceTo("117.510S");
         assertThat(cluster.events("Suspect"))
-                .containsExactly("Warning Suspect Node n1-uid: Node n1 was not heard of for 17.5s, usually every 10s;"
-                        + " it counts as Unknown after 50s");
+                .containsExactly("Warning Suspect Node n1-uid: Node n1 had no heartbeat for 17.5s, usually every 10s;"
+                        + " the node becomes Unknown after 50s");
         assertThat(cluster.metric(SUSPECTS)).isEqualTo("1.0");
         assertThat(cluster.metric(SUSPICIONS)).isEqualTo("1.0");
         assertThat(cluster.facts("n1").bool("suspect")).isTrue();
         assertThat(cluster.decisions("Suspected"))
                 .singleElement()
                 .asString()
-                .endsWith(" n1: not heard of for 17.5s, usually every 10s; it counts as Unknown after 50s");
+                .endsWith(" n1: no heartbeat for 17.5s, usually every 10s; the node becomes Unknown after 50s");
 
         cluster.advanceTo("150S");
         assertThat(cluster.ready("n1")).isEqualTo("True");
@@ -90,8 +90,8 @@ class EarlyWarningTest {
 
         cluster.advanceTo("178.510S");
         assertThat(cluster.events("Suspect"))
-                .containsExactly("Warning Suspect Node dead-uid: Node dead was not heard of for 17.5s,"
-                        + " usually every 10s; it counts as Unknown after 50s");
+                .containsExactly("Warning Suspect Node dead-uid: Node dead had no heartbeat for 17.5s,"
+                        + " usually every 10s; the node becomes Unknown after 50s");
         renewUntil(cluster, 210, "alive");
         assertThat(cluster.ready("dead")).isEqualTo("True");
         renewUntil(cluster, 220, "alive");
@@ -218,8 +218,8 @@ class EarlyWarningTest {
 
         adaptive.advanceTo("435S");
         assertThat(adaptive.events("Suspect"))
-                .contains("Warning Suspect Node quick-uid: Node quick was not heard of for 17.5s, usually every 10s;"
-                        + " it counts as Unknown after 35s");
+                .contains("Warning Suspect Node quick-uid: Node quick had no heartbeat for 17.5s, usually every 10s;"
+                        + " the node becomes Unknown after 35s");
         assertThat(adaptive.ready("quick")).isEqualTo("True");
         adaptive.advanceTo("435.010S");
         assertThat(adaptive.ready("quick")).isEqualTo("Unknown");

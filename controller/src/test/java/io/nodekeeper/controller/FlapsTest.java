@@ -180,7 +180,7 @@ class FlapsTest {
         assertThat(cluster.taints("n1")).containsExactlyInAnyOrderElementsOf(NOT_READY);
         assertThat(log.lines())
                 .startsWith("Node n1 flaps: " + DAMPED)
-                .anyMatch(line -> line.startsWith("Node n1: condition NodeFlapping not written: ")
+                .anyMatch(line -> line.startsWith("Node n1: writing condition NodeFlapping failed: ")
                         && line.contains("etcdserver: request timed out"));
 
         cluster.fault = call -> Optional.empty();

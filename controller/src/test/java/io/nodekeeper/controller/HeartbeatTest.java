@@ -291,7 +291,7 @@ class HeartbeatTest {
         shortGrace.advance(Duration.ofSeconds(1));
 
         assertThat(log.lines())
-                .containsExactly("Node n1 is heard of again: not updated for 41s, now status, Ready=True");
+                .containsExactly("Node n1 sends heartbeats again: not updated for 41s, now status, Ready=True");
         assertThat(shortGrace.taints("n1")).isEmpty();
         assertThat(shortGrace.events("NodeNotReady")).hasSize(1);
     }

@@ -37,10 +37,10 @@ class LagAdviceTest {
         LagAdvice advice = new LagAdvice(observed, lags, Duration.ofSeconds(50));
 
         assertThat(advice.text())
-                .isEqualTo("observed p99.9 gap between signs of life 14.2s (8640 gaps, longest 19s of node node-3),"
-                        + " grace 50s: 3.5 times; renewals took up to 700ms longer than usual on their way"
+                .isEqualTo("observed p99.9 gap between heartbeats 14.2s (8640 gaps, longest 19s of node node-3),"
+                        + " grace 50s: 3.5 times; renewals took up to 700ms longer than usual"
                         + " (p99.9, longest 2.3s of node node-9); a grace of 20s would still be 1.4 times,"
-                        + " but less than the 45s in which a node finds out that its connection is dead");
+                        + " but less than the 45s that a node needs to detect a dead connection");
         assertThat(advice.json().toString())
                 .isEqualTo("{\"gaps\":{\"count\":8640,\"p50Millis\":10000,\"p99Millis\":11000,\"p999Millis\":14200,"
                         + "\"maxMillis\":19000,\"worstNode\":\"node-3\"},"
@@ -57,20 +57,20 @@ class LagAdviceTest {
         record(41_000, 1, "node-7");
 
         assertThat(new LagAdvice(gaps.summary(), NO_LAGS, Duration.ofSeconds(40)).text())
-                .isEqualTo("observed p99.9 gap between signs of life 10.2s (1201 gaps, longest 41s of node node-7),"
-                        + " grace 40s: 3.9 times; a node that was alive exceeded this grace, so its verdict was false"
-                        + " unless a live look prevented it; a grace of 45s would be safer: 4.4 times");
+                .isEqualTo("observed p99.9 gap between heartbeats 10.2s (1201 gaps, longest 41s of node node-7),"
+                        + " grace 40s: 3.9 times; a live node exceeded this grace period, so its verdict was wrong"
+                        + " unless a live read prevented it; a grace of 45s would be safer: 4.4 times");
         assertThat(new LagAdvice(gaps.summary(), NO_LAGS, Duration.ofSeconds(50)).text())
-                .isEqualTo("observed p99.9 gap between signs of life 10.2s (1201 gaps, longest 41s of node node-7),"
+                .isEqualTo("observed p99.9 gap between heartbeats 10.2s (1201 gaps, longest 41s of node node-7),"
                         + " grace 50s: 4.9 times; a grace of 45s would still be 4.4 times");
         assertThat(new LagAdvice(gaps.summary(), NO_LAGS, Duration.ofSeconds(45)).text())
-                .endsWith("grace 45s: 4.4 times; the grace is as short as it should be");
+                .endsWith("grace 45s: 4.4 times; the grace period should not be shorter");
     }
 
     @Test
     void fewGapsMakeNoAdvice() {
         assertThat(new LagAdvice(gaps.summary(), NO_LAGS, Duration.ofSeconds(50)).text())
-                .isEqualTo("no gaps between signs of life were observed yet");
+                .isEqualTo("no gaps between heartbeats were observed yet");
 
         record(10_000, 999, "node-1");
 

@@ -41,8 +41,8 @@ class LagsTest {
                         + "\"maxMillis\":400,\"worstNode\":\"n1\"}");
         assertThat(lag.number("graceMillis")).contains(50_000L);
         assertThat(lag.text("advice"))
-                .isEqualTo("observed p99.9 gap between signs of life 10s (10 gaps, longest 10s of node n1), grace 50s:"
-                        + " 5.0 times; renewals took up to 400ms longer than usual on their way (p99.9, longest 400ms"
+                .isEqualTo("observed p99.9 gap between heartbeats 10s (10 gaps, longest 10s of node n1), grace 50s:"
+                        + " 5.0 times; renewals took up to 400ms longer than usual (p99.9, longest 400ms"
                         + " of node n1); fewer than 1000 gaps are too few for advice");
         assertThat(cluster.metric("nodekeeper_heartbeat_lag_seconds_count{hop=\"node_to_controller\"}"))
                 .isEqualTo("7");
@@ -97,7 +97,7 @@ class LagsTest {
         renew("n1", 10, 100, 0);
         renew("n1", 110, 110, 7_200);
 
-        String text = "its clock was set ahead by 2h0m0s, which does not matter for verdicts";
+        String text = "its clock was set ahead by 2h0m0s, which does not affect verdicts";
         assertThat(cluster.decisions("ClockSet")).containsExactly("2015-01-01T12:01:50Z n1: " + text);
         assertThat(cluster.facts("n1").has("lastRenewalLag")).isFalse();
         renew("n1", 120, 600, 7_200);
@@ -118,7 +118,7 @@ class LagsTest {
 
         assertThat(cluster.decisions("ClockSet"))
                 .containsExactly("2015-01-01T12:02:10Z n1: its clock was set back by 2h0m0s,"
-                        + " which does not matter for verdicts");
+                        + " which does not affect verdicts");
         // What is known is that the renewals took no longer than a second.
         assertThat(cluster.facts("n1").text("clock")).isEqualTo("clock behind by 1h59m59s to 2h0m0s");
         assertThat(cluster.calls("PUT", "/nodes/n1/status")).isZero();

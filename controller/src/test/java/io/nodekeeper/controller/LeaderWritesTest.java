@@ -108,7 +108,7 @@ class LeaderWritesTest {
                 .singleElement()
                 .extracting(decision -> decision.details().text("sight"))
                 .asString()
-                .startsWith("the watch did not tell in time; instead leases were listed after this process had written"
+                .startsWith("the watch was too late; instead leases were listed after this process had written"
                         + " another lease in time, ");
     }
 
@@ -126,7 +126,7 @@ class LeaderWritesTest {
             assertThat(IntStream.range(0, fleet.dying).mapToObj(i -> world.unknownAt("dead-" + i)))
                     .allMatch(unknownAt -> unknownAt.isEmpty());
             assertThat(world.events)
-                    .filteredOn(event -> event.endsWith("no node is judged, and their clocks stand still"))
+                    .filteredOn(event -> event.endsWith("no node gets a verdict, and the nodes' clock stands still"))
                     .as("%s", world.events)
                     .hasSizeBetween(1, 2);
         }

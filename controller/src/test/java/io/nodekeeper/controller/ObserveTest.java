@@ -178,7 +178,7 @@ class ObserveTest {
                         List.of("Unknown", "Tainted", "Untainted", "Evicted").contains(decision.kind()))
                 .isNotEmpty()
                 .allMatch(
-                        decision -> decision.text().startsWith("Would be, if this controller did more than observe: "));
+                        decision -> decision.text().startsWith("Not done in observe mode: "));
     }
 
     @Test

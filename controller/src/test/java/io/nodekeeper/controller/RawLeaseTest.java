@@ -129,7 +129,7 @@ class RawLeaseTest {
         cluster.renew("n1", B.plusSeconds(120), "n1");
         cluster.advance(Duration.ofMillis(1));
         assertThat(cluster.decisions("Returned"))
-                .containsExactly("2015-01-01T12:02:00Z n1: heard of again by lease after 1m10s");
+                .containsExactly("2015-01-01T12:02:00Z n1: new heartbeat by lease after 1m10s");
     }
 
     @Test

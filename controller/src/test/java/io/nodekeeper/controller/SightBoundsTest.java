@@ -367,8 +367,8 @@ class SightBoundsTest {
 
         assertThat(guard.hop()).isEqualTo(STORE);
         assertThat(guard.blindness(s(4)))
-                .contains("nothing seen for 4s: the API server answers, but takes no writes (store);"
-                        + " no node is judged, and their clocks stand still");
+                .contains("nothing seen for 4s: the API server answers, but accepts no writes (store);"
+                        + " no node gets a verdict, and the nodes' clock stands still");
     }
 
     @Test
@@ -437,7 +437,7 @@ class SightBoundsTest {
     void meansAreNamedAsInMetricsAndInWords() {
         assertThat(LIST.label()).isEqualTo("list");
         assertThat(RENEWALS.meaning())
-                .isEqualTo("a list of the leases showed that at least half of the nodes renew theirs");
+                .isEqualTo("a list of the leases showed that at least half of the nodes renew their leases");
     }
 
     @Test

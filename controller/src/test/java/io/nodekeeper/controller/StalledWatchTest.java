@@ -32,8 +32,8 @@ class StalledWatchTest {
 
         // The canary of 20 s was the last one seen: 3 s are tolerated.
         cluster.advanceTo("24.5S");
-        String blind = "nothing seen for 4s: writes are taken, but the watch does not tell of them (watch);"
-                + " no node is judged, and their clocks stand still";
+        String blind = "nothing seen for 4s: writes succeed, but the watch does not send them (watch);"
+                + " no node gets a verdict, and the nodes' clock stands still";
         assertThat(cluster.events("ObserverBlind")).containsExactly("Warning ObserverBlind Lease : " + blind);
         assertThat(cluster.events("ObserverSees")).hasSize(1);
         assertThat(cluster.decisions("ObserverBlind")).containsExactly("2015-01-01T12:00:24Z : " + blind);
@@ -81,7 +81,7 @@ class StalledWatchTest {
 
         cluster.leaseWatchFrozen = false;
         cluster.advanceTo("85.5S");
-        String sees = "sees again; for 1m5s it did not, because writes are taken, but the watch does not tell of them"
+        String sees = "has sight again; for 1m5s it had none, because writes succeed, but the watch does not send them"
                 + " (watch); nothing was missed";
         assertThat(cluster.events("ObserverSees")).containsExactly("Normal ObserverSees Lease : " + sees);
         assertThat(cluster.metric(BLIND.formatted("watch"))).isEqualTo("0.0");
@@ -107,8 +107,8 @@ class StalledWatchTest {
         assertThat(condition())
                 .isEqualTo(
                         "{\"type\":\"ObserverSees\",\"status\":\"False\",\"reason\":\"CanaryLate\",\"hop\":\"watch\","
-                                + "\"message\":\"nothing seen for 4s: writes are taken, but the watch does not tell of them"
-                                + " (watch); no node is judged, and their clocks stand still\","
+                                + "\"message\":\"nothing seen for 4s: writes succeed, but the watch does not send them"
+                                + " (watch); no node gets a verdict, and the nodes' clock stands still\","
                                 + "\"lastTransitionTime\":\"2015-01-01T12:00:14Z\"}");
     }
 
@@ -169,7 +169,7 @@ class StalledWatchTest {
         assertThat(cluster.events("ObserverSees"))
                 .singleElement()
                 .asString()
-                .contains("it did not, because")
+                .contains("it had none, because")
                 .endsWith("nothing was missed");
     }
 }

@@ -30,7 +30,7 @@ class VerdictFactsTest {
 
         Decision verdict = only("Unknown");
         assertThat(verdict.text())
-                .isEqualTo("no sign of life for 50s, the grace is 50s; last heard by lease; it was Ready");
+                .isEqualTo("no heartbeat for 50s, the grace period is 50s; last heartbeat by lease; it was Ready");
         JsonObject facts = verdict.details();
         assertThat(facts.fields().keySet()).containsAll(Evidence.NAMES);
         assertThat(facts.text("signal")).isEqualTo("lease");
@@ -63,7 +63,7 @@ class VerdictFactsTest {
 
         Decision verdict = only("Unknown");
         assertThat(verdict.text())
-                .isEqualTo("no sign of life for 50s, the grace is 50s; last heard by status; it was not Ready");
+                .isEqualTo("no heartbeat for 50s, the grace period is 50s; last heartbeat by status; it was not Ready");
         JsonObject facts = verdict.details();
         assertThat(facts.text("sentAt")).isEqualTo("2015-01-01T12:00:19Z");
         assertThat(facts.text("arrivedAt")).isEqualTo("2015-01-01T12:00:20.000000Z");
@@ -158,7 +158,7 @@ class VerdictFactsTest {
         cluster.advanceTo("90S");
 
         assertThat(only("Unknown").details().text("sight"))
-                .isEqualTo("the watch did not tell in time; instead a list of the leases showed a canary that had been"
+                .isEqualTo("the watch was too late; instead a list of the leases showed a canary that had been"
                         + " written in time, 8s after the deadline, so the stricter rule for live reads was used");
     }
 
@@ -207,7 +207,7 @@ class VerdictFactsTest {
         assertThat(unguarded.decisions.stream()
                         .filter(decision -> decision.kind().equals("Unknown"))
                         .map(decision -> decision.details().text("sight")))
-                .containsExactly("not proved: the gate ObserverGuard is closed");
+                .containsExactly("not proved: the gate ObserverGuard is disabled");
     }
 
     private static void follow(TestCluster cluster) {

@@ -139,7 +139,7 @@ class FailoverIT {
                                 Duration.ofSeconds(30), () -> third.log().contains("new leader elected: " + second));
                         long stopped = System.nanoTime();
                         standby.terminate();
-                        assertThat(standby.log()).contains("given back");
+                        assertThat(standby.log()).contains("released lease");
                         Eventually.within(
                                 Duration.ofSeconds(10),
                                 () -> !holder(fleet).equals(second)

@@ -105,7 +105,7 @@ class FreezeIT {
         return controller
                 .log()
                 .lines()
-                .filter(line -> line.contains("sees again"))
+                .filter(line -> line.contains("has sight again"))
                 .count();
     }
 

@@ -12,14 +12,17 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of an object in their order: two arrays, searched from the front, which for the few fields that objects of the
- * API have is faster than a hash table and takes a third of its memory; with an index once there are many. To others it is
- * an unmodifiable map; who makes it changes it by {@link #set} and {@link #unset}, then calls {@link #compact}. Each change
- * takes constant time on average, however many fields there are: a removal from an indexed map leaves a hole, which
- * {@link #compact} closes. Not thread-safe while it is made.
+ * The ordered fields of an object in two arrays. A linear search is faster than a hash table for the few fields of most
+ * API objects and takes a third of its memory; larger maps get an index. It is an unmodifiable map, except for its
+ * creator, who changes it with {@link #set} and {@link #unset} and then calls {@link #compact}. Each change takes
+ * constant time on average: a removal from an indexed map leaves a hole, which {@link #compact} closes. Not thread-safe
+ * during creation.
  */
 final class FieldMap extends AbstractMap<String, JsonValue> {
-    /** The most fields that are searched for without an index. Chosen. */
+    /**
+     * The most fields without an index: up to about this number a linear search is as fast as a hash table, and nearly
+     * all API objects have fewer fields.
+     */
     private static final int SEARCHED = 12;
 
     private static final String[] NO_NAMES = {};
@@ -52,7 +55,7 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
             Integer at = known.get(name);
             return at == null ? -1 : at;
         }
-        // Names out of the parser and out of the code are mostly the very same string.
+        // Names from the parser and from the code are usually the same String instance.
         for (int i = 0; i < used; i++) {
             if (names[i] == name) {
                 return i;
@@ -66,7 +69,7 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
         return -1;
     }
 
-    /** Sets a field, in its place if it is there, else at the end; whether it was not there. */
+    /** Sets a field, in its place or at the end; true if the field is new. */
     boolean set(String name, JsonValue value) {
         int at = find(name);
         if (at >= 0) {
@@ -85,7 +88,7 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
         return true;
     }
 
-    /** Takes a field away. */
+    /** Removes a field. */
     void unset(String name) {
         int at = find(name);
         if (at < 0) {
@@ -145,7 +148,7 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
         }
     }
 
-    /** The name of field number {@code at}; there must be no holes, as in every object. */
+    /** The name of field number {@code at}; there must be no holes, which is so for every object. */
     String name(int at) {
         return names[at];
     }
@@ -187,7 +190,7 @@ final class FieldMap extends AbstractMap<String, JsonValue> {
             return false;
         }
         for (int i = 0; i < used; i++) {
-            // Equal objects mostly have their fields in the same order.
+            // Equal objects usually have their fields in the same order.
             JsonValue theirs = map.names[i].equals(names[i]) ? map.values[i] : map.get(names[i]);
             if (!values[i].equals(theirs)) {
                 return false;

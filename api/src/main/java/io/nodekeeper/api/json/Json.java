@@ -18,23 +18,30 @@ import java.util.function.Consumer;
 
 /** Reads and writes {@link JsonValue}s with Jackson's streaming parser. Thread-safe. */
 public final class Json {
-    /** Nesting beyond which input is refused, as the recursion here and in every consumer must end. Chosen. */
+    /**
+     * The deepest nesting that is accepted, which bounds the recursion here and in every consumer. The deepest real
+     * objects, schemas of custom resources, have less than half of it; a level costs some hundred bytes of stack, so
+     * that 200 fit any thread's stack.
+     */
     public static final int MAX_DEPTH = 200;
 
     /**
-     * The most values in the body of one request. A value takes about 100 bytes of memory but as little as two of the body,
-     * so a body of 3 MiB could become 150 MB. The largest object that can be stored has 1.5 MiB; with six bytes for each of
-     * its values, which are few for real objects, it stays within this.
+     * The most values in the body of one request. A value takes about 100 bytes of memory but as little as two bytes of
+     * the body, so a body of 3 MiB could need 150 MB. The largest storable object has 1.5 MiB; it stays within this
+     * limit with six bytes for each value, and real objects have more.
      */
     public static final int MAX_VALUES = 250_000;
 
-    /** The most repeated fields of one value that are reported: more than a client shows. */
+    /** The most repeated fields that are reported, which is more than a client shows. */
     private static final int REPORTED = 50;
 
     /** The most characters of a reported path, so that many repetitions below a long name cost no more than others. */
     private static final int PATH = 500;
 
-    /** Bytes from which names are not put into the process-wide table of strings: hostile ones would fill it. */
+    /**
+     * The size in bytes from which field names are not interned in the process-wide table, which hostile input would
+     * fill.
+     */
     private static final int LARGE = 64 << 10;
 
     private static final JsonFactory FACTORY = factory(true);
@@ -158,7 +165,7 @@ public final class Json {
     private static final class Reading {
         private final JsonParser parser;
         private final Consumer<String> repeated;
-        /** Whether text may hold half of a character. */
+        /** Whether text may contain an unpaired surrogate. */
         private final boolean halves;
 
         private int valuesLeft;
@@ -223,8 +230,8 @@ public final class Json {
     }
 
     /**
-     * Whether text in {@code bytes} could hold half of a character, which could be read but never be written again: escapes
-     * can spell one, and so can bytes that begin with 0xED. Nearly nobody sends either, so most strings need no look.
+     * Whether text in {@code bytes} may contain an unpaired surrogate, which could be read but not written again. Only
+     * escapes and bytes that begin with 0xED can form one. Both are rare, so most strings need no check.
      */
     private static boolean mayHoldHalves(byte[] bytes) {
         int found = 0;
@@ -234,7 +241,7 @@ public final class Json {
         return found != 0;
     }
 
-    /** {@code text}, which must not hold half of a character. */
+    /** Returns {@code text}, which must not contain an unpaired surrogate. */
     private static String whole(String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

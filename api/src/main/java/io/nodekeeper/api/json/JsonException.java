@@ -1,6 +1,6 @@
 package io.nodekeeper.api.json;
 
-/** Text that is not JSON, or that goes beyond what is accepted; the message says what and where. */
+/** Thrown for text that is not JSON or exceeds the limits; the message says what is wrong and where. */
 public final class JsonException extends RuntimeException {
     JsonException(String message) {
         super(message);

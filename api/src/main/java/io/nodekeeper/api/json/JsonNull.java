@@ -1,8 +1,8 @@
 package io.nodekeeper.api.json;
 
-/** The JSON {@code null}. In an object it means to the API the same as an absent field, except in a patch. */
+/** The JSON {@code null}. In an object it means the same as an absent field to the API, except in a patch. */
 public enum JsonNull implements JsonValue {
-    /** The only one. */
+    /** The only instance. */
     NULL;
 
     @Override

@@ -3,7 +3,7 @@ package io.nodekeeper.api.json;
 import java.math.BigDecimal;
 
 /**
- * A JSON number, kept as it was written so that nothing is lost on the way through.
+ * A JSON number, kept in its original notation so that no precision is lost.
  *
  * @param literal a number in JSON's notation
  */

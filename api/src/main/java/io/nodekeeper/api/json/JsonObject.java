@@ -46,7 +46,7 @@ public final class JsonObject implements JsonValue {
         return new Builder(fields, true);
     }
 
-    /** The fields for readers in this package, by their numbers. */
+    /** The fields by number, for this package. */
     FieldMap raw() {
         return fields;
     }
@@ -71,12 +71,12 @@ public final class JsonObject implements JsonValue {
         return fields;
     }
 
-    /** The field {@code name} as it stands, a null included. */
+    /** The field {@code name}, which may be a null. */
     public Optional<JsonValue> get(String name) {
         return Optional.ofNullable(fields.get(name));
     }
 
-    /** Whether the field {@code name} stands here with anything but null. */
+    /** Whether the field {@code name} has a value other than null. */
     public boolean has(String name) {
         JsonValue value = fields.get(name);
         return value != null && value != JsonNull.NULL;
@@ -87,29 +87,29 @@ public final class JsonObject implements JsonValue {
         return fields.isEmpty();
     }
 
-    /** The string {@code name}; empty if it is no string. */
+    /** The string {@code name}; empty if it is not a string. */
     public String text(String name) {
         return fields.get(name) instanceof JsonString string ? string.value() : "";
     }
 
-    /** The whole number {@code name}; empty if it is no such number. */
+    /** The whole number {@code name}; empty if it is not a whole number. */
     public Optional<Long> number(String name) {
         return fields.get(name) instanceof JsonNumber number && number.isLong()
                 ? Optional.of(number.longValue())
                 : Optional.empty();
     }
 
-    /** The boolean {@code name}; false if it is no boolean. */
+    /** The boolean {@code name}; false if it is not a boolean. */
     public boolean bool(String name) {
         return fields.get(name) instanceof JsonBool bool && bool.value();
     }
 
-    /** The object {@code name}; empty if it is no object. */
+    /** The object {@code name}; empty if it is not an object. */
     public JsonObject object(String name) {
         return fields.get(name) instanceof JsonObject object ? object : EMPTY;
     }
 
-    /** The array {@code name}; empty if it is no array. */
+    /** The array {@code name}; empty if it is not an array. */
     public JsonArray array(String name) {
         return fields.get(name) instanceof JsonArray array ? array : JsonArray.EMPTY;
     }
@@ -169,8 +169,8 @@ public final class JsonObject implements JsonValue {
     }
 
     /**
-     * Collects fields; not thread-safe. Later values of a field replace earlier ones in their place. What it built keeps its
-     * fields: they are copied when the builder goes on, and only then.
+     * Collects fields; not thread-safe. A later value of a field replaces the earlier one in its place. A built object
+     * does not change: the fields are copied only when the builder is changed after {@link #build}.
      */
     public static final class Builder {
         private FieldMap fields;
@@ -190,19 +190,19 @@ public final class JsonObject implements JsonValue {
             return fields;
         }
 
-        /** The field {@code name} as it stands so far. */
+        /** The current field {@code name}. */
         public Optional<JsonValue> get(String name) {
             return Optional.ofNullable(fields.get(name));
         }
 
-        /** Sets a field; whether it was not there before. */
+        /** Sets a field; true if it is new. */
         boolean add(String name, JsonValue value) {
             return own().set(name, value);
         }
 
         /** Sets a field. */
         public Builder put(String name, JsonValue value) {
-            // Most writes repeat what an object has; then nothing needs to be copied.
+            // Most writes repeat an object's current value; then nothing needs to be copied.
             if (!shared || !value.equals(fields.get(name))) {
                 own().set(name, value);
             }
@@ -237,7 +237,7 @@ public final class JsonObject implements JsonValue {
             return this;
         }
 
-        /** The object so far; the builder may go on. */
+        /** The object so far; the builder can be used further. */
         public JsonObject build() {
             fields.compact();
             shared = true;

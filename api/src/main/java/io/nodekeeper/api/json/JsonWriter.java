@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * Puts JSON values into bytes without white space. A general generator spends most of its time on states that cannot occur
- * here: this takes a quarter of it. Used once.
+ * Writes JSON values as bytes without white space. It takes a quarter of the time of a general generator, which mostly
+ * handles states that cannot occur here. Used once.
  */
 final class JsonWriter {
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
@@ -86,7 +86,7 @@ final class JsonWriter {
         bytes[length++] = '"';
     }
 
-    /** Goes on from {@code from} with text that is not all plain ASCII. */
+    /** Writes the rest of a text that is not all plain ASCII, from {@code from} on. */
     private void special(String text, int from) {
         int start = from;
         for (int i = from; i < text.length(); i++) {

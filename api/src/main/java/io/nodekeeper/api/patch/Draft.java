@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A JSON value while a {@link JsonPatch} works on it. Parts that no path has led through stay as they are; the others are
- * opened once and changed in place. Not thread-safe.
+ * A mutable JSON value for {@link JsonPatch}. Only the parts on the paths of operations are opened, once each, and
+ * changed in place; all other parts are shared. Not thread-safe.
  */
 final class Draft {
     /** A part of the value. */
@@ -29,7 +29,7 @@ final class Draft {
     /** An opened array. */
     private record Items(PieceList<Part> items) implements Part {}
 
-    /** A part of a value, as an operation brings it. */
+    /** A part for a value of an operation. */
     static Part part(JsonValue value) {
         return new Closed(value);
     }
@@ -40,7 +40,7 @@ final class Draft {
         root = new Closed(value);
     }
 
-    /** The value as it stands. */
+    /** The current value. */
     JsonValue whole() {
         return close(root, Json.MAX_DEPTH);
     }
@@ -56,7 +56,7 @@ final class Draft {
         return found.isEmpty() ? wanted == JsonNull.NULL : equal(found.get(), wanted);
     }
 
-    /** Puts {@code part} at {@code path}: a new field or one in place of another, or an item before the one that is there. */
+    /** Adds {@code part} at {@code path}: sets a field, or inserts an item before the one there. */
     void add(String path, Part part) {
         if (path.isEmpty()) {
             root = part;
@@ -74,7 +74,7 @@ final class Draft {
         }
     }
 
-    /** Puts {@code part} in the place of what is at {@code path}. */
+    /** Replaces the value at {@code path} with {@code part}. */
     void replace(String path, Part part) {
         if (path.isEmpty()) {
             root = part;
@@ -92,7 +92,7 @@ final class Draft {
         }
     }
 
-    /** Takes away what is at {@code path}, and returns it. */
+    /** Removes and returns the value at {@code path}. */
     Part remove(String path) {
         if (path.isEmpty()) {
             throw JsonPatch.refused("the whole object cannot be removed");
@@ -111,7 +111,7 @@ final class Draft {
         };
     }
 
-    /** Moves what is at {@code from} to {@code path}. */
+    /** Moves the value at {@code from} to {@code path}. */
     void move(String from, String path) {
         if (path.equals(from)) {
             if (find(from).isEmpty()) {
@@ -227,7 +227,7 @@ final class Draft {
         boolean digits = !step.isEmpty() && step.length() < 10 && step.chars().allMatch(c -> c >= '0' && c <= '9');
         if (!digits || (step.length() > 1 && step.charAt(0) == '0')) {
             throw JsonPatch.refused("\"" + JsonPatch.shown(step) + "\" in " + JsonPatch.shown(path)
-                    + " is no index of an array; expected a whole number without leading zeros");
+                    + " is not an array index; expected a whole number without leading zeros");
         }
         int index = Integer.parseInt(step);
         if (index > last) {

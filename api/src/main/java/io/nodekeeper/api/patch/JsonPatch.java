@@ -14,21 +14,21 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A JSON patch (RFC 6902), with Kubernetes' limits. It takes time in proportion to the object, the patch and what it copies:
- * the operations change one working copy in place, of which only the parts are opened that paths lead through. A negative
- * answer says which operation cannot be done. Immutable.
+ * A JSON patch (RFC 6902), with Kubernetes' limits. Its time is linear in the size of the object, the patch and the
+ * copied values: the operations change one working copy in place, and open only the parts on their paths. An error
+ * names the operation that failed. Immutable.
  */
 public final class JsonPatch {
     /** The most operations of one patch (Kubernetes' limit). */
     public static final int OPERATIONS = 10_000;
 
-    /** The most bytes that the copies of one patch may have (Kubernetes' limit). */
+    /** The most bytes that the operations of one patch may copy (Kubernetes' limit). */
     public static final int COPY_BYTES = 3 << 20;
 
-    /** The most characters of a path or value that a message repeats. */
+    /** The most characters of a path or value in a message. */
     private static final int SHOWN = 200;
 
-    /** What an operation does. */
+    /** The kind of an operation. */
     private enum Kind {
         ADD,
         REMOVE,
@@ -38,7 +38,7 @@ public final class JsonPatch {
         TEST
     }
 
-    /** One operation; {@code from} is empty for those that have no source, {@code value} for those that bring none. */
+    /** One operation; {@code from} is empty for kinds without a source, {@code value} for kinds without a value. */
     private record Operation(Kind kind, String path, Optional<String> from, Optional<JsonValue> value) {}
 
     private final List<Operation> operations;
@@ -144,7 +144,7 @@ public final class JsonPatch {
                 + " to " + shown(operation.path) + " needs a from"));
     }
 
-    /** The refusal of an operation, in Kubernetes' words. */
+    /** The refusal of an operation, with Kubernetes' text. */
     static ApiException refused(String why) {
         return new ApiException(
                 422, "Invalid", "the server rejected our request due to an error in our request: " + why);
@@ -154,7 +154,10 @@ public final class JsonPatch {
         return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "…";
     }
 
-    /** Whether two values are equal as RFC 6902 tests them: numbers by their value. It costs as much as {@code wanted} has. */
+    /**
+     * Whether two values are equal by RFC 6902, which compares numbers by value. The cost is linear in the size of
+     * {@code wanted}.
+     */
     static boolean equal(JsonValue actual, JsonValue wanted) {
         return switch (wanted) {
             case JsonObject fields -> {
@@ -195,7 +198,7 @@ public final class JsonPatch {
             BigDecimal first = one.decimal();
             return first.compareTo(other.decimal()) == 0;
         } catch (NumberFormatException e) {
-            // An exponent beyond 32 bits: such numbers are the same only if they are written in the same way.
+            // An exponent beyond 32 bits: such numbers are equal only if their notations are equal.
             return false;
         }
     }

@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * A list in pieces of bounded length, so that an insertion or removal anywhere moves {@value #PIECE} items at most and looks
- * at one number for each {@value #PIECE} items: with the 10,000 operations of a JSON patch on an array of a million items,
- * some thousand times less than an array that moves all that follow. Not thread-safe.
+ * A list in pieces of bounded length. An insertion or removal moves at most {@value #PIECE} items and reads one number
+ * for each {@value #PIECE} items. For the 10,000 operations of a JSON patch on an array of a million items, that is
+ * about a thousand times less than moving all following items. Not thread-safe.
  */
 final class PieceList<T> {
-    /** About the square root of the items in the largest arrays, where both parts of the cost are alike. */
+    /** About the square root of the size of the largest arrays, which makes both parts of the cost equal. */
     private static final int PIECE = 1_024;
 
-    /** None is empty, except the only one. */
+    /** No piece is empty, except a single one. */
     private final List<List<T>> pieces = new ArrayList<>();
 
     private int size;
@@ -62,7 +62,7 @@ final class PieceList<T> {
         }
         List<T> there = pieces.get(piece);
         if (there.size() == PIECE) {
-            // At the end nothing needs to move; elsewhere both halves have room afterwards.
+            // At the end no item moves; elsewhere a full piece is split in halves.
             int cut = index == size ? PIECE : PIECE / 2;
             List<T> tail = new ArrayList<>(there.subList(cut, PIECE));
             there.subList(cut, PIECE).clear();

@@ -19,18 +19,19 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Kubernetes' strategic merge patch: as a JSON merge patch, but lists whose schema names a merge key are merged item by
- * item, and directives steer the rest.
+ * Kubernetes' strategic merge patch: a JSON merge patch in which lists with a merge key are merged item by item, with
+ * directives for special cases.
  *
  * <ul>
- *   <li>{@code {"$patch": "replace"}} in an object replaces it by the other fields; as an item of a keyed list it replaces
- *       the list by the other items; {@code {"$patch": "delete", KEY: …}} removes an item, or, in an object, all its fields;
- *   <li>{@code $setElementOrder/LIST} orders a merged list;
- *   <li>{@code $deleteFromPrimitiveList/LIST} removes plain values;
- *   <li>{@code $retainKeys} keeps only the named fields of its object.
+ * <li>{@code {"$patch": "replace"}} in an object replaces it by the other fields; as an item of a keyed list it
+ *     replaces the list by the other items; {@code {"$patch": "delete", KEY: …}} removes an item, or, in an object, all
+ *     its fields;
+ * <li>{@code $setElementOrder/LIST} orders a merged list;
+ * <li>{@code $deleteFromPrimitiveList/LIST} removes plain values;
+ * <li>{@code $retainKeys} keeps only the named fields of its object.
  * </ul>
  *
- * Directives never end up in the result.
+ * The result never contains directives.
  */
 public final class StrategicMergePatch {
     private static final String PATCH = "$patch";
@@ -38,7 +39,10 @@ public final class StrategicMergePatch {
     private static final String DELETE_FROM = "$deleteFromPrimitiveList/";
     private static final String ORDER = "$setElementOrder/";
 
-    /** The most items of one key in a list of a patch: each copies what the ones before it have made. Clients send one. */
+    /**
+     * The most items with the same key in a list of a patch, because each copies the result of those before it. Clients
+     * send one.
+     */
     private static final int SAME_KEY = 100;
 
     private StrategicMergePatch() {}
@@ -110,7 +114,7 @@ public final class StrategicMergePatch {
                 : result.build();
     }
 
-    /** Removals of plain values come first, so that a list which is also added to keeps what is added. */
+    /** Removals of plain values come first, so that values added by the same patch stay. */
     private static JsonObject withoutDeleted(JsonObject base, JsonObject patch) {
         JsonObject.Builder result = base.toBuilder();
         patch.fields().forEach((name, value) -> {
@@ -146,8 +150,8 @@ public final class StrategicMergePatch {
         String key = list.mergeKey();
         Optional<Schema> schema = Optional.of(list.item());
         boolean replace = patch.objects().anyMatch(item -> item.text(PATCH).equals("replace") && !item.has(key));
-        // Items by their key, so that the cost does not grow with the square of a list's length; items that a faulty
-        // target has twice stay under one key.
+        // Items by key, so that the cost is linear in a list's length; duplicate items of a faulty target stay under
+        // one key.
         Map<String, List<JsonValue>> result = new LinkedHashMap<>();
         target.items()
                 .forEach(item -> result.computeIfAbsent(keyOf(item, key), k -> new ArrayList<>())
@@ -161,7 +165,7 @@ public final class StrategicMergePatch {
                 continue;
             }
             if (replace) {
-                // The list as given: two addresses of one type are two addresses.
+                // The list as given: two addresses of one type stay two addresses.
                 replacement.add(merge(JsonObject.EMPTY, item, schema));
             } else if (item.text(PATCH).equals("delete")) {
                 result.remove(id);
@@ -183,7 +187,7 @@ public final class StrategicMergePatch {
                         : result.values().stream().flatMap(List::stream).toList());
     }
 
-    /** An item of a patch for a list that is merged by {@code key}: has it, or says that the list is replaced. */
+    /** Checks an item of a patch for a list that is merged by {@code key}: it must have the key or replace the list. */
     private static JsonObject keyed(JsonValue value, String key) {
         if (!(value instanceof JsonObject item)) {
             throw new ApiException(
@@ -198,14 +202,14 @@ public final class StrategicMergePatch {
         return item;
     }
 
-    /** What identifies an item: the value of its key; itself where there is none. */
+    /** The identity of an item: the value of its key, or the item itself if there is none. */
     private static String keyOf(JsonValue item, String key) {
         return identity(item instanceof JsonObject object ? object.get(key).orElse(item) : item);
     }
 
     /**
-     * A text that two values share only if they are equal. Texts are found fast in a hash table even if a client has chosen
-     * them so that all have one hash code; objects are not.
+     * A text that is equal only for equal values. A hash table finds texts fast even if a client chose them to have the
+     * same hash code, but not objects.
      */
     private static String identity(JsonValue value) {
         return switch (value) {
@@ -224,7 +228,7 @@ public final class StrategicMergePatch {
                 .toList());
     }
 
-    /** The named items first, in the given order; the others keep their places behind the item that they followed. */
+    /** The named items first, in the given order; the others stay after the item that they followed. */
     private static JsonArray ordered(JsonArray items, JsonArray order, String key) {
         Map<String, List<JsonValue>> wanted = new LinkedHashMap<>();
         order.items().forEach(place -> wanted.put(keyOf(place, key), new ArrayList<>()));

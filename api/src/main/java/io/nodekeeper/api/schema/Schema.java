@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The type of a JSON value: which fields an object has, of which types, and by which key its lists are merged. A value that
- * fits is one that Kubernetes' own decoder takes, so that code behind the check may trust the types. Immutable and
+ * The type of a JSON value: which fields an object has, of which types, and by which key its lists are merged. A value
+ * that fits is one that Kubernetes' own decoder accepts, so code after the check can rely on the types. Immutable and
  * thread-safe.
  */
 public sealed interface Schema {
@@ -43,17 +43,17 @@ public sealed interface Schema {
         TIME("Time", "an RFC 3339 time, as 2006-01-02T15:04:05Z"),
         /** An RFC 3339 time with microseconds. */
         MICRO_TIME("MicroTime", "an RFC 3339 time with microseconds, as 2006-01-02T15:04:05.000000Z"),
-        /** An amount, as {@code 100m} or {@code 16Gi}; may come as a number. */
+        /** An amount, such as {@code 100m} or {@code 16Gi}; may also be a number. */
         QUANTITY("Quantity", "a quantity, as 100m, 4, 16Gi or 1e3"),
         /** Bytes in base64. */
         BYTES("[]byte", "bytes in base64 with padding"),
-        /** A whole number of 32 bits or a text, as a port or a percentage. */
+        /** A whole number of 32 bits or a string, such as a port or a percentage. */
         INT_OR_STRING("IntOrString", "a whole number of 32 bits or a string"),
         /** Anything at all. */
         ANY("any");
 
         private final String type;
-        /** The form of its texts and numbers, for messages; empty if the type says it. */
+        /** The expected form, for messages; empty if the type's name is clear. */
         private final String form;
 
         Scalar(String type) {
@@ -74,10 +74,10 @@ public sealed interface Schema {
         }
     }
 
-    /** An object whose field names are data, as labels are. */
+    /** An object whose field names are data, such as labels. */
     record MapOf(Schema value) implements Schema {}
 
-    /** An object with known fields; an open one may have others too. Its fields are made at the first use. */
+    /** An object with known fields; an open one may have other fields too. Its fields are created at the first use. */
     final class Fields implements Schema {
         private final String type;
         private final boolean open;
@@ -94,7 +94,7 @@ public sealed interface Schema {
         public Map<String, Schema> fields() {
             Map<String, Schema> fields = made;
             if (fields == null) {
-                // Two threads may both make them: they are the same.
+                // Two threads may both create them; the results are equal.
                 fields = Collections.unmodifiableMap(source.get());
                 made = fields;
             }
@@ -125,14 +125,14 @@ public sealed interface Schema {
     /**
      * An object with exactly the fields of {@code source}.
      *
-     * @param type the name of the Go struct, as {@code PodSpec}
-     * @param source asked once or a few times, at the first use; types may hold themselves
+     * @param type the name of the Go struct, such as {@code PodSpec}
+     * @param source called once or a few times, at the first use, because types may be recursive
      */
     static Fields struct(String type, Supplier<Map<String, Schema>> source) {
         return new Fields(type, false, source);
     }
 
-    /** An object with these fields, names and schemas in turn; of others nothing is known. */
+    /** An object with these fields, given as alternating names and schemas; other fields are unknown. */
     static Fields open(Object... namesAndSchemas) {
         Map<String, Schema> fields = new LinkedHashMap<>();
         for (int i = 0; i < namesAndSchemas.length; i += 2) {
@@ -141,7 +141,7 @@ public sealed interface Schema {
         return new Fields("", true, () -> fields);
     }
 
-    /** The schema of the field {@code name}; empty if nothing is known of it. */
+    /** The schema of the field {@code name}; empty if the field is unknown. */
     default Optional<Schema> field(String name) {
         return switch (this) {
             case Fields object -> Optional.ofNullable(object.fields().get(name));
@@ -150,7 +150,7 @@ public sealed interface Schema {
         };
     }
 
-    /** What Go makes of a null in a list or map of this type; empty for what stays null there. */
+    /** The value that Go decodes from a null in a list or map of this type; empty if it stays null. */
     default Optional<JsonValue> zero() {
         return switch (this) {
             case Fields ignored -> Optional.of(JsonObject.EMPTY);
@@ -168,15 +168,15 @@ public sealed interface Schema {
     }
 
     /**
-     * Why Kubernetes' decoder refuses {@code value}: one sentence in its words, or nothing. A null fits everything, and
-     * unknown fields are no mismatch.
+     * Why Kubernetes' decoder refuses {@code value}: one sentence with its text, or empty. A null fits every type, and
+     * unknown fields are not a mismatch.
      */
     default Optional<String> mismatch(JsonValue value) {
         Mismatch found = find(value);
         return found == null ? Optional.empty() : Optional.of(found.text());
     }
 
-    /** The first mismatch; its path is put together only if there is one, from the inside out. */
+    /** The first mismatch; its path is built only then, from the inside out. */
     private @Nullable Mismatch find(JsonValue value) {
         if (value == JsonNull.NULL) {
             return null;
@@ -243,7 +243,7 @@ public sealed interface Schema {
         return number.isLong() && number.longValue() == (int) number.longValue();
     }
 
-    /** The bytes that {@code text} stands for in base64, which may have line ends; empty if it is malformed. */
+    /** Decodes {@code text} from base64, which may have line ends; empty if it is malformed. */
     static Optional<byte[]> bytes(String text) {
         String joined = text.indexOf('\n') < 0 && text.indexOf('\r') < 0
                 ? text
@@ -268,8 +268,8 @@ public sealed interface Schema {
     /**
      * A value that does not fit.
      *
-     * @param struct the innermost Go struct that holds it; empty if that is not known yet
-     * @param path the fields that lead there, without the indices of lists and the keys of maps, as Go has it
+     * @param struct the innermost Go struct with the value; empty if not known yet
+     * @param path the fields that lead there, without indices of lists and keys of maps, as in Go
      */
     record Mismatch(String struct, String path, Schema expected, JsonValue value) {
         /** The most characters of a value that are shown: enough to recognize it in a manifest. */
@@ -305,7 +305,7 @@ public sealed interface Schema {
 
     /** The paths of fields in {@code value} that this shape does not know. */
     default List<String> unknownFields(JsonValue value) {
-        // Nearly all objects have none, and telling so needs no paths.
+        // Nearly all objects have none, and that check needs no paths.
         if (knows(value)) {
             return List.of();
         }

@@ -8,9 +8,9 @@ import static io.nodekeeper.api.schema.Schema.set;
 import java.util.Map;
 
 /**
- * How a strategic merge patch and an apply merge the lists of each kind: the {@code patchMergeKey} of Kubernetes' Go types.
- * A list that is not here is replaced whole. These schemas know nothing of types, which the API server takes from Kubernetes'
- * message types.
+ * Defines how a strategic merge patch and an apply merge the lists of each kind: the {@code patchMergeKey} of
+ * Kubernetes' Go types. All other lists are replaced as a whole. These schemas have no types; the API server takes them
+ * from Kubernetes' message types.
  */
 public final class Schemas {
     private Schemas() {}
@@ -74,10 +74,10 @@ public final class Schemas {
                     "resourceClaimStatuses",
                     listBy("name", ANY)));
 
-    /** A kind whose own lists are all replaced whole, as Lease and Event. */
+    /** A kind without merged lists of its own, such as Lease and Event. */
     public static final Schema PLAIN = open("metadata", METADATA);
 
-    /** A kind of whose own lists only the status's conditions are merged, as Namespace. */
+    /** A kind whose only merged list is the status's conditions, such as Namespace. */
     public static final Schema WITH_CONDITIONS = open("metadata", METADATA, "status", open("conditions", CONDITIONS));
 
     private static final Map<String, Schema> OTHERS = Map.of(

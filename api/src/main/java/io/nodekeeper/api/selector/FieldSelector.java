@@ -19,11 +19,14 @@ public final class FieldSelector {
      *
      * @param field the field's path, as {@code metadata.name}
      * @param value what it is compared with; may be empty
-     * @param equal whether it must be equal, or must not
+     * @param equal whether the value must be equal or must be different
      */
     public record Term(String field, String value, boolean equal) {}
 
-    /** The most terms: each is looked at for each object of a list. Selectors of real clients have less than 10. */
+    /**
+     * The most terms, because each term is evaluated for each object of a list. Selectors of real clients have less
+     * than 10.
+     */
     private static final int TERMS = 200;
 
     private final List<Term> terms;
@@ -35,7 +38,7 @@ public final class FieldSelector {
     /**
      * Reads a selector; an empty text selects everything.
      *
-     * @throws ApiException a bad request that says what cannot be understood
+     * @throws ApiException a bad request that names the invalid part
      */
     public static FieldSelector parse(String text) {
         if (text.isEmpty()) {
@@ -64,7 +67,7 @@ public final class FieldSelector {
         return terms.isEmpty();
     }
 
-    /** Whether an object matches whose fields {@code valueOf} tells by their paths. */
+    /** Whether an object matches; {@code valueOf} returns the value of a field path. */
     public boolean matches(Function<String, String> valueOf) {
         for (Term term : terms) {
             if (valueOf.apply(term.field).equals(term.value) != term.equal) {

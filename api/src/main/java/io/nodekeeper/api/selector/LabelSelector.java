@@ -19,17 +19,20 @@ public final class LabelSelector {
     public static final LabelSelector ALL = new LabelSelector(List.of());
 
     private static final String KEY = "[A-Za-z0-9_./-]++";
-    // Possessive throughout: no part can begin with what the part before it may take, and a long run of white space
-    // between parts would otherwise be tried at each of its places.
+    // All quantifiers are possessive: no part can begin with a character that the part before it may match, and
+    // backtracking through long white space between parts would be quadratic.
     private static final Pattern SET = Pattern.compile("\\s*+(" + KEY + ")\\s++(in|notin)\\s*+\\(([^()]*+)\\)\\s*+");
     private static final Pattern COMPARE =
             Pattern.compile("\\s*+(" + KEY + ")\\s*+(==|=|!=|>|<)\\s*+([A-Za-z0-9_.-]*+)\\s*+");
     private static final Pattern EXISTS = Pattern.compile("\\s*+(!?)\\s*+(" + KEY + ")\\s*+");
 
-    /** The most requirements: each is looked at for each object of a list. Selectors of real clients have less than 20. */
+    /**
+     * The most requirements, because each is evaluated for each object of a list. Selectors of real clients have less
+     * than 20.
+     */
     private static final int REQUIREMENTS = 200;
 
-    /** The most characters of a selector that a message repeats. */
+    /** The most characters of a selector in a message. */
     private static final int SHOWN = 500;
 
     /** One requirement; an absent label fulfils the negative ones and no other. */
@@ -81,7 +84,7 @@ public final class LabelSelector {
     /**
      * Reads a selector; an empty text selects everything.
      *
-     * @throws ApiException a bad request that says what cannot be understood
+     * @throws ApiException a bad request that names the invalid part
      */
     public static LabelSelector parse(String text) {
         if (text.isBlank()) {

@@ -4,7 +4,7 @@ import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
 import java.util.Map;
 
-/** Label selectors in the form that objects hold: {@code matchLabels} and {@code matchExpressions}. */
+/** Evaluates label selectors in objects: {@code matchLabels} and {@code matchExpressions}. */
 public final class LabelSelectors {
     private LabelSelectors() {}
 

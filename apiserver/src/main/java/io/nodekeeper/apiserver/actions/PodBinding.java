@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Binds pods to nodes, as schedulers ask for it. Thread-safe. */
+/** Binds pods to nodes for schedulers. Thread-safe. */
 public final class PodBinding implements Action {
     private static final ResourceType BINDING = new ResourceType("", "v1", "pods/binding", "Binding", true);
 

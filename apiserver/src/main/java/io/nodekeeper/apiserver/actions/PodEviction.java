@@ -31,11 +31,11 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Evicts pods: deletes them unless a PodDisruptionBudget forbids it. An eviction that a budget allows is first taken from
- * it, so that many at once do not take more than there is. Thread-safe.
+ * Evicts pods: deletes them unless a PodDisruptionBudget forbids it. It first subtracts the eviction from the budget,
+ * so that concurrent evictions do not exceed the budget. Thread-safe.
  */
 public final class PodEviction implements Action {
-    /** Budgets that are looked at together. */
+    /** The number of budgets to read together. */
     private static final int PAGE = 32;
 
     private static final Schema SCHEMA = KindSchemas.of("policy/v1", "Eviction");
@@ -68,7 +68,7 @@ public final class PodEviction implements Action {
                 .thenCompose(found -> {
                     JsonObject pod = resource.codec()
                             .decode(found.orElseThrow(() -> ApiException.notFound(resource.type(), target.name())));
-                    // Before the budget gives anything: what is refused must not cost it.
+                    // Before the budget is charged, because a refused eviction must not use it.
                     write.admission().accept(pod, pod);
                     return allowed(pod, write);
                 })
@@ -90,7 +90,7 @@ public final class PodEviction implements Action {
         });
     }
 
-    /** Completes once the pod's budget, if it has one, has given the eviction. */
+    /** Completes when the pod's budget, if any, has allowed the eviction. */
     private CompletableFuture<?> allowed(JsonObject pod, WriteRequest write) {
         String phase = pod.object("status").text("phase");
         boolean over = phase.equals("Succeeded") || phase.equals("Failed") || phase.equals("Pending");
@@ -121,14 +121,14 @@ public final class PodEviction implements Action {
         });
     }
 
-    /** The budget after this eviction; refuses one that there is none for. */
+    /** The budget after this eviction; refuses the eviction if the budget is used up. */
     private JsonObject taken(JsonObject budget, JsonObject pod) {
         String name = budget.object("metadata").text("name");
         JsonObject status = budget.object("status");
         long healthy = status.number("currentHealthy").orElse(0L);
         long desired = status.number("desiredHealthy").orElse(0L);
         if (!PodConditions.isReady(pod.object("status")) && mayEvictUnready(budget, healthy, desired)) {
-            // It is not among those that the budget counts.
+            // The pod is not among those that the budget counts.
             return budget;
         }
         if (status.number("observedGeneration").orElse(0L)
@@ -151,7 +151,7 @@ public final class PodEviction implements Action {
                                         pod.object("metadata").text("name"), KubeTime.format(clock.wallTime()))));
     }
 
-    /** The budgets that a pod with {@code labels} counts for; not more than two, as there may be only one. */
+    /** The budgets that select a pod with {@code labels}; at most two, because more than one is an error. */
     private List<JsonObject> budgets(Resource kind, String namespace, Map<String, String> labels) {
         List<JsonObject> budgets = new ArrayList<>();
         String after = "";

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The selectors in the {@code resourceAttributes} of an access review (1.31, AuthorizeWithSelectors). What of them cannot be
- * understood is ignored, which never grants more, and named in the review's status.
+ * The selectors in the {@code resourceAttributes} of an access review (1.31, AuthorizeWithSelectors). Invalid parts are
+ * ignored, which never grants more, and are named in the review's status.
  *
  * @param selected the fields that must have one value each
  * @param error what was ignored; empty if nothing was
@@ -63,7 +63,7 @@ record ReviewSelectors(Map<String, String> selected, String error) {
                 && requirement.array("values").items().size() == 1;
     }
 
-    /** What is wrong with the selectors of a review. */
+    /** The faults of the selectors of a review. */
     static List<FieldError> faults(JsonObject attributes) {
         List<FieldError> errors = new ArrayList<>();
         for (String kind : KINDS) {
@@ -107,7 +107,7 @@ record ReviewSelectors(Map<String, String> selected, String error) {
                             path + ".values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
                 }
             }
-            // Operators of later versions are no error: the requirement is ignored.
+            // Operators of later versions are not an error: the requirement is ignored.
             default -> {}
         }
         if (requirement.text("key").isEmpty()) {

@@ -32,7 +32,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** Answers questions about users and their rights: the reviews of Kubernetes. Nothing is stored. Thread-safe. */
+/** Answers access and token reviews. Stores nothing. Thread-safe. */
 public final class Reviews {
     private final Authenticator authenticator;
     private final Optional<ServiceAccounts> accounts;
@@ -50,7 +50,7 @@ public final class Reviews {
         this.policy = policy;
     }
 
-    /** What is done for a POST to each of them, by path and a slash. */
+    /** The action for a POST to each of them, by path and a slash. */
     public Map<String, Action> actions() {
         Map<String, Action> actions = new HashMap<>();
         put(actions, AccessResources.TOKEN_REVIEWS, (user, target, body) -> tokenReview(body.object("spec")));
@@ -83,7 +83,7 @@ public final class Reviews {
     }
 
     private interface Review {
-        /** The status with which {@code body} is answered. */
+        /** The status for the answer to {@code body}. */
         JsonObject status(User user, RequestTarget target, JsonObject body);
     }
 

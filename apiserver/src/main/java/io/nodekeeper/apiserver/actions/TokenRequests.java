@@ -29,12 +29,12 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 
-/** Makes tokens for service accounts ({@code serviceaccounts/token}): the TokenRequest of Kubernetes. Thread-safe. */
+/** Issues tokens for service accounts: TokenRequest ({@code serviceaccounts/token}). Thread-safe. */
 public final class TokenRequests implements Action {
     private static final ResourceType TYPE =
             new ResourceType("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", true);
     private static final Resource REQUESTS = Resource.asked(TYPE);
-    /** A token's life if nothing else is asked for, and the least and the most that may be (Kubernetes). */
+    /** The default, shortest and longest lifetime of a token (as in Kubernetes). */
     private static final long DEFAULT_SECONDS = 3_600;
 
     private static final long LEAST_SECONDS = 600;
@@ -109,7 +109,7 @@ public final class TokenRequests implements Action {
         return ApiException.invalid(TYPE, account, List.of(FieldError.invalid(path, Long.toString(seconds), why)));
     }
 
-    /** The object that the token is to end with; refuses one that is not there, or not the account's. */
+    /** The object to bind the token to; refuses one that does not exist, or is not the account's. */
     private TokenClaims.Bound bound(User user, RequestTarget target, JsonObject reference) {
         String kind = reference.text("kind");
         String name = reference.text("name");

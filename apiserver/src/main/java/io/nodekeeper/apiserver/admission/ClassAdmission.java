@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Gives a new pod what its PriorityClass and its RuntimeClass say, and keeps PriorityClasses to one default: Kubernetes'
- * admission plugins Priority and RuntimeClass. Thread-safe.
+ * The admission plugins Priority and RuntimeClass: give a new pod the values of its PriorityClass and RuntimeClass, and
+ * allow only one default PriorityClass. Thread-safe.
  */
 public final class ClassAdmission {
     private static final Resource PRIORITIES = ClusterResources.PRIORITY_CLASSES;
@@ -26,7 +26,7 @@ public final class ClassAdmission {
         this.store = store;
     }
 
-    /** The object as it is to be created, whatever it is. */
+    /** The object to create, of any kind. */
     public JsonObject admit(Resource resource, RequestTarget target, JsonObject object) {
         if (!resource.equals(Resources.PODS) || !target.subresource().isEmpty()) {
             return object;
@@ -36,7 +36,7 @@ public final class ClassAdmission {
         return RuntimeClassAdmission.admit(prioritized, name -> find(RUNTIMES, name));
     }
 
-    /** Refuses a second class that is the default. */
+    /** Refuses a second default class. */
     public void check(Resource resource, JsonObject old, JsonObject next) {
         if (!resource.equals(PRIORITIES) || old == next || !next.bool("globalDefault")) {
             return;
@@ -65,7 +65,7 @@ public final class ClassAdmission {
                 : store.get(resource.key("", name)).map(resource.codec()::decode);
     }
 
-    /** A cluster has a handful of them, which only its administrators write. */
+    /** All PriorityClasses: a cluster has a few, which only administrators write. */
     private Stream<JsonObject> priorities() {
         return store.list(PRIORITIES.prefix(""), "", 0, 0).entries().stream().map(PRIORITIES.codec()::decode);
     }

@@ -8,8 +8,8 @@ import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.RequestTarget;
 
 /**
- * Lets every pod stay for a while on a node that is not ready or unreachable, unless it says itself how long: Kubernetes'
- * admission plugin DefaultTolerationSeconds. Immutable.
+ * The admission plugin DefaultTolerationSeconds: adds tolerations for nodes that are not ready or unreachable to pods
+ * that have none of their own. Immutable.
  *
  * @param notReadySeconds the time on a node that is not ready
  * @param unreachableSeconds the time on a node that is unreachable
@@ -18,7 +18,7 @@ public record DefaultTolerations(long notReadySeconds, long unreachableSeconds) 
     /** Kubernetes' defaults. */
     public static final DefaultTolerations DEFAULT = new DefaultTolerations(300, 300);
 
-    /** The object as it is to be stored, whatever it is and by whichever way it is written. */
+    /** The object to store, of any kind and from any kind of write. */
     public JsonObject admit(Resource resource, RequestTarget target, JsonObject object) {
         if (!resource.equals(Resources.PODS) || !target.subresource().isEmpty()) {
             return object;

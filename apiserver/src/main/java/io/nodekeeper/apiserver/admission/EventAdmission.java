@@ -10,7 +10,7 @@ import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.time.Clock;
 
-/** Holds writes of Events to their limits, whichever of the two APIs they come by. Thread-safe. */
+/** Limits the rate of writes of Events in both APIs. Thread-safe. */
 public final class EventAdmission {
     private final EventRateLimit limit;
     private final Clock clock;
@@ -20,7 +20,7 @@ public final class EventAdmission {
         this.clock = clock;
     }
 
-    /** Refuses a write of {@code next} that comes too soon. */
+    /** Refuses a write of {@code next} above the rate. */
     public void check(User user, Resource resource, JsonObject next) {
         if (!resource.registry().equals(Resources.EVENTS.registry())) {
             return;
@@ -39,7 +39,7 @@ public final class EventAdmission {
         });
     }
 
-    /** Who reports and about what, as Kubernetes puts it together. */
+    /** The key of source and object, as in Kubernetes. */
     private static String sourceAndObject(JsonObject event) {
         JsonObject source = event.object(event.has("deprecatedSource") ? "deprecatedSource" : "source");
         JsonObject object = event.object(event.has("regarding") ? "regarding" : "involvedObject");

@@ -15,9 +15,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Keeps a node's credential to the node's own affairs (Kubernetes' admission plugin of this name): a node writes its own
- * Node, status, lease and CSINode, not its taints, and only those labels that nobody else relies on; of pods those that run
- * on it. Immutable.
+ * Restricts a node's credential to the node's own objects (Kubernetes' admission plugin of this name): a node writes
+ * its own Node, status, lease and CSINode, but not its taints, and only labels without a security meaning; and the pods
+ * that run on it. Immutable.
  */
 public final class NodeRestriction {
     private static final Set<String> FREE_LABELS = Set.of(
@@ -72,7 +72,7 @@ public final class NodeRestriction {
         }
     }
 
-    /** Refuses a token that is not for a pod on this node; {@code pod} is the one that it is to be bound to, if there. */
+    /** Refuses a token that is not for a pod on this node; {@code pod} is the pod to bind it to, if it exists. */
     public void checkToken(User user, String account, JsonObject boundTo, Optional<JsonObject> pod) {
         String self = NodeIdentity.node(user.name(), user.groups());
         if (self.isEmpty()) {
@@ -114,7 +114,8 @@ public final class NodeRestriction {
                         .equals(next.object("spec").array("taints"))) {
             throw forbidden("nodes", name, "node \"" + self + "\" is not allowed to modify taints");
         }
-        // A node that some other object owns is deleted with it, and registers anew with taints of its choice.
+        // A node that another object owns would be deleted with it, and could then register again with taints of its
+        // choice.
         if (!old.isEmpty() && !owners(old).equals(owners(next))) {
             throw forbidden("nodes", name, "node \"" + self + "\" is not allowed to modify ownerReferences");
         }
@@ -157,7 +158,9 @@ public final class NodeRestriction {
         }
     }
 
-    /** A node tells of the pods that it runs by itself; they must not give it anything that belongs to others. */
+    /**
+     * A mirror pod represents a pod that the node runs by itself; it must not give the node access to other objects.
+     */
     private static void checkMirror(String self, String name, JsonObject pod) {
         String node = "node \"" + self + "\" ";
         if (!pod.object("metadata").object("annotations").has(NodeGraph.CONFIG_MIRROR)) {
@@ -186,7 +189,10 @@ public final class NodeRestriction {
         }
     }
 
-    /** Whoever controls a pod is asked for its replacement, and what owns it takes it along. */
+    /**
+     * A controller of a pod creates its replacement, and an owner's deletion deletes the pod, so only the node itself
+     * may own it.
+     */
     private static void checkOwner(String self, String name, List<JsonObject> owners) {
         String node = "node \"" + self + "\" ";
         if (owners.size() > 1) {

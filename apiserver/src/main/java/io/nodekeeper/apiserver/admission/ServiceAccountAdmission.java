@@ -15,23 +15,23 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * Gives each new pod a service account, and what the account has for its pods: the secrets for images, and a volume with a
- * token. Kubernetes' admission plugin ServiceAccount, except that an account which does not exist is no reason to refuse the
- * pod (decision 40). Thread-safe if the random numbers are.
+ * The admission plugin ServiceAccount: gives each new pod a service account, its image pull secrets, and a volume with
+ * a token. Unlike Kubernetes, it does not refuse a pod whose account does not exist (decision 40). Thread-safe if the
+ * random numbers are.
  */
 public final class ServiceAccountAdmission {
     private final Store store;
     private final RandomGenerator random;
     private final boolean tokens;
 
-    /** {@code tokens}: whether the server makes tokens; without them a pod would wait for its volume for ever. */
+    /** {@code tokens}: whether the server issues tokens; without them a pod would wait for its volume for ever. */
     public ServiceAccountAdmission(Store store, RandomGenerator random, boolean tokens) {
         this.store = store;
         this.random = random;
         this.tokens = tokens;
     }
 
-    /** The object as it is to be created, whatever it is. */
+    /** The object to create, of any kind. */
     public JsonObject admit(Resource resource, RequestTarget target, JsonObject object) {
         boolean mirror = object.object("metadata").object("annotations").has(NodeGraph.CONFIG_MIRROR);
         if (!resource.equals(Resources.PODS) || !target.subresource().isEmpty() || mirror) {

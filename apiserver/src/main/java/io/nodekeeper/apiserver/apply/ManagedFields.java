@@ -11,9 +11,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Who owns which fields of an object: its {@code metadata.managedFields}. Immutable. */
+/** The owners of an object's fields: its {@code metadata.managedFields}. Immutable. */
 public final class ManagedFields {
-    /** Nobody owns anything. */
+    /** No field has an owner. */
     public static final ManagedFields NONE = new ManagedFields(Map.of());
 
     private static final String APPLY = "Apply";

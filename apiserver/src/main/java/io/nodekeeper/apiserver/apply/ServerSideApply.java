@@ -16,10 +16,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Applies what a manager wants an object to be, in three steps: the wanted fields are merged into the object; what the
- * manager wanted before and wants no longer is removed, unless somebody else owns it too; then all that changed is compared
- * with what others own, which is a conflict unless the manager forces it. Lists are merged by their key, as sets, or are one
- * value, as their schema says.
+ * Performs server-side apply in three steps: merges the wanted fields into the object; removes fields that the manager
+ * applied before and no longer wants, unless another manager owns them, too; then compares all changes with the fields
+ * of other managers, which are conflicts unless the manager forces them. The schema says whether a list is merged by
+ * key, merged as a set, or is one value.
  */
 public final class ServerSideApply {
     /** The most characters of a value that a message repeats. */

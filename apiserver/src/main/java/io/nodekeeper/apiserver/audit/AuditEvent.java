@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One line of the audit log: who did what to which object, and what came of it; never what was sent or answered. Immutable;
- * it becomes JSON where it is written, not where the request is answered.
+ * A line of the audit log: the user, the action, the object and the outcome, without request and response bodies.
+ * Immutable. The log's thread converts it to JSON, not the thread of the request.
  */
 public record AuditEvent(
         String stage,
@@ -33,7 +33,7 @@ public record AuditEvent(
     public static final String STARTED = "ResponseStarted";
     public static final String COMPLETE = "ResponseComplete";
 
-    /** Bytes that it holds on to, about: a list in pieces is not read. */
+    /** About how many bytes it keeps in memory; a list in pieces is not read. */
     long bytes() {
         long text = request.uri().length()
                 + request.headers().values().stream().mapToLong(String::length).sum();
@@ -83,7 +83,7 @@ public record AuditEvent(
                 .build();
     }
 
-    /** The name of what was created: the request may have left it to the server. */
+    /** The name of the created object, which the server may have generated. */
     private String createdName() {
         return response.status() == 201 ? body().object("metadata").text("name") : "";
     }
@@ -93,7 +93,7 @@ public record AuditEvent(
         if (response.status() >= 400) {
             JsonObject body = body();
             status.put("status", "Failure").putUnlessEmpty("reason", body.text("reason"));
-            // These quote what was sent, which may be a secret.
+            // These quote the request, which may contain a secret.
             if (response.status() != 400 && response.status() != 422) {
                 status.putUnlessEmpty("message", body.text("message"));
             }

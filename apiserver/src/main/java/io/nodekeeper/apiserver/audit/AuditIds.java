@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 
 /**
- * Names requests by UUIDs that do not repeat. They need not be hard to guess, and 16 secure random bytes cost more than all
- * else that is done with a request's headers: so a random start is counted on, and the count is spread over all bits
- * (the finalizer of SplitMix64). Thread-safe.
+ * Creates unique UUIDs for requests. They need not be hard to guess, and 16 secure random bytes cost more than all
+ * other work on a request's headers. It therefore counts from a random start, and spreads the count over all bits (the
+ * finalizer of SplitMix64). Thread-safe.
  */
 public final class AuditIds {
     private static final long VERSION = 0x4000L;

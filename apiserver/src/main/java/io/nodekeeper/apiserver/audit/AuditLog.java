@@ -17,29 +17,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The audit log: takes events and writes them on a loop of its own. No request waits for it: what does not fit into the
- * queue, or cannot be written, is lost, counted and told. Thread-safe.
+ * The audit log: accepts events and writes them on its own loop. No request waits for it: events that do not fit into
+ * the queue, or cannot be written, are lost, counted and reported. Thread-safe.
  */
 public final class AuditLog {
     private static final Logger log = LoggerFactory.getLogger(AuditLog.class);
-    /** Events that may wait. Chosen: a second of a busy server; some 20 MB. */
+    /** The most events that may wait: a second of a busy server, which covers pauses of a disk, in about 20 MB. */
     private static final int CAPACITY = 10_000;
 
-    /** Bytes of requests and answers that waiting events may hold on to. An event without large ones has about 2 KB. */
+    /**
+     * The most bytes of requests and responses that waiting events may keep in memory. An event without large ones has
+     * about 2 KB.
+     */
     private static final long BYTES = 16 << 20;
 
-    /** The most lines in one write. Chosen. */
+    /**
+     * The most lines in one write: about 200 KB, so that system calls are few and a rotation by size is exact to that.
+     */
     private static final int BATCH = 256;
 
-    /** How often a loss is told while it lasts. Chosen. */
+    /**
+     * How often a continuing loss is logged: soon enough for an operator, and two lines per minute do not fill the log.
+     */
     private static final Duration TELL = Duration.ofSeconds(30);
 
-    /** Where the lines go. Called on the log's loop alone; may block. */
+    /** The destination of the lines. Called only on the log's loop; may block. */
     public interface Out {
-        /** Writes these lines, each of which ends in a line feed, as a whole or not at all as far as that can be had. */
+        /** Writes these lines, each ending in a line feed, atomically as far as possible. */
         void write(List<byte[]> lines) throws IOException;
 
-        /** Lets go of what is open. */
+        /** Closes open files. */
         void close() throws IOException;
     }
 
@@ -56,13 +63,13 @@ public final class AuditLog {
     private final LongAdder lost = new LongAdder();
     private final AtomicBoolean telling = new AtomicBoolean();
 
-    /** A log that writes to {@code out} on {@code loop}, which it closes in the end. */
+    /** A log that writes to {@code out} on {@code loop}, which it closes at the end. */
     public AuditLog(Loop loop, Out out) {
         this.loop = loop;
         this.out = out;
     }
 
-    /** Takes an event; never waits. */
+    /** Accepts an event; never waits. */
     public void take(AuditEvent event) {
         if (waiting.incrementAndGet() > CAPACITY) {
             waiting.decrementAndGet();
@@ -83,17 +90,17 @@ public final class AuditLog {
         }
     }
 
-    /** Events that were taken. */
+    /** The number of accepted events. */
     public long taken() {
         return taken.sum();
     }
 
-    /** Events that were lost. */
+    /** The number of lost events. */
     public long lost() {
         return lost.sum();
     }
 
-    /** Writes what waits and closes. */
+    /** Writes the waiting events and closes. */
     public CompletableFuture<Void> close() {
         CompletableFuture<Void> closed = new CompletableFuture<>();
         loop.execute(() -> {
@@ -103,7 +110,7 @@ public final class AuditLog {
             try {
                 out.close();
             } catch (IOException e) {
-                log.error("the audit log does not close: {}", e.getMessage());
+                log.error("closing the audit log failed: {}", e.getMessage());
             }
             loop.close();
             closed.complete(null);
@@ -137,7 +144,7 @@ public final class AuditLog {
     private void lose(int count, String why) {
         lost.add(count);
         if (telling.compareAndSet(false, true)) {
-            log.error("events are missing in the audit log, {} so far: {}", lost.sum(), why);
+            log.error("the audit log has lost {} events so far: {}", lost.sum(), why);
             loop.schedule(TELL, () -> telling.set(false));
         }
     }

@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 
-/** What becomes known of a request on its way and stands in the audit log. Confined to the request. */
+/** Collects the facts of a request for the audit log. Confined to the request. */
 public final class AuditTrail {
     private final Instant received;
     private Optional<User> user = Optional.empty();
@@ -35,7 +35,7 @@ public final class AuditTrail {
     /** The event of one stage of the request, for the log. */
     public AuditEvent event(
             String stage, ApiRequest request, RequestInfo info, String auditId, ApiResponse response, Instant now) {
-        // A list in pieces holds on to its objects: of it only the status counts here.
+        // A list in pieces keeps its objects in memory, so the event keeps only its status.
         ApiResponse kept = response instanceof ApiResponse.Full
                 ? response
                 : new ApiResponse.Full(response.status(), Map.of(), new byte[0]);

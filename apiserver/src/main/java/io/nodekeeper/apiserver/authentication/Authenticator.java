@@ -11,19 +11,22 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Finds out who makes a request: by client certificate, else by bearer token, else nobody in particular. A token that is
- * not known is refused everywhere, even where nobody in particular may go. Immutable.
+ * Authenticates requests: by client certificate, else by bearer token, else as the anonymous user. An unknown token is
+ * refused everywhere, also where the anonymous user has access. Immutable.
  */
 public final class Authenticator {
     private final Map<TokenHash, User> users = new HashMap<>();
     private final Optional<ServiceAccountTokens> serviceAccountTokens;
 
-    /** Knows the users of {@code tokens}, by token. */
+    /** An authenticator of the users in {@code tokens}, by token. */
     public Authenticator(Map<String, User> tokens) {
         this(tokens, Optional.empty());
     }
 
-    /** Knows the users of {@code tokens}, by token, and service accounts by the tokens that the server makes for them. */
+    /**
+     * An authenticator of the users in {@code tokens}, by token, and of service accounts by the tokens that the server
+     * issues.
+     */
     public Authenticator(Map<String, User> tokens, ServiceAccountTokens serviceAccountTokens) {
         this(tokens, Optional.of(serviceAccountTokens));
     }
@@ -34,7 +37,7 @@ public final class Authenticator {
     }
 
     /**
-     * Reads Kubernetes' static token file: one {@code token,user,uid[,"group1,group2"]} a line.
+     * Reads Kubernetes' static token file: one {@code token,user,uid[,"group1,group2"]} per line.
      *
      * @throws IllegalArgumentException that names every faulty line
      */
@@ -70,7 +73,7 @@ public final class Authenticator {
         return serviceAccountTokens;
     }
 
-    /** Who makes {@code request}; {@code accounts} knows the service accounts of {@link #serviceAccountTokens}. */
+    /** The user of {@code request}; {@code accounts} finds the service accounts of {@link #serviceAccountTokens}. */
     public User authenticate(ApiRequest request, Optional<ServiceAccounts> accounts) {
         if (request.certificate().isPresent()) {
             return request.certificate().get();
@@ -88,12 +91,12 @@ public final class Authenticator {
         throw new ApiException(401, "Unauthorized", "Unauthorized");
     }
 
-    /** Whose token this is, if it is good for one of {@code audiences}, or here if that is empty. */
+    /** The owner of a token that is valid for one of {@code audiences}, or for this server if that is empty. */
     public Optional<ServiceAccounts.Known> token(String token, List<String> audiences, Optional<ServiceAccounts> accounts) {
         TokenHash hash = TokenHash.of(token);
         User user = users.get(hash);
         if (user != null) {
-            // A token out of a file is for this server, whatever it calls itself.
+            // A token from a file is valid for this server, whatever its audiences.
             return Optional.of(new ServiceAccounts.Known(user, audiences));
         }
         return accounts.flatMap(known -> known.authenticate(hash, token, audiences));

@@ -33,11 +33,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Signs the tokens of service accounts and knows its own again: JSON web tokens (RFC 7519) with ES256 or RS256. Whether the
- * account still exists is for others to look up. Immutable.
+ * Signs and verifies service account tokens: JSON web tokens (RFC 7519) with ES256 or RS256. It does not check whether
+ * the account still exists. Immutable.
  */
 public final class ServiceAccountTokens {
-    /** How far another server's clock may be ahead: a token may be used so long before it is valid. Chosen. */
+    /**
+     * How long before its start a token is already accepted, for servers whose clock is ahead: NTP keeps servers within
+     * a second, and a minute also allows for one that has just started to synchronize.
+     */
     private static final Duration CLOCK_SKEW = Duration.ofMinutes(1);
 
     private static final int P256_BITS = 256;
@@ -93,7 +96,7 @@ public final class ServiceAccountTokens {
         }
     }
 
-    /** A key's name: the hash of its public part, as Kubernetes computes it. */
+    /** A key's ID: the hash of its public key, as in Kubernetes. */
     private static String id(PublicKey key) {
         try {
             return Base64URL.encode(MessageDigest.getInstance("SHA-256").digest(key.getEncoded()))
@@ -103,12 +106,12 @@ public final class ServiceAccountTokens {
         }
     }
 
-    /** For whom a token must be that is taken here. */
+    /** The audiences of which an accepted token must have one. */
     public List<String> audiences() {
         return audiences;
     }
 
-    /** The token that says {@code claims}. */
+    /** A signed token with {@code claims}. */
     public String sign(TokenClaims claims) {
         JWSObject token = new JWSObject(header, new Payload(claims.body(issuer)));
         try {
@@ -119,7 +122,7 @@ public final class ServiceAccountTokens {
         return token.serialize();
     }
 
-    /** What {@code token} says if one of the keys signed it; whether it is still valid is another question. */
+    /** The claims of {@code token} if one of the keys signed it; does not check whether it is still valid. */
     public Optional<TokenClaims> read(String token) {
         try {
             JWSObject parsed = JWSObject.parse(token);
@@ -132,7 +135,7 @@ public final class ServiceAccountTokens {
             }
             return TokenClaims.read(parsed.getPayload().toBytes(), issuer);
         } catch (ParseException | JOSEException | IllegalArgumentException e) {
-            // Whatever it is, it is no token of ours.
+            // Not a token of this server.
             return Optional.empty();
         }
     }
@@ -176,7 +179,7 @@ public final class ServiceAccountTokens {
         return ECKey.encodeCoordinate(P256_BITS, number).toString();
     }
 
-    /** How others find {@link #keySet} (OpenID Connect Discovery); {@code keysUrl} is where it is. */
+    /** The document with which others find {@link #keySet} (OpenID Connect Discovery); {@code keysUrl} is its URL. */
     public JsonObject configuration(String keysUrl) {
         return JsonObject.builder()
                 .put("issuer", issuer)

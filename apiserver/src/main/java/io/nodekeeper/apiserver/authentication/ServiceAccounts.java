@@ -17,21 +17,21 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Knows service accounts by their tokens. A token is good while its time runs and its account, and the object that it is
- * bound to, are those for which it was made: that is looked up each time. What a signature costs is paid once for a token
- * that comes again. Thread-safe.
+ * Authenticates service accounts by their tokens. A token is valid until it expires, and while its account and its
+ * bound object exist with the same UIDs, which is checked each time. The signature of a repeated token is checked only
+ * once. Thread-safe.
  */
 public final class ServiceAccounts {
-    /** Tokens whose signature is remembered. Chosen: more than the pods that call at one time. */
+    /** The most tokens whose signature is remembered: more than the pods that call at the same time, in about 10 MB. */
     private static final int REMEMBERED = 10_000;
 
-    /** How long a deleted object's tokens go on (Kubernetes): its pod may still have to tell how it ended. */
+    /** How long the tokens of a deleted object stay valid (as in Kubernetes), so that its pod can report its end. */
     private static final Duration AFTER_DELETION = Duration.ofSeconds(60);
 
     private final Store store;
     private final Clock clock;
     private final ServiceAccountTokens tokens;
-    /** What tokens say that were found to be signed by us, by their hash; guarded by itself. */
+    /** The claims of tokens with a verified signature, by their hash; guarded by itself. */
     private final Map<TokenHash, TokenClaims> known = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<TokenHash, TokenClaims> eldest) {
@@ -45,10 +45,10 @@ public final class ServiceAccounts {
         this.tokens = tokens;
     }
 
-    /** A token that is good, and for which of the audiences that were asked for. */
+    /** The owner of a valid token, with the matching ones of the requested audiences. */
     public record Known(User user, List<String> audiences) {}
 
-    /** Whose token this is, if it is good for one of {@code audiences}; of the server's own if that is empty. */
+    /** The owner of a token that is valid for one of {@code audiences}; for the server's own if that is empty. */
     Optional<Known> authenticate(TokenHash hash, String token, List<String> audiences) {
         Optional<TokenClaims> read = read(hash, token);
         if (read.isEmpty()) {

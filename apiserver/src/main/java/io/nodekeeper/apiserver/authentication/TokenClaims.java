@@ -10,16 +10,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a service account's token says. Immutable.
+ * The claims of a service account token. Immutable.
  *
  * @param namespace the account's namespace
  * @param account the account's name
- * @param accountUid the account's UID: another account of the same name is not meant
- * @param bound the object with which the token ends; empty for none but the account
- * @param audiences for whom it is
- * @param issued when it was made
- * @param expires when it ends
- * @param id what tells it from all others
+ * @param accountUid the account's UID, which excludes another account of the same name
+ * @param bound the object that the token is bound to; empty for only the account
+ * @param audiences its audiences
+ * @param issued when it was issued
+ * @param expires when it expires
+ * @param id its unique ID
  */
 public record TokenClaims(
         String namespace,
@@ -32,7 +32,7 @@ public record TokenClaims(
         String id) {
 
     /**
-     * An object in the account's namespace with which a token ends.
+     * An object in the account's namespace that a token is bound to.
      *
      * @param kind {@code Pod} or {@code Secret}
      * @param name its name
@@ -116,7 +116,7 @@ public record TokenClaims(
                 : Optional.empty();
     }
 
-    /** What is missing or out of all bounds ends a token at once. */
+    /** A missing or out-of-range time makes a token expired. */
     private static Instant instant(JsonObject json, String field) {
         long second = json.number(field).orElse(0L);
         return Instant.ofEpochSecond(Math.clamp(second, 0, Instant.MAX.getEpochSecond()));

@@ -6,8 +6,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * What a token is looked up by: its SHA-256. How long a comparison of hashes takes tells nothing of the token, and what is
- * kept in memory is not what opens the door.
+ * The SHA-256 of a token, as the key for look-ups. The time of comparing hashes reveals nothing about the token, and
+ * memory does not contain the token itself.
  *
  * @param hex the hash
  */

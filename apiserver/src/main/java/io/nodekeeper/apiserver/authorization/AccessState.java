@@ -22,11 +22,14 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * What authorization goes by, kept in step with the store by watches: the policy of all roles and bindings, and what belongs
- * to which node. So a request reads nothing from the store. Reading is thread-safe; changes come on the store's loop.
+ * Caches the data of authorization and updates it by watches: the policy of all roles and bindings, and the objects of
+ * each node. Authorization therefore reads nothing from the store. Reads are thread-safe; changes happen on the store's
+ * loop.
  */
 public final class AccessState {
-    /** Pods that are read in one turn of the loop at the start, so that others get theirs. Chosen: some 20 ms. */
+    /**
+     * How many pods one task of the loop reads at the start: about 20 ms of work, so that other tasks are not delayed.
+     */
     private static final int TURN = 500;
 
     private static final Policy BUILT_IN = Policy.of(
@@ -47,7 +50,7 @@ public final class AccessState {
     private volatile Policy policy;
     private boolean rebuilding;
 
-    /** Knows at once what is stored now, so that nobody is refused at a restart for what was granted before. */
+    /** Reads the stored objects immediately, so that a restart does not refuse what was granted before. */
     public AccessState(Store store, Loop loop) {
         this.store = store;
         this.loop = loop;
@@ -57,12 +60,12 @@ public final class AccessState {
         policy = assembled();
     }
 
-    /** Where no role is stored yet, the built-in ones hold: they are what is about to be written. */
+    /** If no role is stored yet, the built-in ones apply, which are about to be written. */
     private Policy assembled() {
         return roles.isEmpty() && bindings.isEmpty() ? BUILT_IN : Policy.of(roles.values(), bindings.values());
     }
 
-    /** Begins to follow. */
+    /** Starts the watches. */
     public void start() {
         AccessResources.STORED.forEach(this::followAccess);
         followPods();
@@ -130,7 +133,7 @@ public final class AccessState {
         }
     }
 
-    /** Puts the policy together once for all changes that come together. */
+    /** Builds the policy once for all changes that arrive together. */
     private void rebuild() {
         if (!rebuilding) {
             rebuilding = true;
@@ -155,7 +158,7 @@ public final class AccessState {
     private void inTurns(List<Entry> pods, int from) {
         int end = Math.min(pods.size(), from + TURN);
         for (Entry entry : pods.subList(from, end)) {
-            // As it is by now: what was deleted since has had its event already.
+            // The current state: events of later deletions have already been processed.
             store.get(entry.key()).ifPresent(this::takePod);
         }
         if (end < pods.size()) {

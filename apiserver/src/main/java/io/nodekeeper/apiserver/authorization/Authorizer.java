@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Decides who may do what: masters may do all, a node what the Node authorizer says, everybody what roles grant. It goes by
- * what is in memory. Thread-safe.
+ * Authorizes requests: the group system:masters may do everything, a node what the Node authorizer allows, and all
+ * users what roles grant. It uses only data in memory. Thread-safe.
  */
 public final class Authorizer {
     private static final Decision MASTER = new Decision(true, "");
@@ -29,12 +29,14 @@ public final class Authorizer {
         this.nodes = new NodeAuthorizer(state.graph());
     }
 
-    /** Whether nodes read only their own Node and pods; the feature gate {@code AuthorizeNodeWithSelectors}. */
+    /**
+     * Sets whether nodes may read only their own Node and pods; the feature gate {@code AuthorizeNodeWithSelectors}.
+     */
     public void nodesReadTheirOwn(boolean own) {
         nodes.readsOwn(own);
     }
 
-    /** Whether it may be done, and why. */
+    /** The decision, with its reason. */
     public Decision decide(Attributes asked) {
         if (asked.groups().contains(User.MASTERS)) {
             return MASTER;
@@ -47,7 +49,7 @@ public final class Authorizer {
         return granted.allowed() ? granted : node;
     }
 
-    /** Refuses what may not be done. */
+    /** Refuses what is not allowed. */
     void check(Attributes asked) {
         Decision decision = decide(asked);
         if (!decision.allowed()) {
@@ -55,7 +57,7 @@ public final class Authorizer {
         }
     }
 
-    /** What {@code user} asks for. */
+    /** The attributes of a request by {@code user}. */
     public static Attributes attributes(User user, RequestInfo info, ApiRequest request) {
         Optional<RequestTarget> target = info.resource();
         if (target.isEmpty()) {
@@ -69,15 +71,15 @@ public final class Authorizer {
                         info.verb(),
                         about.group(),
                         about.qualified(),
-                        // A namespace is in itself: a role in it is enough to look at it.
+                        // A Namespace counts as an object in itself: a role in it is enough to read it.
                         about.isNamespace() ? about.name() : about.namespace(),
                         about.name().isEmpty() ? selected.getOrDefault("metadata.name", "") : about.name())
                 .selecting(selected);
     }
 
     /**
-     * The fields that a list or watch binds to one value each. A right to one object is enough for a list of that object
-     * alone, and a node's right to its own pods for a list of these.
+     * The fields for which a list or watch selects one value. A right to one object is enough for a list of only that
+     * object, and a node's right to its own pods for a list of these.
      */
     private static Map<String, String> selected(String verb, ApiRequest request) {
         String selector = request.parameter("fieldSelector");
@@ -91,12 +93,12 @@ public final class Authorizer {
                     .forEach(term -> selected.putIfAbsent(term.field(), term.value()));
             return selected;
         } catch (ApiException e) {
-            // The request is refused for its selector later, if its user may list at all.
+            // The request is refused later because of its selector, if its user may list at all.
             return Map.of();
         }
     }
 
-    /** What those hear who may not do what they asked for. */
+    /** The refusal of a request that is not authorized. */
     public static ApiException refusal(Attributes asked, String why) {
         if (!asked.isResource()) {
             return new ApiException(

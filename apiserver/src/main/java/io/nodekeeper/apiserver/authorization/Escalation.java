@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * Nobody grants what they do not have: a role may hold, and a binding may hand out, only rights of its writer, unless they
- * have the verb {@code escalate} on the role or {@code bind} on what it refers to; and nobody creates by other verbs what they
- * may not create (Kubernetes). Thread-safe.
+ * Prevents privilege escalation as Kubernetes does: a role may contain, and a binding may grant, only rights of its
+ * writer, unless the writer has the verb {@code escalate} on the role or {@code bind} on the referenced role. Also
+ * refuses updates and applies that create an object without the right to create it. Thread-safe.
  */
 public final class Escalation {
     /** What masters may, in the form of rules. */
@@ -36,7 +36,7 @@ public final class Escalation {
 
     /** Refuses an update or apply that creates its object, {@code old} being empty, to those who may not create. */
     public void checkCreation(User user, RequestTarget target, JsonObject old) {
-        // A request to create names nobody, and was let in as one.
+        // A create request names no object, and was authorized as such.
         if (old.isEmpty() && !target.name().isEmpty()) {
             authorizer.check(Attributes.ofResource(
                     user.name(),
@@ -92,8 +92,8 @@ public final class Escalation {
     }
 
     /**
-     * Whether {@code next} differs from {@code old} at most in what garbage collection needs to change. Kubernetes checks
-     * every other write, even of a label: it may make a role part of another.
+     * Whether {@code next} differs from {@code old} only in fields that garbage collection changes. Kubernetes checks
+     * every other write, even of a label, because a label may make a role part of another.
      */
     private static boolean changesOwnersOnly(JsonObject old, JsonObject next) {
         return !old.isEmpty() && withoutOwners(old).equals(withoutOwners(next));

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Lets those who may act as somebody else ({@code kubectl --as}): each name, group, uid and extra that they ask for needs the
- * verb {@code impersonate}. Thread-safe.
+ * User impersonation ({@code kubectl --as}): each requested name, group, uid and extra value needs the verb {@code
+ * impersonate}. Thread-safe.
  */
 public final class Impersonation {
     private static final String PREFIX = "impersonate-";
@@ -29,7 +29,7 @@ public final class Impersonation {
         this.authorizer = authorizer;
     }
 
-    /** Whom {@code request} is to be served as: {@code user}, unless it asks for somebody else. */
+    /** The user to serve {@code request} as: {@code user}, or the requested other user. */
     public User apply(User user, ApiRequest request) {
         for (String header : request.headers().keySet()) {
             if (header.startsWith(PREFIX)) {
@@ -84,7 +84,7 @@ public final class Impersonation {
                 Attributes.ofResource(user.name(), user.groups(), "impersonate", group, resource, namespace, name));
     }
 
-    /** The values of a header that may have come several times. */
+    /** The values of a header that may occur several times. */
     private static List<String> values(String header) {
         return header.isEmpty() ? List.of() : List.of(header.split("\n"));
     }
@@ -93,7 +93,7 @@ public final class Impersonation {
         try {
             return URLDecoder.decode(key.replace("+", "%2B"), StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            // Kubernetes takes what is not encoded well as it stands.
+            // Kubernetes uses a badly encoded value unchanged.
             return key;
         }
     }

@@ -8,7 +8,7 @@ import io.nodekeeper.apiserver.registry.Resource;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Who may do what: roles, their bindings and the reviews that ask about them. Facts of Kubernetes. */
+/** The resources of authorization: roles, bindings and access reviews, as in Kubernetes. */
 public final class AccessResources {
     public static final String RBAC = "rbac.authorization.k8s.io";
     private static final String AUTHORIZATION = "authorization.k8s.io";
@@ -46,7 +46,7 @@ public final class AccessResources {
     public static final Resource SELF_SUBJECT_RULES_REVIEWS =
             asked(AUTHORIZATION, "selfsubjectrulesreviews", "SelfSubjectRulesReview", false);
 
-    /** Roles and bindings: what authorization goes by. */
+    /** Roles and bindings, which decide authorization. */
     public static final List<Resource> STORED = List.of(CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, ROLES, ROLE_BINDINGS);
 
     static final List<Resource> ALL = Stream.concat(

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** What clients of node health also ask for, as kubelets and kube-controller-managers list it at their start: facts of Kubernetes. */
+/** Further resources that kubelets and kube-controller-managers list at their start, as in Kubernetes. */
 public final class ClusterResources {
     public static final Resource SERVICE_ACCOUNTS = Resource.stored(
                     new ResourceType("", "v1", "serviceaccounts", "ServiceAccount", true), "serviceaccounts")
@@ -100,7 +100,7 @@ public final class ClusterResources {
 
     private static final ResourceType NEW_EVENT = new ResourceType("events.k8s.io", "v1", "events", "Event", true);
 
-    /** The events of {@link Resources#EVENTS} in their newer form. */
+    /** The events of {@link Resources#EVENTS} in their newer API. */
     static final Resource NEW_EVENTS = Resource.stored(NEW_EVENT, "events")
             .codec(new EventCodec(NEW_EVENT))
             .shortNames("ev")
@@ -118,7 +118,7 @@ public final class ClusterResources {
                     Map.entry("type", event -> event.text("type"))))
             .table(ClusterTables.NEW_EVENTS);
 
-    /** The older way to bind a pod, which is named in the body. */
+    /** The older API to bind a pod, whose name is in the body. */
     public static final Resource BINDINGS = Resource.asked(new ResourceType("", "v1", "bindings", "Binding", true));
 
     static final List<Resource> ALL = List.of(

@@ -8,12 +8,12 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What a request is about, as authorization and metrics see it.
+ * The parsed target of a request, for authorization and metrics.
  *
  * @param verb Kubernetes' verb: get, list, watch, create, update, patch, delete, deletecollection; for other paths the
  *     method in lower case
  * @param path the path
- * @param resource what a path to objects names; empty for other paths
+ * @param resource the target of a path to objects; empty for other paths
  * @param known the catalogue's entry for it; empty if the server has no such resource
  */
 public record RequestInfo(String verb, String path, Optional<RequestTarget> resource, Optional<Resource> known) {
@@ -35,7 +35,7 @@ public record RequestInfo(String verb, String path, Optional<RequestTarget> reso
         String group = root == 3 ? parts.get(1) : "";
         String version = parts.get(root - 1);
         List<String> rest = parts.subList(root, parts.size());
-        // The older way to ask for a watch: the word before the resource, for a collection or a single object.
+        // The older form of a watch: the path has "watch" before the resource, for a collection or a single object.
         boolean prefixed = rest.getFirst().equals(WATCH) && rest.size() > 1;
         if (prefixed) {
             rest = rest.subList(1, rest.size());
@@ -62,7 +62,7 @@ public record RequestInfo(String verb, String path, Optional<RequestTarget> reso
                 Resources.find(target));
     }
 
-    /** The parts of the path between slashes, empty ones left out. */
+    /** The parts of the path between slashes, without empty ones. */
     private static List<String> parts(String path) {
         List<String> parts = new ArrayList<>(8);
         int start = 0;

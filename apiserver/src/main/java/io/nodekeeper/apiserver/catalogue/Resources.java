@@ -18,7 +18,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The catalogue of what the server serves: facts of Kubernetes. */
+/** The catalogue of the server's resources, as in Kubernetes. */
 public final class Resources {
     public static final Resource NODES = Resource.stored(ResourceType.NODES, "minions")
             .shortNames("no")
@@ -85,7 +85,7 @@ public final class Resources {
             .strategy(new LeaseStrategy())
             .table(Tables.LEASES);
 
-    /** Everything that is served: node health's own, what clients of it also ask for, and who may do what. */
+    /** All resources: those of node health, those that its clients also use, and those of authorization. */
     public static final List<Resource> ALL = Stream.of(
                     List.of(NODES, PODS, EVENTS, NAMESPACES, LEASES), ClusterResources.ALL, AccessResources.ALL)
             .flatMap(List::stream)

@@ -4,7 +4,7 @@ import io.nodekeeper.apiserver.registry.Resource;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The names of stored resources by their keys in the store. Immutable. */
+/** Maps keys in the store to the names of resources. Immutable. */
 public final class StoredResources {
     private static final Map<String, String> NAMES = Resources.ALL.stream()
             .filter(Resource::isStored)

@@ -24,8 +24,8 @@ import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
 
 /**
- * Sees to it at the start that the built-in roles and bindings are there: creates what is missing and adds what is missing
- * in what is there, unless its annotation says that the server is not to. What was added by others stays.
+ * Reconciles the built-in roles and bindings at the start: creates missing ones, and adds missing rules and subjects to
+ * existing ones, unless their annotation forbids that. Additions by others stay.
  */
 public final class BuiltInRolesBootstrap {
     private static final String AGGREGATION = "aggregationRule";
@@ -39,7 +39,7 @@ public final class BuiltInRolesBootstrap {
         this.writes = writes;
     }
 
-    /** Begins; the namespaces must be there already. */
+    /** Starts; the namespaces must exist already. */
     public CompletableFuture<Void> ensure() {
         List<CompletableFuture<?>> written = new ArrayList<>();
         BuiltInRoles.clusterRoles().forEach(role -> ensure(AccessResources.CLUSTER_ROLES, primed(role), written));
@@ -58,8 +58,8 @@ public final class BuiltInRolesBootstrap {
     }
 
     /**
-     * The rules that somebody gave to admin, edit or view when these could not yet collect rules go to the new role that
-     * they collect them from (Kubernetes).
+     * Copies custom rules of admin, edit and view from versions without aggregation to the roles that they now
+     * aggregate, as Kubernetes does.
      */
     private JsonObject primed(JsonObject wanted) {
         String name = wanted.object("metadata").text("name");
@@ -92,7 +92,7 @@ public final class BuiltInRolesBootstrap {
         }
     }
 
-    /** Another server on the same store may have done it meanwhile. */
+    /** Ignores a conflict: another server on the same store may have written the object. */
     public static CompletableFuture<?> unlessFaster(CompletableFuture<?> write) {
         return write.handle((done, error) -> {
             if (error == null
@@ -104,7 +104,7 @@ public final class BuiltInRolesBootstrap {
         });
     }
 
-    /** What is there, and what of the wanted it lacks. */
+    /** The existing object with the missing parts of the wanted one. */
     static JsonObject completed(JsonObject now, JsonObject wanted) {
         String update = now.object("metadata").object("annotations").text(BuiltInRoles.AUTO_UPDATE);
         if (update.equals("false")) {
@@ -138,7 +138,7 @@ public final class BuiltInRolesBootstrap {
                 .toList();
     }
 
-    /** {@code metadata} with the entries of a map that it lacks; values that are there stay. */
+    /** {@code metadata} with missing entries added; existing values stay. */
     private static JsonObject merged(JsonObject metadata, JsonObject wanted, String map) {
         JsonObject.Builder entries = metadata.object(map).toBuilder();
         wanted.object(map).texts().forEach((key, value) -> {

@@ -13,16 +13,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes Events once they are old. Each write of an event starts its time anew (as Kubernetes takes a new etcd lease), so
- * the order of the latest writes is also the order of expiry. After a restart all events there are start anew. Events take a
- * quarter of the store's quota at most: beyond that the oldest go before their time. Confined to the store's loop.
+ * Deletes Events after their time to live. Each write of an event restarts its time (as Kubernetes takes a new etcd
+ * lease), so the order of the latest writes is also the order of expiry. A restart restarts the time of all events.
+ * Events may use at most a quarter of the store's quota: beyond that the oldest are deleted early. Confined to the
+ * store's loop.
  */
 public final class EventExpiry implements Store.Watcher {
     private static final Logger log = LoggerFactory.getLogger(EventExpiry.class);
-    /** How late an event may go. Chosen. */
+    /**
+     * How late an event may be deleted: 10 s is short compared with the default hour, and long enough that deletions
+     * are grouped.
+     */
     private static final Duration SWEEP = Duration.ofSeconds(10);
 
-    /** Events may take this part of the store's quota. */
+    /** Events may use this part of the store's quota. */
     private static final long SHARE = 4;
 
     private record Due(String key, long revision, long at, int bytes) {}
@@ -33,9 +37,9 @@ public final class EventExpiry implements Store.Watcher {
     /** The events that are stored, in the order of their latest writes. Bound: {@link #SHARE} of the store's quota. */
     private final LinkedHashMap<String, Due> queue = new LinkedHashMap<>();
 
-    /** Bytes of the events in the queue. */
+    /** The bytes of the events in the queue. */
     private long bytes;
-    /** The latest revision of an event in the queue, or that was in it. */
+    /** The latest revision of any event that is or was in the queue. */
     private long known;
 
     public EventExpiry(Store store, Loop loop, Duration ttl) {
@@ -65,7 +69,7 @@ public final class EventExpiry implements Store.Watcher {
 
     @Override
     public void onCompacted(StoreException.Compacted why) {
-        log.info("Events are looked at anew: {}", why.getMessage());
+        log.info("Listing Events again: {}", why.getMessage());
         follow();
     }
 
@@ -91,7 +95,7 @@ public final class EventExpiry implements Store.Watcher {
         loop.schedule(SWEEP, this::sweep);
     }
 
-    /** Removes the events that are due, and the oldest ones of too many. */
+    /** Deletes the events that are due, and the oldest ones above the limit. */
     private void expire() {
         long now = loop.clock().nanoTime();
         long quota = store.usage().quota();
@@ -106,7 +110,7 @@ public final class EventExpiry implements Store.Watcher {
                     .filter(entry -> entry.modRevision() == due.revision)
                     .isPresent()) {
                 store.delete(due.key, due.revision).exceptionally(error -> {
-                    log.debug("{} was not removed: {}", due.key, error.getMessage());
+                    log.debug("deleting {} failed: {}", due.key, error.getMessage());
                     loop.execute(() -> again(due.key));
                     return 0L;
                 });
@@ -114,7 +118,7 @@ public final class EventExpiry implements Store.Watcher {
         }
     }
 
-    /** An event that could not be removed is due again after its time, unless it is gone or was written meanwhile. */
+    /** An event whose deletion failed is due again after its time, unless it was deleted or written meanwhile. */
     private void again(String key) {
         if (!queue.containsKey(key)) {
             store.get(key).ifPresent(this::add);

@@ -20,13 +20,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends namespaces that were deleted: removes what is in them, then themselves. What has finalizers of its own is waited
- * for. Confined to the store's loop.
+ * Completes the deletion of namespaces: deletes their objects, then the namespaces. It waits for objects with
+ * finalizers. Confined to the store's loop.
  */
 public final class NamespaceController implements Store.Watcher {
     private static final Logger log = LoggerFactory.getLogger(NamespaceController.class);
     private static final Duration RETRY = Duration.ofSeconds(1);
-    /** The most objects, and about the most bytes of them, that are removed at a time; as in {@link CollectionDeleter}. */
+    /** The most objects, and about the most bytes, in a batch; as in {@link CollectionDeleter}. */
     private static final int OBJECTS = 32;
 
     private static final long BYTES = 1 << 20;
@@ -56,7 +56,7 @@ public final class NamespaceController implements Store.Watcher {
 
     @Override
     public void onCompacted(StoreException.Compacted why) {
-        log.info("Namespaces are looked at anew: {}", why.getMessage());
+        log.info("Listing namespaces again: {}", why.getMessage());
         start();
     }
 
@@ -67,7 +67,10 @@ public final class NamespaceController implements Store.Watcher {
         }
     }
 
-    /** Removes what is in a namespace, and the namespace itself if that is nothing, whoever may have written it. */
+    /**
+     * Deletes the objects of a namespace, including objects written by other servers, and then the namespace when it is
+     * empty.
+     */
     private void empty(String name) {
         store.current().whenComplete((current, error) -> {
             if (error == null) {
@@ -85,14 +88,14 @@ public final class NamespaceController implements Store.Watcher {
         new Sweep(name, kinds.iterator()).next();
     }
 
-    /** One look at all that is in a namespace, some objects at a time, so that a full one needs no more memory. */
+    /** A pass over all objects of a namespace in batches, so that a full namespace needs no more memory. */
     private final class Sweep {
         private final String name;
         private final Iterator<Resource> kinds;
         private Resource kind;
-        /** The last key that was dealt with. */
+        /** The last processed key. */
         private String after = "";
-        /** Whether anything was there. */
+        /** Whether any object was found. */
         private boolean found;
 
         private Sweep(String name, Iterator<Resource> kinds) {
@@ -131,7 +134,7 @@ public final class NamespaceController implements Store.Watcher {
         private CompletableFuture<?> delete(String object) {
             return writes.deleteOwn(kind, name, object).handle((done, error) -> {
                 if (error != null) {
-                    log.debug("{} of namespace {} was not removed yet: {}", object, name, error.getMessage());
+                    log.debug("deleting {} of namespace {} failed for now: {}", object, name, error.getMessage());
                 }
                 return object;
             });
@@ -157,11 +160,11 @@ public final class NamespaceController implements Store.Watcher {
         loop.schedule(RETRY, () -> empty(name));
     }
 
-    /** Whether it was deleted and nobody holds on to it. */
+    /** Whether it was deleted and has no other finalizers. */
     private static boolean isOver(Entry entry) {
         JsonObject namespace = Resources.NAMESPACES.codec().decode(entry);
         JsonObject metadata = namespace.object("metadata");
-        // The finalizer of this name stands for what is done here.
+        // This class does the work of the finalizer of this name.
         boolean held =
                 namespace.object("spec").array("finalizers").strings().anyMatch(name -> !name.equals("kubernetes"));
         return metadata.has("deletionTimestamp") && metadata.array("finalizers").isEmpty() && !held;

@@ -20,12 +20,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives each namespace what pods expect in it: the ServiceAccount {@code default}, and the ConfigMap
- * {@code kube-root-ca.crt} with the certificates by which they check this server. Both are created again when they are
- * deleted. These are the objects of kube-controller-manager's serviceaccount-controller and
- * root-ca-certificate-publisher-controller; if these run, too, they find them in place. A ConfigMap with other content is
- * replaced once, when this server starts, and then left: another controller may have its reasons, and two writers must
- * not take turns. Confined to the store's loop.
+ * Creates the objects that pods need in each namespace: the ServiceAccount {@code default}, and the ConfigMap {@code
+ * kube-root-ca.crt} with the certificates that verify this server. It creates both again when they are deleted. They
+ * are the objects of kube-controller-manager's serviceaccount-controller and root-ca-certificate-publisher-controller;
+ * if these run, too, they find the objects. A ConfigMap with other content is replaced once, at the server's start, and
+ * not again: another controller may need it, and two writers must not alternate. Confined to the store's loop.
  */
 public final class NamespaceDefaults {
     private static final Logger log = LoggerFactory.getLogger(NamespaceDefaults.class);
@@ -45,10 +44,10 @@ public final class NamespaceDefaults {
     private final Loop loop;
     private final WriteHandler writes;
     private final String rootCertificates;
-    /** Namespaces with a try under way or due, at most one each; as many as the store has namespaces. */
+    /** Namespaces with a running or due attempt, at most one each; at most as many as the store has namespaces. */
     private final Set<String> trying = new HashSet<>();
 
-    /** {@code rootCertificates} is PEM; if it is empty, no ConfigMap is made. */
+    /** {@code rootCertificates} is PEM; if it is empty, no ConfigMap is created. */
     public NamespaceDefaults(Store store, Loop loop, WriteHandler writes, String rootCertificates) {
         this.store = store;
         this.loop = loop;
@@ -77,7 +76,7 @@ public final class NamespaceDefaults {
         follow(ClusterResources.CONFIG_MAPS, ROOT_CA);
     }
 
-    /** Completes the namespace in which an object of that name was deleted. */
+    /** Creates the missing objects in the namespace in which an object of that name was deleted. */
     private void follow(Resource resource, String name) {
         String prefix = resource.prefix("");
         PrefixFollower.follow(store, loop, prefix, now -> {}, event -> {
@@ -106,7 +105,7 @@ public final class NamespaceDefaults {
                 .whenComplete((done, error) -> loop.execute(() -> {
                     if (error == null && done) {
                         trying.remove(namespace);
-                        // Deleted again while the try was under way.
+                        // Deleted again during the attempt.
                         if (isIncomplete(namespace)) {
                             complete(namespace);
                         }
@@ -119,7 +118,7 @@ public final class NamespaceDefaults {
                 }));
     }
 
-    /** Whether the object is there then, or the namespace takes none any more. */
+    /** True if the object exists then, or the namespace accepts no more objects. */
     private CompletableFuture<Boolean> create(Resource resource, String namespace, JsonObject object) {
         String name = object.object("metadata").text("name");
         if (store.get(resource.key(namespace, name)).isPresent()) {
@@ -130,7 +129,7 @@ public final class NamespaceDefaults {
                 return true;
             }
             log.warn(
-                    "{}/{} was not created, next try in {} s: {}",
+                    "creating {}/{} failed, retrying in {} s: {}",
                     namespace,
                     name,
                     RETRY.toSeconds(),
@@ -176,9 +175,9 @@ public final class NamespaceDefaults {
         store.put(entry.key(), resource.codec().encode(next), entry.modRevision())
                 .whenComplete((done, error) -> {
                     if (error != null) {
-                        log.warn("{} keeps other certificates than this server's: {}", entry.key(), error.getMessage());
+                        log.warn("{} still has other certificates than this server's: {}", entry.key(), error.getMessage());
                     } else {
-                        log.info("{} has this server's certificates now", entry.key());
+                        log.info("{} now has this server's certificates", entry.key());
                     }
                 });
     }

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes the rules of ClusterRoles with an aggregation rule whenever other roles change, as kube-controller-manager's
- * clusterrole-aggregation-controller does. If both run, the second one finds the rules in place and writes nothing.
+ * clusterrole-aggregation-controller does. If both run, the second one finds the rules written and does nothing.
  * Confined to the store's loop.
  */
 public final class RoleAggregator {
@@ -79,7 +79,7 @@ public final class RoleAggregator {
         Optional<Entry> stored = store.get(key);
         String version = role.object("metadata").text("resourceVersion");
         if (stored.isEmpty() || !version.equals(Long.toString(stored.get().modRevision()))) {
-            // A newer version is on its way to this watch and settles again.
+            // The watch will send a newer version, which triggers another run.
             return;
         }
         store.put(
@@ -89,7 +89,7 @@ public final class RoleAggregator {
                 .whenComplete((done, error) -> {
                     if (error != null && !(Failures.cause(error) instanceof StoreException.Conflict)) {
                         log.warn(
-                                "{} has stale rules, next try in {} s: {}", key, RETRY.toSeconds(), error.getMessage());
+                                "updating the rules of {} failed, retrying in {} s: {}", key, RETRY.toSeconds(), error.getMessage());
                         loop.schedule(RETRY, this::settleSoon);
                     }
                 });

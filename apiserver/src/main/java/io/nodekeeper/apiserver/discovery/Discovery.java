@@ -24,7 +24,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** Tells clients what there is: the documents below {@code /api}, {@code /apis} and {@code /version}. Immutable. */
+/** Serves discovery: the documents below {@code /api}, {@code /apis} and {@code /version}. Immutable. */
 public final class Discovery {
     private static final String AGGREGATED = "APIGroupDiscoveryList";
     private static final String AGGREGATED_GROUP = "apidiscovery.k8s.io";
@@ -32,12 +32,12 @@ public final class Discovery {
 
     private final String serverAddress;
 
-    /** One that tells clients to reach the server by {@code serverAddress}, host and port. */
+    /** Discovery with {@code serverAddress}, host and port, as the address for clients. */
     public Discovery(String serverAddress) {
         this.serverAddress = serverAddress;
     }
 
-    /** A version of a group, as {@code coordination.k8s.io/v1}; the core group has no name. */
+    /** A version of a group, such as {@code coordination.k8s.io/v1}; the core group has no name. */
     record GroupVersion(String group, String version) {
         String path() {
             return group.isEmpty() ? "/api/" + version : "/apis/" + group + "/" + version;
@@ -49,7 +49,7 @@ public final class Discovery {
         }
     }
 
-    /** The document that is asked for, if it is one of these. */
+    /** The requested document, if it is a discovery document. */
     public Optional<ApiResponse> answer(ApiRequest request) {
         String path = request.path();
         String plain = path.endsWith("/") && path.length() > 1 ? path.substring(0, path.length() - 1) : path;
@@ -62,7 +62,7 @@ public final class Discovery {
         };
     }
 
-    /** The version of the API that the server follows. */
+    /** The Kubernetes version of the server's API. */
     static JsonObject version() {
         return JsonObject.builder()
                 .put("major", "1")
@@ -77,7 +77,7 @@ public final class Discovery {
                 .build();
     }
 
-    /** Everything in one document, or only the groups' names, whichever the client takes first. */
+    /** The aggregated document or only the groups' names, whichever the client prefers. */
     private ApiResponse negotiated(ApiRequest request, boolean core) {
         for (Accept range : Accept.ranges(request.header("accept"))) {
             if (!range.takes(ApiResponse.JSON)) {
@@ -288,7 +288,7 @@ public final class Discovery {
                 .toList();
     }
 
-    /** The groups' versions in the order of the catalogue; last those of which only a subresource's kind is taken. */
+    /** The groups' versions in the order of the catalogue; last those that only a subresource uses. */
     static List<GroupVersion> groupVersions() {
         Set<GroupVersion> found = new LinkedHashSet<>();
         Resources.ALL.forEach(resource -> found.add(

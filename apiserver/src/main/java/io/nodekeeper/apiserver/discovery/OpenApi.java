@@ -16,15 +16,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * Describes the API in OpenAPI's words, from the catalogue and Kubernetes' own message types: version 3 a document for each
- * version of a group, version 2 all in one, as JSON or as the protobuf form that kubectl wants. Made when they are first
- * asked for, and kept. Thread-safe.
+ * Serves the API's OpenAPI documents, created from the catalogue and Kubernetes' message types: version 3 with a
+ * document for each group version, version 2 in one document, as JSON or in the protobuf form that kubectl requests.
+ * Created at the first request, and cached. Thread-safe.
  */
 public final class OpenApi {
     private static final String ROOT = "/openapi/v3";
     private static final String V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
-    /** With the characters that newer media types must not have, as all kubectls send it. */
+    /** The older media type, with characters that newer media types must not have; all kubectl versions send it. */
     private static final String V2_PROTOBUF_OLD = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
     /** A document and its tag. */
@@ -32,12 +32,12 @@ public final class OpenApi {
 
     private final Map<String, Document> made = new ConcurrentHashMap<>();
 
-    /** Whether a description is asked for. */
+    /** Whether the path is an OpenAPI path. */
     public static boolean covers(String path) {
         return path.startsWith("/openapi/");
     }
 
-    /** The document that is asked for, if it is one of these. */
+    /** The requested document, if it is an OpenAPI document. */
     public Optional<ApiResponse> answer(ApiRequest request) {
         String path = request.path();
         String plain = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
@@ -60,7 +60,7 @@ public final class OpenApi {
         if (!request.parameter("hash").equals(document.tag)) {
             return tagged(request, document, ApiResponse.JSON);
         }
-        // Whoever names the content by its hash gets what will never be anything else.
+        // Content with its hash in the URL never changes, so it can be cached without limit.
         return EntityTags.answer(
                 request,
                 document.bytes,
@@ -109,7 +109,7 @@ public final class OpenApi {
     }
 
     private Document document(String name, Supplier<byte[]> content) {
-        // Not computeIfAbsent: the index makes the others while it is made.
+        // Not computeIfAbsent, because creating the index creates the others.
         Document known = made.get(name);
         if (known == null) {
             byte[] bytes = content.get();

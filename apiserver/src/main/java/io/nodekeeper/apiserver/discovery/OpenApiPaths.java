@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The paths of a document of OpenAPI, and what can be done there. Clients look here for the parameters that there are. */
+/** Creates the paths of an OpenAPI document with their operations. Clients read the supported parameters from them. */
 final class OpenApiPaths {
     private static final List<String> BODIES =
             List.of("application/json", Yaml.MEDIA_TYPE, "application/vnd.kubernetes.protobuf");
@@ -52,13 +52,13 @@ final class OpenApiPaths {
     private final OpenApiSchemas schemas;
     private final boolean second;
 
-    /** Those of version 2 of OpenAPI, or of version 3, whose shapes are among {@code schemas}. */
+    /** Paths for version 2 or 3 of OpenAPI, with the schemas in {@code schemas}. */
     OpenApiPaths(OpenApiSchemas schemas, boolean second) {
         this.schemas = schemas;
         this.second = second;
     }
 
-    /** All paths of these versions. */
+    /** All paths of these group versions. */
     JsonObject of(List<GroupVersion> groupVersions) {
         Map<String, JsonObject> paths = new TreeMap<>();
         for (GroupVersion groupVersion : groupVersions) {
@@ -137,7 +137,7 @@ final class OpenApiPaths {
                 .build();
     }
 
-    /** What can be done at one path. */
+    /** The operations at one path. */
     private final class Item {
         private final Resource resource;
         private final boolean named;

@@ -19,31 +19,31 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The shapes of a document of OpenAPI, under Kubernetes' names. They are those of Kubernetes' message types, which know
- * every field; the catalogue's own schemas say how lists are merged. Collects what is asked for and all that it holds;
- * not thread-safe.
+ * Creates the schemas of an OpenAPI document, with Kubernetes' names. The fields come from Kubernetes' message types;
+ * the catalogue's schemas define how lists are merged. Collects the requested schemas and all that they reference; not
+ * thread-safe.
  */
 final class OpenApiSchemas {
     private final boolean second;
     private final Map<String, JsonObject> made = new TreeMap<>();
 
-    /** Those of version 2 of OpenAPI, or of version 3. */
+    /** Schemas for version 2 or 3 of OpenAPI. */
     OpenApiSchemas(boolean second) {
         this.second = second;
     }
 
-    /** Everything that was asked for so far, by its name. */
+    /** All schemas requested so far, by name. */
     JsonObject all() {
         return JsonObject.copyOf(made);
     }
 
-    /** Points to the shape of the objects of {@code resource}. */
+    /** A reference to the schema of the objects of {@code resource}. */
     JsonObject of(Resource resource) {
         ResourceType type = resource.type();
         return kind(type.group(), type.version(), type.kind(), Optional.of(resource.schema()));
     }
 
-    /** Points to the shape of a list of the objects of {@code resource}. */
+    /** A reference to the schema of a list of the objects of {@code resource}. */
     JsonObject listOf(Resource resource) {
         ResourceType type = resource.type();
         JsonObject item = of(resource);
@@ -64,7 +64,7 @@ final class OpenApiSchemas {
         return reference(name);
     }
 
-    /** Points to the shape of what is exchanged below an object of {@code resource}. */
+    /** A reference to the schema of a subresource of {@code resource}. */
     JsonObject of(Resource resource, Subresource subresource) {
         return subresource.version().isEmpty()
                 ? subresource.kind().equals(resource.type().kind())
@@ -73,12 +73,12 @@ final class OpenApiSchemas {
                 : kind(subresource.group(), subresource.version(), subresource.kind(), Optional.empty());
     }
 
-    /** Points to the shape of the options of a deletion. */
+    /** A reference to the schema of delete options. */
     JsonObject deleteOptions() {
         return kind("", "v1", "DeleteOptions", Optional.empty());
     }
 
-    /** Points to the shape of what refuses a request, or tells of its success. */
+    /** A reference to the schema of a Status. */
     JsonObject status() {
         return kind("", MessageTypes.status(), "Status", "v1", Optional.empty());
     }
@@ -116,8 +116,8 @@ final class OpenApiSchemas {
 
     private static LinkedHashMap<String, JsonValue> typeMeta() {
         LinkedHashMap<String, JsonValue> properties = new LinkedHashMap<>();
-        properties.put("apiVersion", scalar("string", "").with("description", "The version of the object's shape."));
-        properties.put("kind", scalar("string", "").with("description", "What the object is, as Node."));
+        properties.put("apiVersion", scalar("string", "").with("description", "The version of the object's schema."));
+        properties.put("kind", scalar("string", "").with("description", "The kind of the object, such as Node."));
         return properties;
     }
 
@@ -161,7 +161,7 @@ final class OpenApiSchemas {
         if (description.isEmpty()) {
             return value;
         }
-        // Beside a reference version 3 has no room for anything.
+        // In version 3 a reference cannot have other fields.
         JsonObject whole = value.has("$ref") && !second
                 ? JsonObject.builder().put("allOf", JsonArray.of(value)).build()
                 : value;
@@ -194,7 +194,7 @@ final class OpenApiSchemas {
         }
         String name = name(type);
         if (!made.containsKey(name)) {
-            // Marked as made before its fields are looked at: messages may hold themselves.
+            // Marked as created before its fields are processed, because messages may be recursive.
             made.put(name, JsonObject.EMPTY);
             made.put(name, shape(type, schema));
         }
@@ -204,8 +204,8 @@ final class OpenApiSchemas {
     private JsonObject shape(Descriptor type, Optional<Schema> schema) {
         return switch (type.getName()) {
             case "Time", "MicroTime", "Timestamp" ->
-                scalar("string", "date-time").with("description", "A time as RFC 3339 writes it.");
-            case "Quantity" -> either("", "string", "number").with("description", "An amount, as 100m or 16Gi.");
+                scalar("string", "date-time").with("description", "A time in the form of RFC 3339.");
+            case "Quantity" -> either("", "string", "number").with("description", "An amount, such as 100m or 16Gi.");
             case "IntOrString" ->
                 either("int-or-string", "integer", "string").with("description", "A number or a name.");
             case "FieldsV1", "RawExtension" -> scalar("object", "");
@@ -241,7 +241,7 @@ final class OpenApiSchemas {
                 .build();
     }
 
-    /** Kubernetes' name for a type begins with its domain turned round. */
+    /** Kubernetes' name of a type begins with its reversed domain. */
     private static String name(Descriptor type) {
         return type.getFullName().replaceFirst("^k8s\\.io\\.", "io.k8s.");
     }

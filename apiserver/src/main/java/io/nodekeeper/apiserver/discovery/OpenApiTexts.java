@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** What {@code kubectl explain} says of the kinds and of their main fields. */
+/** The descriptions of kinds and of their main fields for {@code kubectl explain}. */
 final class OpenApiTexts {
     private static final String ALL = """
             Node: A machine that runs pods. Its agent registers it and reports its status.

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * How many Events may be written.
+ * The rate limits for writing Events.
  *
  * @param limits each of them holds; the order is that of the refusal's message
  * @param userBytes bytes of Events that one user may write a second, in the long run

@@ -10,11 +10,11 @@ public final class EventLimitsFile {
     /**
      * The limits in {@code content}.
      *
-     * @throws IllegalArgumentException with all faults, a line each
+     * @throws IllegalArgumentException with all faults, one per line
      */
     public static EventLimits read(byte[] content) {
         try {
-            // JSON is YAML, too.
+            // JSON is also YAML.
             return EventLimits.parse(Yaml.parse(content, fault -> {}));
         } catch (ApiException e) {
             throw new IllegalArgumentException(e.getMessage(), e);

@@ -11,20 +11,20 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is served, who waits and who is turned away when more is asked for than is done at a time.
+ * Decides which requests are served, wait or are refused when there are more than the limit.
  *
- * <p>Heartbeats, reads and other writes have seats of their own, so that no flood of the one keeps out the other. Whoever
- * finds a free seat takes it. Whoever finds none waits if they hold less than a fair share, which is the seats divided by
- * the users who hold or want some, and is turned away otherwise. A seat that gets free goes to the waiting user who
- * holds the fewest. So one client alone may use all seats, and gets a refusal for the one more; but a second client is
- * never refused on account of the first. Heartbeats come from many users who want one seat each: they wait in one line.
+ * <p>Heartbeats, reads and other writes have separate seats, so that a flood of one kind does not block the others. A
+ * request takes a free seat. Without a free seat, it waits if its user holds less than a fair share, which is the seats
+ * divided by the users who hold or want some; otherwise it is refused. A freed seat goes to the waiting user with the
+ * fewest seats. A single client can therefore use all seats, and gets a refusal for one more; but a second client is
+ * never refused because of the first. Heartbeats come from many users with one seat each, so they wait in one queue.
  *
- * <p>Thread-safe; it knows no clock and decides the same way each time.
+ * <p>Thread-safe; deterministic, without a clock.
  */
 final class ConcurrencyLimits {
-    /** What a request is to the server. */
+    /** The kind of a request. */
     enum Kind {
-        /** A sign of life of a node or a leader, and what belongs to it. */
+        /** A heartbeat of a node or a leader, and related requests. */
         HEARTBEAT,
         /** Another get or list. */
         READ,
@@ -32,20 +32,23 @@ final class ConcurrencyLimits {
         WRITE
     }
 
-    /** What became of a request. */
+    /** The state of a request. */
     enum State {
         /** It is being served. */
         SEATED,
-        /** Its turn will come. */
+        /** It waits for a seat. */
         WAITING,
-        /** It is over: answered, given up or never let in. */
+        /** It has ended: answered, cancelled or refused. */
         GONE
     }
 
-    /** Heartbeats that wait, for each that is served: a second's worth and more of what a server does. Chosen. */
+    /**
+     * How many heartbeats may wait for each one that is served: about as many as a server handles in a second. A longer
+     * queue would only hold heartbeats that time out; a shorter one would refuse those of a fleet that reconnects.
+     */
     private static final int LINE = 10;
 
-    /** A request that wants a seat. Its fields are touched under the lock of the limits only. */
+    /** A request that needs a seat. Its fields are guarded by the lock of the limits. */
     static class Seat {
         private final Kind kind;
         private final String user;
@@ -56,10 +59,9 @@ final class ConcurrencyLimits {
         private @Nullable Seat later;
 
         /**
-         * A request not let in yet.
-         *
-         * @param always never to be turned away, nor to wait: for those who run the cluster
-         * @param deadline until when it is to be answered, by the monotonic clock
+         * A new request.
+         * @param always whether it is never refused and never waits: for cluster administrators
+         * @param deadline when it must be answered, by the monotonic clock
          */
         Seat(Kind kind, String user, boolean always, long deadline) {
             this.kind = kind;
@@ -73,7 +75,7 @@ final class ConcurrencyLimits {
         }
     }
 
-    /** What one user holds and wants. */
+    /** The seats and waiting requests of one user. */
     private static final class Share {
         private int held;
         private final ArrayDeque<Seat> waiting = new ArrayDeque<>();
@@ -86,7 +88,7 @@ final class ConcurrencyLimits {
         private final int line;
         private int taken;
         private int waiting;
-        /** By user, those first who came first; heartbeats all count as one user. */
+        /** By user, in order of arrival; all heartbeats count as one user. */
         private final Map<String, Share> shares = new LinkedHashMap<>();
 
         private PriorityLevel(Kind kind, int limit) {
@@ -160,7 +162,7 @@ final class ConcurrencyLimits {
     }
 
     private final Map<Kind, PriorityLevel> levels = new EnumMap<>(Kind.class);
-    // All that are seated or wait, in a chain, so that one comes and goes at no cost.
+    // All requests that are served or wait, in a linked list, so that adding and removing are O(1).
     private @Nullable Seat newest;
 
     ConcurrencyLimits(FlowControlOptions options) {
@@ -178,7 +180,7 @@ final class ConcurrencyLimits {
         return Objects.requireNonNull(levels.get(seat.kind));
     }
 
-    /** Lets a request in, has it wait, or turns it away ({@link State#GONE}). */
+    /** Serves a request, makes it wait, or refuses it ({@link State#GONE}). */
     synchronized State enter(Seat seat) {
         State state = level(seat).enter(seat);
         seat.state = state;
@@ -192,7 +194,7 @@ final class ConcurrencyLimits {
         return state;
     }
 
-    /** A request is over; returns one whose turn has come, to be served now. Nothing happens the second time. */
+    /** A request has ended; returns the request to serve next, if any. A second call has no effect. */
     synchronized Optional<Seat> leave(Seat seat) {
         if (seat.state == State.GONE) {
             return Optional.empty();
@@ -225,7 +227,7 @@ final class ConcurrencyLimits {
         return overdue;
     }
 
-    /** Whether nobody is served or waits. */
+    /** Whether no request is served or waits. */
     synchronized boolean idle() {
         return newest == null;
     }

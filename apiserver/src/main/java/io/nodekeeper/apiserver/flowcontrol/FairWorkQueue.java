@@ -8,31 +8,33 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Heavy work, such as lists of everything and large bodies: a few pieces at a time beside the threads that serve heartbeats,
- * the users by what they have cost. Thread-safe.
+ * Runs heavy work, such as lists of all objects and large bodies, on a few worker threads outside the event loops,
+ * fairly among users by the time that their work took. Thread-safe.
  *
- * <p>Each user has an account of the thread time that their work took. Next is always the work of the waiting user with the
- * lowest account, so users who keep the threads busy share them equally, however heavy the pieces of one of them are, and
- * work of a user who comes with little waits for the pieces that run and for no others. A user who was away gets no credit
- * for that: their account begins at that of the user served last. Accounts end when nothing runs or waits any more.
+ * <p>Each user has an account of the thread time of their work. The waiting user with the lowest account is always
+ * next. Busy users therefore share the threads equally, however heavy each piece of their work is, and a user with
+ * little work waits only for the running pieces. A user gets no credit for idle time: a new account starts at that of
+ * the user served last. Accounts end when nothing runs or waits.
  *
- * <p>Work also has a weight, the memory that it holds until it is {@linkplain #release released}; no work begins that would
- * exceed the limit, unless it is the only one.
+ * <p>Work also has a weight, the memory that it uses until it is {@linkplain #release released}; work that would exceed
+ * the limit does not start unless it is the only one.
  */
 final class FairWorkQueue {
     /** Pieces of work of one user that wait: as many as the writes that a server has under way by default. */
     private static final int WAITING = 200;
 
-    /** The least that a piece of work counts, nanoseconds, so that users take turns where the clock does not move. */
+    /**
+     * The smallest cost of a piece of work in nanoseconds, so that users take turns even if the clock does not advance.
+     */
     private static final long LEAST = 1_000;
 
-    /** Users whose debts are kept though nothing of theirs runs or waits: more than ever share the threads at a time. */
+    /** The most users without running or waiting work whose accounts are kept: more than ever share the threads. */
     private static final int DEBTORS = 1_000;
 
     /** Work and what it weighs. */
     private record Work(long weight, Runnable task) {}
 
-    /** What a user has cost, and what of theirs waits. */
+    /** The account of a user, with their waiting work. */
     private static final class Account {
         private long cost;
         private int running;
@@ -68,7 +70,7 @@ final class FairWorkQueue {
     }
 
     /**
-     * Runs {@code task}, which throws nothing, when it is the turn of {@code user}.
+     * Runs {@code task}, which must not throw, when it is the turn of {@code user}.
      *
      * @param weight to be {@linkplain #release released} once the work's memory is free; 0 for none
      * @return whether it will run; false if too much of this user waits already
@@ -89,7 +91,7 @@ final class FairWorkQueue {
         return true;
     }
 
-    /** The memory of work that weighed {@code released} is free. */
+    /** Releases the memory of work with the weight {@code released}. */
     void release(long released) {
         synchronized (this) {
             weight -= released;
@@ -102,7 +104,7 @@ final class FairWorkQueue {
     }
 
     private void work() {
-        // One piece after another on the same thread: a chain of calls would grow with what waits.
+        // A loop on the same thread: recursion would grow with the waiting work.
         for (Started started = begin(); started != null; started = begin()) {
             long began = clock.nanoTime();
             boolean returned = false;
@@ -112,7 +114,7 @@ final class FairWorkQueue {
             } finally {
                 end(started, Math.max(LEAST, clock.nanoTime() - began));
                 if (!returned) {
-                    // The thread is lost to an error of the machine, its place is not.
+                    // An Error ends the thread, but its place must be freed.
                     replace();
                 }
             }
@@ -153,7 +155,7 @@ final class FairWorkQueue {
             account.running--;
             account.cost += cost - LEAST;
         }
-        // Debts are kept while others wait for the same threads, and no longer.
+        // Accounts are kept only while others wait for the same threads.
         boolean quiet = accounts.values().stream().allMatch(Account::isIdle);
         if (quiet || accounts.size() > DEBTORS) {
             accounts.values().removeIf(Account::isIdle);

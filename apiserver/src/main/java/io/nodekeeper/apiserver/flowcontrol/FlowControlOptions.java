@@ -15,7 +15,10 @@ import java.time.Duration;
  */
 public record FlowControlOptions(
         int reads, int writes, int heartbeats, int listsAtOnce, Duration timeout, EventLimits events) {
-    /** Kubernetes' numbers; heartbeats for several group commits and two lists (chosen). */
+    /**
+     * Kubernetes' numbers. As many heartbeats as fill several group commits; two lists, because more would only compete
+     * for a few cores.
+     */
     public static final FlowControlOptions DEFAULT = new FlowControlOptions(400, 200, 1_000, 2, Duration.ofSeconds(60));
 
     /** With the default limits for Events. */

@@ -25,30 +25,34 @@ import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 /**
- * Lets requests in as {@link ConcurrencyLimits} decides, has lists and large bodies read beside the event loops, the users by
- * {@link FairWorkQueue}, and answers requests that take too long. Watches and requests that are not about objects (health, discovery, metrics) pass. Thread-safe.
+ * Limits concurrent requests with {@link ConcurrencyLimits}, runs lists and large bodies outside the event loops,
+ * fairly among users with {@link FairWorkQueue}, and answers requests that exceed their deadline. Watches and requests
+ * for other things than objects (health, discovery, metrics) are not limited. Thread-safe.
  */
 public final class FlowController {
-    /** How exactly deadlines are kept. Chosen: clients name whole seconds. */
+    /** How often deadlines are checked: clients give whole seconds, so a quarter of a second is exact enough. */
     private static final Duration SWEEP = Duration.ofMillis(250);
 
     private static final Set<String> SIGNS = Set.of("get", "create", "update", "patch");
     private static final Set<String> LEADERS = Set.of("system:kube-controller-manager", "system:kube-scheduler");
     private static final String SYSTEM_ACCOUNTS = Binding.ACCOUNT_PREFIX + "kube-system:";
 
-    /** Bytes, of the body and of the stored object that it changes, from which a request is served beside the event loops. */
+    /** The bytes of the body and the stored object from which a request runs outside the event loops. */
     private static final int HEAVY = 16 << 10;
 
-    /** The same for a body in YAML, which takes several times as long to read as JSON. */
+    /** The same for a body in YAML, which takes several times as long to parse as JSON. */
     private static final int HEAVY_YAML = 4 << 10;
 
-    /** Memory that a request takes for each byte of its body and its object: measured, at most 15 for lists of numbers. */
+    /**
+     * The bytes of memory that a request needs for each byte of its body and object: measured, at most 15, for lists of
+     * numbers.
+     */
     private static final int EXPANSION = 16;
 
-    /** Large bodies are read by this many threads at a time, as on a small machine more would only take turns. */
+    /** How many threads read large bodies at the same time; on a small machine more would only compete. */
     private static final int BODIES_AT_ONCE = 2;
 
-    /** API groups whose writes are compared with all that their writer may do. */
+    /** API groups whose writes are compared with all rights of their writer. */
     private static final Set<String> COMPARED = Set.of(AccessResources.RBAC);
 
     private static final Set<String> YAML_TYPES = Set.of(Yaml.MEDIA_TYPE, Yaml.APPLY_MEDIA_TYPE);
@@ -57,7 +61,7 @@ public final class FlowController {
     private final FairWorkQueue lists;
     /** Requests with large bodies or about large objects. */
     private final FairWorkQueue bodies;
-    /** What had to wait and is not a list: it shall not wait for lists as well. */
+    /** Delayed requests other than lists, so that they do not also wait for lists. */
     private final FairWorkQueue others;
 
     private final ToLongFunction<RequestInfo> storedBytes;
@@ -74,7 +78,7 @@ public final class FlowController {
             ServerMetrics metrics,
             ToLongFunction<RequestInfo> storedBytes) {
         limits = new ConcurrencyLimits(options);
-        // An eighth of the heap for the trees of large bodies: as much as for the bytes of bodies under way.
+        // An eighth of the heap for the parsed trees of large bodies: as much as for the bytes of incoming bodies.
         bodies = new FairWorkQueue(
                 workers, BODIES_AT_ONCE, loop.clock(), Runtime.getRuntime().maxMemory() / 8);
         lists = new FairWorkQueue(workers, options.listsAtOnce(), loop.clock(), 0);
@@ -85,13 +89,13 @@ public final class FlowController {
         this.metrics = metrics;
     }
 
-    /** What a request asks of the threads beside the event loops. */
+    /** How much a request uses threads outside the event loops. */
     private enum Effort {
-        /** Nothing: it is served where it came in. */
+        /** Not at all: it runs on its event loop. */
         LIGHT,
-        /** It may look at many objects. */
+        /** It may read many objects. */
         LIST,
-        /** It reads or makes something large. */
+        /** It reads or writes a large object. */
         LARGE
     }
 
@@ -117,7 +121,7 @@ public final class FlowController {
         }
     }
 
-    /** Has {@code work} done when it is the request's turn; fails as the work does, or with the refusal. */
+    /** Runs {@code work} when it is the request's turn; fails as the work does, or with the refusal. */
     public CompletableFuture<ApiResponse> admit(
             User user, RequestInfo info, ApiRequest request, Supplier<CompletableFuture<ApiResponse>> work) {
         if (info.resource().isEmpty() || info.verb().equals("watch")) {
@@ -138,7 +142,7 @@ public final class FlowController {
         switch (limits.enter(call)) {
             case SEATED -> serve(call);
             case WAITING -> {
-                // The request that leaves its seat to this one calls it.
+                // The request that passes its seat to this one calls this.
             }
             case GONE -> turnAway(call);
         }
@@ -148,7 +152,7 @@ public final class FlowController {
         return call.answer;
     }
 
-    /** Bytes of the stored object that has to be read to answer; a plain get copies them only. */
+    /** The bytes of the stored object that must be parsed for the answer; a plain get only copies them. */
     private long changedBytes(RequestInfo info, ApiRequest request) {
         boolean copies = info.verb().equals("get") && Media.isPlain(request);
         return copies || info.verb().equals("create") ? 0 : storedBytes.applyAsLong(info);
@@ -176,7 +180,7 @@ public final class FlowController {
 
     private void begin(Call call) {
         if (call.answer.isDone()) {
-            // Given up while it waited.
+            // Cancelled while it waited.
             if (call.weight > 0) {
                 bodies.release(call.weight);
             }
@@ -202,7 +206,7 @@ public final class FlowController {
     }
 
     private void leave(Call call) {
-        // Not here and now: this may be the thread of a store that others wait for.
+        // Not on this thread, which may be the store's and must not be blocked.
         limits.leave(call).ifPresent(seat -> {
             Call next = (Call) seat;
             switch (next.effort) {
@@ -232,7 +236,7 @@ public final class FlowController {
         }
     }
 
-    /** Nanoseconds that a request may take: what the client says it waits, up to the server's own limit. */
+    /** The time limit of a request in nanoseconds: the client's timeout, up to the server's limit. */
     private long allowed(String timeout) {
         if (timeout.isEmpty()) {
             return longest.toNanos();
@@ -240,7 +244,7 @@ public final class FlowController {
         long asked;
         int digits = timeout.length() - 1;
         if (digits == 1 || digits == 2) {
-            // The common form, as 10s, without the cost of the general one.
+            // The common form, such as 10s, without the cost of the general parser.
             char tens = digits == 2 ? timeout.charAt(0) : '0';
             char ones = timeout.charAt(digits - 1);
             if (timeout.charAt(digits) == 's' && isDigit(tens) && isDigit(ones)) {
@@ -260,13 +264,16 @@ public final class FlowController {
         return c >= '0' && c <= '9';
     }
 
-    /** Whether many objects may have to be looked at. */
+    /** Whether the request may read many objects. */
     private static boolean heavy(RequestInfo info, ApiRequest request) {
         return (info.verb().equals("list") || info.verb().equals("deletecollection"))
                 && !request.parameter("fieldSelector").contains("metadata.name=");
     }
 
-    /** Nodes' own leases and nodes, and the leases of those who lead: what Kubernetes ranks highest, too. */
+    /**
+     * The kind of a request. Nodes' writes of their leases and Nodes, and leaders' renewals have the highest priority,
+     * as in Kubernetes.
+     */
     static ConcurrencyLimits.Kind kind(User user, RequestInfo info) {
         Optional<RequestTarget> target = info.resource();
         if (target.isPresent() && SIGNS.contains(info.verb()) && isSign(user, target.get())) {

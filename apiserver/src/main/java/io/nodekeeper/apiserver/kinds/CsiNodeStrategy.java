@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The rules of CSINodes, of which each kubelet makes its own. */
+/** The rules of CSINodes; each kubelet creates its own. */
 public final class CsiNodeStrategy implements Strategy {
 
     @Override

@@ -93,7 +93,10 @@ public final class DaemonSetStrategy implements Strategy {
         return errors;
     }
 
-    /** A template that stays as it is needs no look: one that an earlier version took must not bind its set for ever. */
+    /**
+     * An unchanged template is not validated, so that a template accepted by an earlier version does not block all
+     * updates.
+     */
     @Override
     public List<FieldError> validateUpdate(JsonObject set, JsonObject old) {
         List<FieldError> errors = new ArrayList<>();

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** What holds for the data of ConfigMaps and Secrets. */
+/** The rules for the data of ConfigMaps and Secrets. */
 final class DataRules {
     /** The most bytes in one object (Kubernetes' limit). */
     private static final int BYTES = 1 << 20;
@@ -20,7 +20,7 @@ final class DataRules {
 
     private DataRules() {}
 
-    /** Whether the keys of {@code field} have a file name's form. */
+    /** Checks that the keys of {@code field} are valid file names. */
     static List<FieldError> keys(JsonObject object, String field) {
         List<FieldError> errors = new ArrayList<>();
         for (String key : object.object(field).fields().keySet()) {
@@ -43,7 +43,7 @@ final class DataRules {
         return errors;
     }
 
-    /** Whether it is small enough; {@code bytes} in all. */
+    /** Checks the size; {@code bytes} is the total. */
     static List<FieldError> size(String field, long bytes) {
         return bytes > BYTES ? List.of(FieldError.tooLong(field, BYTES + " bytes")) : List.of();
     }
@@ -55,7 +55,7 @@ final class DataRules {
                 .sum();
     }
 
-    /** The bytes that base64 texts stand for. */
+    /** The bytes of decoded base64 texts. */
     static long decodedBytes(JsonObject texts) {
         return texts.texts().values().stream()
                 .mapToLong(text -> Base64.getDecoder().decode(text).length)

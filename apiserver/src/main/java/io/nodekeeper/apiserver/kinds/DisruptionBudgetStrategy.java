@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The rules of PodDisruptionBudgets. How much they allow stands in their status, which a controller writes. */
+/** The rules of PodDisruptionBudgets. A controller writes the allowed disruptions to their status. */
 public final class DisruptionBudgetStrategy implements Strategy {
     private static final List<String> POLICIES = List.of("AlwaysAllow", "IfHealthyBudget");
     private static final Pattern PERCENTAGE = Pattern.compile("[0-9]+%");
@@ -49,7 +49,7 @@ public final class DisruptionBudgetStrategy implements Strategy {
         return errors;
     }
 
-    /** An amount of pods is a number or a percentage of at most 100. */
+    /** The fault of an amount of pods, which must be a number or a percentage of at most 100. */
     private static Optional<String> amountFault(JsonValue amount) {
         if (amount instanceof JsonNumber number) {
             return number.longValue() < 0 ? Optional.of("must be greater than or equal to 0") : Optional.empty();

@@ -15,7 +15,7 @@ public final class EventStrategy implements Strategy {
         String namespace = event.object("metadata").text("namespace");
         String about = event.object("involvedObject").text("namespace");
         boolean modern = event.has("eventTime");
-        // An event about something without a namespace lives where its form of the API puts it.
+        // An event about an object without a namespace is in the namespace that its API requires.
         String home = modern ? "kube-system" : "default";
         boolean atHome = namespace.equals(home) || namespace.equals("default");
         if (about.isEmpty() ? !atHome : !about.equals(namespace)) {

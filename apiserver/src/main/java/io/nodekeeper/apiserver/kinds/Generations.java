@@ -3,7 +3,7 @@ package io.nodekeeper.apiserver.kinds;
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 
-/** The {@code generation} of kinds that have one: it counts the changes of the spec, so that a status can say which it is of. */
+/** Maintains {@code generation}: it counts the changes of the spec, so that a status can say which spec it is for. */
 final class Generations {
     private Generations() {}
 

@@ -24,7 +24,7 @@ public final class LeaseStrategy implements Strategy {
         return errors;
     }
 
-    /** A lease is a lock: nobody may write over another's by accident. */
+    /** A lease is a lock, so no client may overwrite another's by accident. */
     @Override
     public boolean needsResourceVersion() {
         return true;

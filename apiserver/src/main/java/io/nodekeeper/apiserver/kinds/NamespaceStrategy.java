@@ -11,9 +11,9 @@ import java.util.Optional;
 
 /** The rules of Namespaces. */
 public final class NamespaceStrategy implements Strategy {
-    /** What is there from the first start on (Kubernetes' own). */
+    /** The namespaces that always exist (as in Kubernetes). */
     public static final List<String> FIXED = List.of("default", "kube-system", "kube-public", "kube-node-lease");
-    /** What may never be deleted (Kubernetes' own). */
+    /** The namespaces that cannot be deleted (as in Kubernetes). */
     public static final List<String> IMMORTAL = List.of("default", "kube-system", "kube-public");
 
     @Override

@@ -39,7 +39,7 @@ public final class NewEventStrategy implements Strategy {
         return errors;
     }
 
-    /** What an event must say when it is made; those of the older form may say less, and may be updated as they are. */
+    /** Validates a new event. Events of the older API may have fewer fields, and may be updated without them. */
     @Override
     public List<FieldError> validateCreate(JsonObject event) {
         List<FieldError> errors = new ArrayList<>();
@@ -77,7 +77,7 @@ public final class NewEventStrategy implements Strategy {
         return errors;
     }
 
-    /** An event says what happened once; only how often may be told later, in its series. */
+    /** Validates an update: only the series may change after the creation. */
     @Override
     public List<FieldError> validateUpdate(JsonObject event, JsonObject old) {
         return Strategy.immutable("", event, old, IMMUTABLE);

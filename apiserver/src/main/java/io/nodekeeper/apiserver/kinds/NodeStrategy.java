@@ -17,7 +17,7 @@ import java.util.Set;
 public final class NodeStrategy implements Strategy {
     private static final List<String> EFFECTS = List.of(Taint.NO_SCHEDULE, Taint.PREFER_NO_SCHEDULE, Taint.NO_EXECUTE);
 
-    /** Every new node is kept free of pods until the controller has seen it Ready (admission TaintNodesByCondition). */
+    /** Taints every new node until the controller has seen it Ready (admission plugin TaintNodesByCondition). */
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
         JsonObject node = mirrorPodCidr(object);
@@ -49,7 +49,7 @@ public final class NodeStrategy implements Strategy {
                 node.object("spec").array("taints").objects().map(Taint::new).toList();
         Set<String> seen = new HashSet<>();
         for (int i = 0; i < taints.size(); i++) {
-            // The field is spec.taints, but Kubernetes names it so, and tools match on it.
+            // The field is spec.taints, but Kubernetes' message names it so, and tools match on it.
             taint("metadata.taints[" + i + "]", taints.get(i), seen, errors);
         }
         PodCidrs.check(node.object("spec").array("podCIDRs").strings().toList(), errors);
@@ -102,7 +102,7 @@ public final class NodeStrategy implements Strategy {
         JsonObject spec = node.object("spec");
         String first = spec.array("podCIDRs").strings().findFirst().orElse("");
         String older = spec.text("podCIDR");
-        // Who knows only the older field changes only that.
+        // A client that knows only the older field changes only that.
         if (!older.isEmpty() && !older.equals(first)) {
             JsonArray list = JsonArray.of(new JsonString(older));
             return node.update("spec", old -> old.with("podCIDRs", list));

@@ -20,7 +20,7 @@ final class PodCidrs {
 
     private PodCidrs() {}
 
-    /** Adds what is wrong with {@code ranges}. */
+    /** Adds the faults of {@code ranges}. */
     static void check(List<String> ranges, List<FieldError> errors) {
         List<Integer> families = new ArrayList<>();
         for (int i = 0; i < ranges.size(); i++) {

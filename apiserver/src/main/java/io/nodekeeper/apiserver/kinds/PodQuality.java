@@ -6,13 +6,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The quality of service that a pod gets, by what it asks for (Kubernetes' rule). */
+/** Computes a pod's quality of service class from its requests and limits (Kubernetes' rule). */
 final class PodQuality {
     private static final List<String> COUNTED = List.of("cpu", "memory");
 
     private PodQuality() {}
 
-    /** {@code Guaranteed} if each container's limits are what it asks for, {@code BestEffort} if nobody asks for anything. */
+    /**
+     * {@code Guaranteed} if each container's limits equal its requests, {@code BestEffort} if no container has requests
+     * or limits.
+     */
     static String of(JsonObject spec) {
         List<JsonObject> resources = Stream.concat(
                         spec.array("containers").objects(),

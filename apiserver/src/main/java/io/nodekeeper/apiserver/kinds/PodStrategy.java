@@ -54,7 +54,7 @@ public final class PodStrategy implements Strategy {
         return errors;
     }
 
-    /** A spec that stays as it is needs no look: one that an earlier version took must not bind its pod for ever. */
+    /** An unchanged spec is not validated, so that a spec accepted by an earlier version does not block all updates. */
     @Override
     public List<FieldError> validateUpdate(JsonObject pod, JsonObject old) {
         List<FieldError> errors = new ArrayList<>();
@@ -71,7 +71,7 @@ public final class PodStrategy implements Strategy {
         return errors;
     }
 
-    /** A mirror pod must stay known as one: it may have less than others. */
+    /** A mirror pod must keep its annotation, because it has fewer rights than other pods. */
     private static Optional<String> mirrorFault(JsonObject pod, JsonObject old) {
         JsonObject was = old.object("metadata").object("annotations");
         JsonObject is = pod.object("metadata").object("annotations");
@@ -84,7 +84,7 @@ public final class PodStrategy implements Strategy {
                         : "may not add mirror pod annotation");
     }
 
-    /** A pod that runs on a node gets the time to end; the agent removes it with a grace of 0. */
+    /** A pod that runs on a node gets a grace period; the agent deletes it at the end with a grace period of 0. */
     @Override
     public long graceSeconds(JsonObject pod, Optional<Long> asked) {
         String phase = pod.object("status").text("phase");

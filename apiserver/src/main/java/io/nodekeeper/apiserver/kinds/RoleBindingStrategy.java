@@ -34,7 +34,7 @@ public final class RoleBindingStrategy implements Strategy {
         return completed(object);
     }
 
-    /** Users, groups and roles are of this API group, where nothing else is said. */
+    /** The default API group of users, groups and roles. */
     private static JsonObject completed(JsonObject binding) {
         return ObjectFields.each(binding.update("roleRef", RoleBindingStrategy::withGroup), "subjects", subject -> {
             String kind = subject.text("kind");

@@ -16,7 +16,7 @@ public final class RoleStrategy implements Strategy {
         this.namespaced = namespaced;
     }
 
-    /** Names of roles may be anything that can stand in a path, as {@code system:node}. */
+    /** A role's name may be any valid path segment, such as {@code system:node}. */
     @Override
     public Optional<String> nameFault(String name) {
         return pathFault(name);

@@ -12,9 +12,9 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 
-/** The rules of Secrets. Their data stands in no message. */
+/** The rules of Secrets. No message contains their data. */
 public final class SecretStrategy implements Strategy {
-    /** What a Secret of a type must hold (Kubernetes). */
+    /** The keys that a Secret of a type must have (as in Kubernetes). */
     private static final Map<String, List<String>> REQUIRED = Map.of(
             "kubernetes.io/tls", List.of("tls.crt", "tls.key"),
             "kubernetes.io/dockerconfigjson", List.of(".dockerconfigjson"),
@@ -33,7 +33,7 @@ public final class SecretStrategy implements Strategy {
         return ObjectFields.text(encoded(object), "type", old.text("type"));
     }
 
-    /** What was given as text becomes part of the data. */
+    /** Moves stringData to data. */
     private static JsonObject encoded(JsonObject secret) {
         if (!secret.has("stringData")) {
             return secret.without("stringData");

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The rules of Services. No cluster IP is given out: nothing here routes to it. */
+/** The rules of Services. No cluster IP is assigned, because nothing here routes to it. */
 public final class ServiceStrategy implements Strategy {
     private static final List<String> TYPES = List.of("ClusterIP", "NodePort", "LoadBalancer", "ExternalName");
     private static final List<String> AFFINITIES = List.of("ClientIP", "None");

@@ -27,24 +27,24 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the server tells Prometheus, under kube-apiserver's names. Thread-safe. */
+/** The server's metrics for Prometheus, with kube-apiserver's names. Thread-safe. */
 public final class ServerMetrics {
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Counter requests = Counter.builder()
             .name("apiserver_request_total")
-            .help("Requests by verb, resource and HTTP code.")
+            .help("Number of requests by verb, resource and HTTP code.")
             .labelNames("verb", "group", "version", "resource", "subresource", "scope", "code")
             .register(registry);
     private final Histogram durations = Histogram.builder()
             .name("apiserver_request_duration_seconds")
-            .help("Time to answer, watches aside.")
+            .help("Duration of requests other than watches.")
             .labelNames("verb", "resource")
             .classicOnly()
             .classicUpperBounds(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
             .register(registry);
     private final Gauge inflight = Gauge.builder()
             .name("apiserver_current_inflight_requests")
-            .help("Requests being answered, watches aside.")
+            .help("Current number of requests other than watches.")
             .labelNames("request_kind")
             .register(registry);
     private final Gauge watchers = Gauge.builder()
@@ -55,29 +55,29 @@ public final class ServerMetrics {
 
     private final Gauge registered = Gauge.builder()
             .name("apiserver_registered_watchers")
-            .help("Watches open, by what they watch.")
+            .help("Current number of watches, by resource.")
             .labelNames("group", "version", "kind")
             .register(registry);
     private final Histogram sizes = Histogram.builder()
             .name("apiserver_response_sizes")
-            .help("Bytes of answers to gets and lists.")
+            .help("Size of responses to gets and lists in bytes.")
             .labelNames("verb", "resource")
             .classicOnly()
             .classicUpperBounds(1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
             .register(registry);
     private final Counter dropped = Counter.builder()
             .name("apiserver_dropped_requests_total")
-            .help("Requests turned away with 429.")
+            .help("Number of requests refused with status 429.")
             .labelNames("request_kind")
             .register(registry);
     private final Counter handshakes = Counter.builder()
             .name("apiserver_tls_handshake_errors_total")
-            .help("Connections that failed before their first request.")
+            .help("Number of connections that failed before their first request.")
             .register(registry);
     /** Buckets are kube-apiserver's. */
     private final Histogram certificates = Histogram.builder()
             .name("apiserver_client_certificate_expiration_seconds")
-            .help("How long the client certificates that connections show are good for; once for each connection.")
+            .help("Remaining lifetime of clients' certificates, counted once for each connection.")
             .classicOnly()
             .classicUpperBounds(
                     0,
@@ -108,7 +108,7 @@ public final class ServerMetrics {
     public ServerMetrics(Store store, Optional<AuditLog> audit) {
         GaugeWithCallback.builder()
                 .name("authentication_attempts")
-                .help("Requests by whether it could be found out who makes them.")
+                .help("Number of authentication attempts by result.")
                 .labelNames("result")
                 .callback(callback -> {
                     callback.call((double) authenticated.sum(), "success");
@@ -117,12 +117,12 @@ public final class ServerMetrics {
                 .register(registry);
         GaugeWithCallback.builder()
                 .name("apiserver_storage_size_bytes")
-                .help("Bytes of all objects in the store, keys and values; 0 if the store does not count them.")
+                .help("Size of all keys and values in the store in bytes; 0 if the store does not count them.")
                 .callback(callback -> callback.call((double) store.usage().bytes()))
                 .register(registry);
         GaugeWithCallback.builder()
                 .name("apiserver_storage_quota_bytes")
-                .help("The most bytes that all objects may take; 0 if the store has no quota of its own.")
+                .help("Quota of the store in bytes; 0 if the store has no quota of its own.")
                 .callback(callback -> callback.call((double) store.usage().quota()))
                 .register(registry);
         GaugeWithCallback.builder()
@@ -133,12 +133,12 @@ public final class ServerMetrics {
         audit.ifPresent(log -> {
             CounterWithCallback.builder()
                     .name("apiserver_audit_event_total")
-                    .help("Events that the audit log took.")
+                    .help("Number of events that the audit log accepted.")
                     .callback(callback -> callback.call((double) log.taken()))
                     .register(registry);
             CounterWithCallback.builder()
                     .name("apiserver_audit_error_total")
-                    .help("Events that the audit log lost.")
+                    .help("Number of events that the audit log lost.")
                     .callback(callback -> callback.call((double) log.lost()))
                     .register(registry);
         });
@@ -161,12 +161,12 @@ public final class ServerMetrics {
                 .register(registry);
     }
 
-    /** What a request counts to. */
+    /** The labels of a request. */
     private record Kind(String verb, ResourceType type, String subresource, String scope) {}
 
     /**
-     * The series of a kind of request. Looking them up by their labels takes the library longer than all else that is
-     * counted, so they are kept.
+     * The series of a kind of request. They are cached, because the library's look-up by labels takes longer than all
+     * other counting.
      */
     private final class Series {
         private final Kind kind;
@@ -211,7 +211,7 @@ public final class ServerMetrics {
 
     private static Kind kind(RequestInfo info) {
         String verb = VERBS.getOrDefault(info.verb().toUpperCase(Locale.ROOT), "other");
-        // Only what the catalogue knows becomes a label: paths that clients make up must not become time series.
+        // Only resources of the catalogue become labels, so that clients cannot create time series with invented paths.
         if (info.known().isEmpty()) {
             return new Kind(verb, NOTHING, "", "");
         }

@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One of the media types that a client takes, with its parameters, as in an Accept header. Immutable.
+ * A media type that a client accepts, with its parameters, from an Accept header. Immutable.
  *
  * @param type the type, {@code *}{@code /*} included
- * @param parameters what is said behind it, as {@code as=Table}
+ * @param parameters its parameters, such as {@code as=Table}
  */
 public record Accept(String type, Map<String, String> parameters) {
 
-    /** The types in {@code header}, in their order; those that the client refuses are left out. An empty header takes all. */
+    /** The types in {@code header}, in order, without those that the client refuses. An empty header accepts all. */
     public static List<Accept> ranges(String header) {
         if (header.isBlank()) {
             return List.of(new Accept("*/*", Map.of()));
@@ -37,12 +37,12 @@ public record Accept(String type, Map<String, String> parameters) {
         return ranges;
     }
 
-    /** A parameter; empty if it is not there. */
+    /** A parameter; empty if absent. */
     public String parameter(String name) {
         return parameters.getOrDefault(name, "");
     }
 
-    /** Whether it takes {@code mediaType}, by name or by a star. */
+    /** Whether it accepts {@code mediaType}, by name or by a wildcard. */
     public boolean takes(String mediaType) {
         return type.equals(mediaType)
                 || type.equals("*/*")

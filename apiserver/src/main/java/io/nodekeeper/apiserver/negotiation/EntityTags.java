@@ -10,7 +10,7 @@ import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Map;
 
-/** Documents that clients keep: each has a tag that changes with its content, by which they ask whether it has. */
+/** Serves documents that clients cache, with an ETag that changes with the content. */
 public final class EntityTags {
     private EntityTags() {}
 
@@ -24,7 +24,7 @@ public final class EntityTags {
         }
     }
 
-    /** The document, or only the word that the client's is still right. */
+    /** The document, or 304 if the client's copy is current. */
     public static ApiResponse answer(ApiRequest request, byte[] document, Map<String, String> headers) {
         return answer(request, document, tag(document), headers);
     }

@@ -15,16 +15,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The form of the answer that the client asked for.
- *
- * @param form what of the objects is shown
+ * The requested form of the answer.
+ * @param form the shown part of the objects
  * @param version the version of {@code meta.k8s.io} of that form; empty for the objects themselves
- * @param include what comes with each row of a table
- * @param yaml whether it is written in YAML instead of JSON
+ * @param include the object part in each row of a table
+ * @param yaml whether to write YAML instead of JSON
  */
 public record Media(Form form, String version, String include, boolean yaml) {
 
-    /** What of the objects is shown. */
+    /** The shown part of objects. */
     public enum Form {
         /** All. */
         OBJECT,
@@ -39,7 +38,7 @@ public record Media(Form form, String version, String include, boolean yaml) {
     private static final Media JSON = new Media(Form.OBJECT, "", "", false);
     private static final Media YAML = new Media(Form.OBJECT, "", "", true);
 
-    /** What the clients send that send most requests. */
+    /** The headers of the clients that send most requests. */
     private static final Set<String> PLAIN = Set.of(
             "",
             "application/json",
@@ -48,15 +47,14 @@ public record Media(Form form, String version, String include, boolean yaml) {
             "application/vnd.kubernetes.protobuf, */*",
             "*/*");
 
-    /** Whether the client takes objects as they are stored. */
+    /** Whether the client accepts objects in their stored form. */
     public static boolean isPlain(ApiRequest request) {
         return PLAIN.contains(request.header("accept"));
     }
 
     /**
-     * Chooses the first form of the Accept header that the server has.
-     *
-     * @param verb what is asked for: a list's metadata has another name than an object's, a watch has no YAML
+     * Chooses the first form of the Accept header that the server supports.
+     * @param verb the verb: a list's metadata has another kind than an object's, and a watch has no YAML
      */
     public static Media of(ApiRequest request, String verb) {
         String header = request.header("accept");
@@ -91,7 +89,7 @@ public record Media(Form form, String version, String include, boolean yaml) {
     }
 
     /**
-     * Whether the client takes protobuf and no form that is text. Its answer is made as JSON, and turned into protobuf at
+     * Whether the client accepts protobuf and no text form. Its answer is created as JSON and converted to protobuf at
      * the end. The events of a WebSocket are always text.
      */
     static boolean onlyProtobuf(ApiRequest request) {
@@ -111,7 +109,7 @@ public record Media(Form form, String version, String include, boolean yaml) {
         return protobuf;
     }
 
-    /** The refusal of a client that takes nothing of what there is. */
+    /** The refusal of a client that accepts none of the supported forms. */
     public static ApiException notAcceptable() {
         return new ApiException(
                 406,
@@ -139,17 +137,17 @@ public record Media(Form form, String version, String include, boolean yaml) {
         return form == Form.METADATA;
     }
 
-    /** Whether objects are shown as they are. */
+    /** Whether objects are shown completely. */
     public boolean whole() {
         return form == Form.OBJECT;
     }
 
-    /** The {@code apiVersion} of a table, or of an object of which only the metadata is shown. */
+    /** The {@code apiVersion} of a table, or of an object with only its metadata. */
     public String apiVersion() {
         return GROUP + "/" + version;
     }
 
-    /** The metadata of {@code object}, as an object of its own. */
+    /** The metadata of {@code object} as a separate object. */
     public JsonObject metadataOf(JsonObject object) {
         return JsonObject.builder()
                 .put("kind", "PartialObjectMetadata")
@@ -158,7 +156,7 @@ public record Media(Form form, String version, String include, boolean yaml) {
                 .build();
     }
 
-    /** The metadata of {@code objects}, as a list with {@code metadata} of its own. */
+    /** The metadata of {@code objects} as a list with {@code metadata}. */
     public JsonObject metadataOf(List<JsonObject> objects, JsonObject metadata) {
         return JsonObject.builder()
                 .put("kind", "PartialObjectMetadataList")
@@ -172,7 +170,7 @@ public record Media(Form form, String version, String include, boolean yaml) {
                 .build();
     }
 
-    /** The answer to a write, which holds the object, in this form. */
+    /** The answer to a write, with the object in this form. */
     public ApiResponse written(ApiResponse response) {
         if (!metadata() || !(response instanceof ApiResponse.Full full) || full.status() >= 300) {
             return response;
@@ -183,10 +181,10 @@ public record Media(Form form, String version, String include, boolean yaml) {
                 : new ApiResponse.Full(full.status(), full.headers(), Json.writeBytes(metadataOf(whole)));
     }
 
-    /** The answer in JSON, as the client wants it written. */
+    /** The answer in the client's encoding. */
     public ApiResponse encoded(ApiResponse response) {
         if (yaml && response instanceof ApiResponse.Chunked large) {
-            // JSON is YAML, too, and can be made in pieces.
+            // JSON is also YAML, and can be created in pieces.
             Map<String, String> headers = new HashMap<>(large.headers());
             headers.put("content-type", Yaml.MEDIA_TYPE);
             return new ApiResponse.Chunked(large.status(), headers, large.chunks());

@@ -17,23 +17,23 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns answers into protobuf for clients that accept nothing else: objects, lists, refusals and the events of watches.
- * Everything else is made and kept as JSON, which these clients alone do not take. Thread-safe.
+ * Converts answers to protobuf for clients that accept only that: objects, lists, refusals and the events of watches.
+ * Everything else is created and stored as JSON. Thread-safe.
  */
 public final class ProtobufResponses {
     private static final String STREAM = Protobuf.MEDIA_TYPE + ";stream=watch";
 
-    /** Bytes of JSON up to which an answer is turned on the thread that has it: some 2 ms of work. */
+    /** The bytes of JSON up to which an answer is converted on the current thread: about 2 ms of work. */
     private static final int SMALL = 64 << 10;
 
     private final Executor workers;
 
-    /** An event and its frame. Watchers of the same objects get the same bytes one after the other. */
+    /** An event and its frame. Watchers of the same objects get the same bytes one after another. */
     private record Frame(byte[] line, byte[] bytes) {}
 
     private volatile @Nullable Frame last;
 
-    /** {@code workers} are where large answers are turned. */
+    /** {@code workers} convert large answers. */
     public ProtobufResponses(Executor workers) {
         this.workers = workers;
     }

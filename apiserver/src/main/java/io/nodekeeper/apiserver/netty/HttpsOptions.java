@@ -18,7 +18,10 @@ public record HttpsOptions(InetSocketAddress address, Clock clock, Executor work
     /** Kubernetes lets requests take 60 s and wants the process gone by then: ten seconds are left for the store. */
     public static final Duration DRAIN = Duration.ofSeconds(50);
 
-    /** The usual options: {@link #DRAIN}, and an eighth of the heap (chosen). */
+    /**
+     * The default options: {@link #DRAIN}, and an eighth of the heap, so that request bodies and unread answers
+     * together use at most a quarter of it.
+     */
     public static HttpsOptions of(InetSocketAddress address, Clock clock, Executor workers) {
         return new HttpsOptions(
                 address, clock, workers, DRAIN, Runtime.getRuntime().maxMemory() / 8);

@@ -26,10 +26,13 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gives a connection the protocol that both sides speak, once they have agreed in the TLS handshake. */
+/** Sets up the handlers of a connection for the protocol that was negotiated in the TLS handshake. */
 final class Negotiation extends ApplicationProtocolNegotiationHandler {
     private static final Logger log = LoggerFactory.getLogger(Negotiation.class);
-    /** Query strings with long selectors and continue tokens need more than the usual 4 KiB. Chosen. */
+    /**
+     * The longest request line. Query strings with long selectors and continue tokens need more than the usual 4 KiB;
+     * 64 KiB is also the limit for headers.
+     */
     private static final int LINE_BYTES = 64 << 10;
 
     /** Requests at a time on one connection (Kubernetes, before it went down to 100). */

@@ -15,22 +15,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A watch's way to its reader. The channel is given only as much as it takes at once; the rest waits here as references
- * to the bytes that all watchers share. A reader that leaves too much unread is cut off alone, so that it costs the
- * server a bounded amount of memory and its neighbours nothing. Thread-safe.
+ * Writes a watch to its reader. The channel gets only as much as it accepts immediately; the rest waits here as
+ * references to bytes that all watchers share. A reader that leaves too much unread is disconnected, so that it costs
+ * the server a bounded amount of memory and other readers nothing. Thread-safe.
  */
 final class NettySink implements StreamSink, Outbox.Target {
     private static final Logger log = LoggerFactory.getLogger(NettySink.class);
 
-    /** Bytes of news that a slow reader may leave unread; a watch line has about 1 to 5 KB. Chosen. */
+    /**
+     * The most unread bytes of events of a slow reader: about 1,000 lines of 1 to 5 KB, or a minute of a busy cluster.
+     * Twice as much would double the memory of all slow readers; half would disconnect readers that pause for a garbage
+     * collection.
+     */
     static final int UNREAD = 4 << 20;
 
-    /** How much of what waits goes into one chunk or frame at most. Chosen: four TLS records. */
+    /** The most waiting bytes in one chunk or frame: four TLS records, after which the per-chunk cost is small. */
     private static final int PART = 64 << 10;
 
     /**
-     * How long a reader may take nothing while something waits. Chosen, as long as a request may take in Kubernetes. With
-     * HTTP/2 what one stream does not read fills the window of its connection, and so stops its neighbours.
+     * How long a reader may read nothing while data waits: Kubernetes' limit for a request. With HTTP/2, unread data of
+     * one stream fills the window of its connection and blocks the other streams.
      */
     private static final int STALL_SECONDS = 60;
 

@@ -40,13 +40,19 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     /** The largest body (Kubernetes' limit). */
     private static final int BODY_BYTES = 3_145_728;
 
-    /** What a client may send ahead while an answer is under way, in parts of messages. Chosen. */
+    /**
+     * The most message parts that a client may send ahead during an answer: one packet of pipelined requests; more
+     * means that the client ignores backpressure.
+     */
     private static final int AHEAD = 256;
 
     /** How long a body may take to arrive: as long as a request may take in Kubernetes. */
     private static final int BODY_SECONDS = 60;
 
-    /** How long a connection without a request stays when the server closes, so that what is on its way gets its 503. Chosen. */
+    /**
+     * How long an idle connection stays open when the server stops, so that a request in flight gets a 503: longer than
+     * a usual round trip, without delaying the stop noticeably.
+     */
     private static final int LINGER_MILLIS = 200;
 
     private final ServerContext serverContext;

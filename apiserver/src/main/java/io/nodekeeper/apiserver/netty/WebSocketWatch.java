@@ -28,10 +28,13 @@ import org.slf4j.LoggerFactory;
 /** A connection that became a WebSocket for one watch: events go out, pings and the end are answered. Confined to its event loop. */
 final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(WebSocketWatch.class);
-    /** What a client may say in one frame: control frames have at most 125 bytes, and nothing else is listened to. */
+    /** The largest frame from a client: control frames have at most 125 bytes, and all other frames are ignored. */
     private static final int HEARD_BYTES = 64 << 10;
 
-    /** How long the client may take to answer the end. Chosen. */
+    /**
+     * How long the client may take to answer the close frame: well above a round trip; after that the connection is
+     * closed anyway.
+     */
     private static final int CLOSING_SECONDS = 2;
 
     private final ApiResponse.Streamed streamed;

@@ -100,7 +100,7 @@ public final class ClusterTables {
             status("Allowed Disruptions", "disruptionsAllowed"),
             Tables.age()));
 
-    /** The events of either form look the same. */
+    /** The same columns for both event APIs. */
     public static final Table NEW_EVENTS = new Table(Tables.EVENTS.columns().stream()
             .map(column -> new Table.Column(
                     column.name(),

@@ -5,11 +5,11 @@ import io.nodekeeper.apiserver.pods.PodConditions;
 import java.util.List;
 import java.util.Optional;
 
-/** What the columns of a pod say that have to be put together, as Kubernetes does it. */
+/** Computes the derived table columns of a pod, as Kubernetes does. */
 final class PodColumns {
     private PodColumns() {}
 
-    /** The word that tells most: what holds the first container up that is held up, or the phase. */
+    /** The status column: the reason of the first container that is not running, or the phase. */
     static String status(JsonObject pod) {
         JsonObject status = pod.object("status");
         if (pod.object("metadata").has("deletionTimestamp")) {
@@ -18,14 +18,14 @@ final class PodColumns {
         return initializing(pod).orElseGet(() -> running(status));
     }
 
-    /** How far the containers are that run before all others; empty once they are done. */
+    /** The progress of the init containers; empty when they have finished. */
     private static Optional<String> initializing(JsonObject pod) {
         List<JsonObject> containers =
                 pod.object("status").array("initContainerStatuses").objects().toList();
         for (int i = 0; i < containers.size(); i++) {
             JsonObject state = containers.get(i).object("state");
             JsonObject ended = state.object("terminated");
-            // One that goes on running beside the others does not hold them up once it has started.
+            // A sidecar container does not block the others after it has started.
             boolean done = state.has("terminated") && ended.number("exitCode").orElse(0L) == 0
                     || containers.get(i).bool("started");
             if (done) {

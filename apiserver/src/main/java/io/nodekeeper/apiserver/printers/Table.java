@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * How a kind is shown in columns.
+ * The table columns of a kind.
  *
  * @param columns the columns, in their order
  */

@@ -12,7 +12,7 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** The columns of each kind, as Kubernetes prints them. */
+/** The table columns of each kind, as in Kubernetes. */
 public final class Tables {
     public static final Table NODES = new Table(List.of(
             name(),
@@ -63,7 +63,7 @@ public final class Tables {
                     true,
                     (event, now) -> event.object("metadata").text("name"))));
 
-    /** What is shown of a kind that has nothing of its own to show. */
+    /** The columns of a kind without its own. */
     public static final Table NAME_AND_AGE = new Table(List.of(name(), age()));
 
     public static final Table NAMESPACES = new Table(List.of(

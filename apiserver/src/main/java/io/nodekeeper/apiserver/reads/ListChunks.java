@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A list in the form that was asked for. It holds the versions of one revision by reference, so that it is consistent
- * however long it takes; values on disk are read when their turn comes.
+ * A list in the requested form, as pieces. It references the versions of one revision, so that it is consistent however
+ * long it takes; it reads values on disk when they are needed.
  */
 public final class ListChunks implements ResponseChunks {
-    /** What an entry may cost that only this list still holds: the entry, its key, the reference. */
+    /** The bytes of an entry that only this list still references: the entry, its key, the reference. */
     private static final int ENTRY = 160;
 
     private final Resource resource;
@@ -36,10 +36,10 @@ public final class ListChunks implements ResponseChunks {
     private boolean ended;
 
     /**
-     * @param entries the versions to choose from, of one revision
-     * @param options what is selected of them
-     * @param metadata the list's own
-     * @param now when it is shown, for ages in tables
+     * @param entries the versions to select from, of one revision
+     * @param options the selection
+     * @param metadata the list's metadata
+     * @param now the current time, for ages in tables
      */
     ListChunks(
             Resource resource,
@@ -69,7 +69,7 @@ public final class ListChunks implements ResponseChunks {
         };
     }
 
-    /** What versions may cost that are replaced while a reader is at them. */
+    /** The bytes of versions that may be replaced while a reader uses them. */
     public static long held(List<Entry> entries) {
         return entries.stream().mapToLong(entry -> ENTRY + entry.resident()).sum();
     }
@@ -95,7 +95,7 @@ public final class ListChunks implements ResponseChunks {
         return out.size() == 0 ? NOTHING_YET : List.of(out.toByteArray());
     }
 
-    /** As {@code metadata.items}, in Kubernetes' message for lists of this kind; tables have none. */
+    /** The same list in protobuf, in Kubernetes' message for lists of this kind; empty for tables, which have none. */
     @Override
     public Optional<ResponseChunks> inProtobuf() {
         Optional<ProtobufList> form = switch (media.form()) {
@@ -107,7 +107,7 @@ public final class ListChunks implements ResponseChunks {
         return form.map(list -> new ProtobufListChunks(list, metadata, all, this::selected, held));
     }
 
-    /** The object as it is to be shown, if it is selected. */
+    /** The object to show, if it is selected. */
     private Optional<JsonObject> selected(Entry entry) {
         JsonObject object = resource.codec().decode(entry);
         if (!options.matches(resource, object)) {

@@ -14,14 +14,13 @@ import java.util.Base64;
 import java.util.Optional;
 
 /**
- * What a list or watch asks for, checked.
- *
- * @param labels which labels
- * @param fields which fields
+ * The validated options of a list or watch.
+ * @param labels the label selector
+ * @param fields the field selector
  * @param limit the most items; 0 for all
- * @param token where to go on
- * @param version the resource version asked for: empty, or a number
- * @param match how to take it: empty, {@code Exact} or {@code NotOlderThan}
+ * @param token the continue token
+ * @param version the requested resource version: empty, or a number
+ * @param match how to interpret it: empty, {@code Exact} or {@code NotOlderThan}
  */
 public record ListOptions(
         LabelSelector labels,
@@ -32,9 +31,8 @@ public record ListOptions(
         String match) {
 
     /**
-     * Where a list in pages goes on.
-     *
-     * @param revision the revision of all pages; -1 to take the latest
+     * The position of the next page of a list.
+     * @param revision the revision of all pages; -1 for the latest
      * @param start the key, relative to the list's prefix, after which the next page begins
      */
     record Token(long revision, String start) {
@@ -56,7 +54,7 @@ public record ListOptions(
                     return new Token(revision.get(), token.text("start"));
                 }
             } catch (IllegalArgumentException | JsonException e) {
-                // Told below, as for every other unreadable token.
+                // Reported below, as for every other invalid token.
             }
             throw ApiException.badRequest("continue key is not valid: \"" + text + "\"");
         }
@@ -130,7 +128,7 @@ public record ListOptions(
                 return Optional.of(value);
             }
         } catch (NumberFormatException e) {
-            // Told below.
+            // Reported below.
         }
         throw ApiException.badRequest(
                 parameter + ": Invalid value: \"" + text + "\": expected a whole number, 0 or more");

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A list in protobuf, piece by piece. Protobuf puts the length of the list before its items, so the items are made twice:
- * first to add up their lengths, then to be sent. That costs twice the time and no memory.
+ * A list in protobuf, piece by piece. Protobuf has the length of the list before its items, so the items are created
+ * twice: first to add up their lengths, then to send them. That costs twice the time, but no memory.
  */
 final class ProtobufListChunks implements ResponseChunks {
     private final ProtobufList form;
@@ -25,7 +25,7 @@ final class ProtobufListChunks implements ResponseChunks {
     private boolean measured;
     private boolean ended;
     private long length;
-    /** What of {@link #length} was not sent yet. */
+    /** The part of {@link #length} that was not sent yet. */
     private long left;
 
     /**

@@ -24,15 +24,17 @@ import java.util.concurrent.CompletableFuture;
 
 /** Answers gets and lists. Thread-safe. */
 public final class ReadHandler {
-    /** How long a request waits for a revision that is yet to come (Kubernetes' watch cache). */
+    /** How long a request waits for a future revision (as in Kubernetes' watch cache). */
     private static final Duration FRESHNESS = Duration.ofSeconds(3);
 
-    /** Lists of so many bytes of objects are answered as a whole, with their length; Kubernetes compresses larger ones. */
+    /**
+     * Lists up to this many bytes of objects are sent as a whole, with their length; Kubernetes compresses larger ones.
+     */
     private static final long WHOLE = 128 << 10;
 
     /**
-     * About how many bytes of objects are looked at for a page with a selector. A page may have fewer objects than its limit,
-     * and none, as in Kubernetes; the client goes on with its token. Some 200 ms of work.
+     * About how many bytes of objects are examined for a page with a selector: about 200 ms of work. A page may have
+     * fewer objects than its limit, or none, as in Kubernetes; the client continues with its token.
      */
     private static final long EXAMINED = 16 << 20;
 
@@ -49,7 +51,7 @@ public final class ReadHandler {
     public CompletableFuture<ApiResponse> get(Resource resource, RequestTarget target, ApiRequest request, Media media) {
         String key = resource.key(target.namespace(), target.name());
         Optional<Long> version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"));
-        // Who names a version, if only 0, is content with what was heard so far; all others see every write so far.
+        // A request with a version, even 0, accepts the cached state; all others see every write so far.
         CompletableFuture<Optional<Entry>> found =
                 version.isPresent() ? reached(version.get()).thenCompose(ready -> known(key)) : store.read(key);
         return found.thenApply(stored -> {
@@ -71,7 +73,7 @@ public final class ReadHandler {
         });
     }
 
-    /** What was heard of the object so far, with its value at hand. */
+    /** The cached state of the object, with its value in memory. */
     private CompletableFuture<Optional<Entry>> known(String key) {
         Optional<Entry> found = store.get(key);
         return found.isEmpty()
@@ -84,7 +86,7 @@ public final class ReadHandler {
         long version = options.version().orElse(0L);
         boolean exact = options.match().equals("Exact");
         return listable(options).thenApply(ready -> {
-            // Any cached state is asked for: the limit is ignored, as by Kubernetes' watch cache.
+            // The request accepts any cached state: the limit is ignored, as in Kubernetes' watch cache.
             boolean cached = options.version().isPresent() && !exact;
             int limit = cached ? 0 : options.limit();
             long at = exact ? version : 0;
@@ -103,15 +105,15 @@ public final class ReadHandler {
     }
 
     /**
-     * Completes once the store knows what is to be listed. A list that names a version is content with what was heard so
-     * far if that is as new; one that does not, and one that goes on from a page which another server may have given,
-     * sees every write so far.
+     * Completes when the store can list the requested state. A list with a version accepts the cached state if that is
+     * new enough; a list without one, or with a continue token that another server may have issued, sees every write so
+     * far.
      */
     private CompletableFuture<Boolean> listable(ListOptions options) {
         return options.version().isPresent() ? reached(options.version().get()) : fresh();
     }
 
-    /** Completes once lists see every write so far. */
+    /** Completes when lists see every write so far. */
     public CompletableFuture<Boolean> fresh() {
         return store.current().thenApply(revision -> true);
     }
@@ -124,8 +126,8 @@ public final class ReadHandler {
         long revision = at;
         long remaining;
         long examined = 0;
-        // With a selector a page of the store may hold few matches: go on until the page is full, the list ends, or it
-        // is much.
+        // With a selector a page of the store may have few matches: continue until the page is full, the list ends, or
+        // the examined bytes reach the limit.
         do {
             Listing listing = listing(resource, namespace, from, limit, revision, options);
             revision = listing.revision();
@@ -137,7 +139,7 @@ public final class ReadHandler {
                 from = entry.key();
                 remaining--;
                 examined += entry.length();
-                // Without a limit the objects are looked at when they are shown.
+                // Without a limit the objects are examined when they are shown.
                 if (limit == 0 || options.matches(resource, entry)) {
                     items.add(entry);
                 }
@@ -177,9 +179,9 @@ public final class ReadHandler {
         }
     }
 
-    /** The object at {@code key} and nothing else, of one moment with the revision; {@code at} as in a list. */
+    /** Only the object at {@code key}, consistent with the revision; {@code at} as in a list. */
     public Listing one(String key, long at) {
-        // The key itself is the first of all that begin with it.
+        // The key itself is the first of all keys that begin with it.
         Listing first = store.list(key, "", 1, at);
         List<Entry> found = first.entries().stream()
                 .filter(entry -> entry.key().equals(key))
@@ -207,13 +209,13 @@ public final class ReadHandler {
         };
     }
 
-    /** Objects as kubectl prints them; {@code columns} tells whether the column definitions are given too. */
+    /** The objects as a table; {@code columns} says whether to include the column definitions. */
     public JsonObject table(Resource resource, List<JsonObject> objects, Media media, boolean columns, JsonObject metadata) {
         Instant now = loop.clock().wallTime();
         return resource.table().render(objects, media, columns, metadata, now);
     }
 
-    /** Completes once the store has reached {@code revision}; fails if that does not come to pass soon. */
+    /** Completes when the store has reached {@code revision}; fails if that takes too long. */
     public CompletableFuture<Boolean> reached(long revision) {
         return reached(revision, FRESHNESS);
     }

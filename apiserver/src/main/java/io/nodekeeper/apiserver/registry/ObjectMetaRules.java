@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/** What holds for the metadata of every kind. */
+/** The rules for the metadata of every kind. */
 public final class ObjectMetaRules {
     /** The most bytes of annotations (Kubernetes' limit). */
     private static final int ANNOTATION_BYTES = 262_144;
@@ -28,7 +28,7 @@ public final class ObjectMetaRules {
     private static final List<String> IMMUTABLE =
             List.of("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds");
 
-    /** What only the server sets. */
+    /** The fields that only the server sets. */
     private static final List<String> SERVERS = List.of(
             "name",
             "namespace",
@@ -68,7 +68,9 @@ public final class ObjectMetaRules {
         });
     }
 
-    /** The metadata of an object that replaces {@code old}: what only the server may set comes from there. */
+    /**
+     * The metadata of an object that replaces {@code old}, from which it takes the fields that only the server sets.
+     */
     public static JsonObject forUpdate(JsonObject object, JsonObject old) {
         JsonObject before = old.object("metadata");
         return object.update("metadata", metadata -> {
@@ -80,7 +82,7 @@ public final class ObjectMetaRules {
         });
     }
 
-    /** Refuses a patch's attempt to change what cannot change. */
+    /** Refuses a patch of immutable fields. */
     public static List<FieldError> validateUpdate(JsonObject asked, JsonObject old) {
         List<FieldError> errors = new ArrayList<>();
         JsonObject metadata = asked.object("metadata");
@@ -151,7 +153,10 @@ public final class ObjectMetaRules {
         return errors;
     }
 
-    /** A prefix may end with a dash, as something follows it; else it has the form of a name. */
+    /**
+     * Checks a generateName prefix: it may end with a dash, because a suffix follows; otherwise it must be a valid
+     * name.
+     */
     private static void generated(Resource resource, String prefix, List<FieldError> errors) {
         if (prefix.isEmpty()) {
             return;
@@ -193,7 +198,7 @@ public final class ObjectMetaRules {
         }
     }
 
-    /** Refuses a body that names another place than the URL. */
+    /** Refuses a body whose name or namespace differs from the URL's. */
     public static void checkPlace(JsonObject object, String namespace, String name) {
         JsonObject metadata = object.object("metadata");
         String bodyNamespace = metadata.text("namespace");
@@ -219,7 +224,7 @@ public final class ObjectMetaRules {
                 + hex.substring(16, 20) + "-" + hex.substring(20);
     }
 
-    /** Five random characters, as they end generated names. */
+    /** Five random characters, the suffix of generated names. */
     public static String suffix(RandomGenerator random) {
         StringBuilder suffix = new StringBuilder();
         for (int i = 0; i < 5; i++) {

@@ -15,20 +15,19 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A resource that the server serves: its type, shape and rules, and how it is shown. Immutable.
- *
- * @param type where it is found and what it is called
- * @param schema its shape
- * @param registry the segment of its keys in the store, Kubernetes' own; empty for a resource that is only asked and
- *     never stored, as the reviews are
- * @param shortNames what kubectl takes for its name
- * @param categories the names of groups of resources that kubectl lists it under, as {@code all}
- * @param verbs what can be done with it
- * @param subresources what is below an object's path
+ * A resource of the server: its type, schema, rules and presentation. Immutable.
+ * @param type its paths and names
+ * @param schema its schema
+ * @param registry the segment of its keys in the store, Kubernetes' own; empty for a resource that is never stored,
+ *     such as a review
+ * @param shortNames its short names for kubectl
+ * @param categories its categories for kubectl, such as {@code all}
+ * @param verbs its verbs
+ * @param subresources its subresources
  * @param strategy its rules
- * @param fields the values that field selectors may ask for, besides name and namespace
- * @param table how {@code kubectl get} shows it
- * @param codec how its objects lie in the store
+ * @param fields the values for field selectors, in addition to name and namespace
+ * @param table its columns in {@code kubectl get}
+ * @param codec the stored form of its objects
  */
 public record Resource(
         ResourceType type,
@@ -43,7 +42,7 @@ public record Resource(
         Table table,
         Codec codec) {
 
-    /** Everything that can be done with a stored resource. */
+    /** The verbs of a stored resource. */
     public static final List<String> VERBS =
             List.of("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch");
 
@@ -63,7 +62,7 @@ public record Resource(
                 new Codec(type));
     }
 
-    /** A resource that is created only to be answered, as a review is. */
+    /** A resource that is only answered, not stored, such as a review. */
     public static Resource asked(ResourceType type) {
         return stored(type, "").verbs(List.of("create"));
     }
@@ -134,19 +133,19 @@ public record Resource(
                 type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
     }
 
-    /** The same, shown so. */
+    /** The same with this table. */
     public Resource table(Table table) {
         return new Resource(
                 type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
     }
 
-    /** The same, stored so. */
+    /** The same with this stored form. */
     public Resource codec(Codec codec) {
         return new Resource(
                 type, schema, registry, shortNames, categories, verbs, subresources, strategy, fields, table, codec);
     }
 
-    /** Whether its objects are kept. */
+    /** Whether its objects are stored. */
     public boolean isStored() {
         return !registry.isEmpty();
     }
@@ -156,7 +155,7 @@ public record Resource(
         return subresource("status").isPresent();
     }
 
-    /** What is below an object's path under {@code name}. */
+    /** The subresource {@code name}. */
     public Optional<Subresource> subresource(String name) {
         return subresources.stream()
                 .filter(subresource -> subresource.name().equals(name))
@@ -175,7 +174,7 @@ public record Resource(
         return ROOT + registry + "/" + (namespace.isEmpty() ? "" : namespace + "/");
     }
 
-    /** The value of a field that a selector asks for. */
+    /** The value of a field for a selector. */
     public String field(JsonObject object, String path) {
         return switch (path) {
             case "metadata.name" -> object.object("metadata").text("name");
@@ -184,7 +183,7 @@ public record Resource(
         };
     }
 
-    /** Refuses fields that nobody can ask for. */
+    /** Refuses unsupported fields. */
     public void checkFields(FieldSelector selector) {
         for (FieldSelector.Term term : selector.terms()) {
             String field = term.field();

@@ -7,10 +7,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** The rules of one kind, where they differ from those of all. Implementations are immutable and do no I/O. */
+/** The rules of one kind, in addition to those of all kinds. Implementations are immutable and do no I/O. */
 public interface Strategy {
 
-    /** The name's form. */
+    /** The fault of a name. */
     default Optional<String> nameFault(String name) {
         return Names.subdomainFault(name);
     }
@@ -25,17 +25,17 @@ public interface Strategy {
         return object;
     }
 
-    /** What is wrong with an object on its own. */
+    /** The faults of an object on its own. */
     default List<FieldError> validate(JsonObject object) {
         return List.of();
     }
 
-    /** What is wrong with an object that is about to be created, besides. */
+    /** Further faults of an object that is about to be created. */
     default List<FieldError> validateCreate(JsonObject object) {
         return List.of();
     }
 
-    /** Which of {@code fields} are not those of {@code old}, as they must be; {@code path} stands before each. */
+    /** The faults of immutable {@code fields} that differ from those of {@code old}; {@code path} is their prefix. */
     static List<FieldError> immutable(String path, JsonObject object, JsonObject old, List<String> fields) {
         return fields.stream()
                 .filter(field -> !object.get(field).equals(old.get(field)))
@@ -44,12 +44,12 @@ public interface Strategy {
                 .toList();
     }
 
-    /** What is wrong with an object as the successor of {@code old}. */
+    /** The faults of an object as an update of {@code old}. */
     default List<FieldError> validateUpdate(JsonObject object, JsonObject old) {
         return List.of();
     }
 
-    /** Whether an update must say which version it was made for. */
+    /** Whether an update must have a resource version. */
     default boolean needsResourceVersion() {
         return false;
     }
@@ -59,7 +59,7 @@ public interface Strategy {
         return false;
     }
 
-    /** Seconds that a deleted object stays so that its work can end; 0 to remove it at once. */
+    /** The grace period of a deletion in seconds; 0 to delete immediately. */
     default long graceSeconds(JsonObject object, Optional<Long> asked) {
         return 0;
     }

@@ -3,7 +3,7 @@ package io.nodekeeper.apiserver.registry;
 import java.util.List;
 
 /**
- * What is below an object's path, as {@code pods/eviction}. Immutable.
+ * A subresource, such as {@code pods/eviction}. Immutable.
  *
  * @param name the last part of the path
  * @param group the group of the kind that is exchanged there; with {@code version} empty for the resource's own
@@ -13,12 +13,12 @@ import java.util.List;
  */
 public record Subresource(String name, String group, String version, String kind, List<String> verbs) {
 
-    /** The part of an object of {@code kind} that its keeper reports. */
+    /** The status subresource of {@code kind}. */
     public static Subresource status(String kind) {
         return new Subresource("status", "", "", kind, List.of("get", "patch", "update"));
     }
 
-    /** What is only asked for, by a POST of a kind of another group. */
+    /** A subresource that is only a POST of a kind of another group. */
     public static Subresource action(String name, String group, String version, String kind) {
         return new Subresource(name, group, version, kind, List.of("create"));
     }

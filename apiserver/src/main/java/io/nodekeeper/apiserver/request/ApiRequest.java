@@ -6,17 +6,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A request as it came over the wire.
+ * An HTTP request to the API.
  *
  * @param method the HTTP method
  * @param path the decoded path
  * @param query the decoded query parameters
- * @param headers the headers by lower-case name; the values of one that came several times are joined by commas, those of
+ * @param headers the headers by lower-case name; several values of a header are joined by commas, those of
  *     impersonation headers by line feeds
  * @param body the body; empty if there was none
  * @param certificate the user whom a verified client certificate names
- * @param uri path and query as they came
- * @param source the address from which it came; empty if there is none
+ * @param uri path and query as received
+ * @param source the client's address; empty if there is none
  */
 public record ApiRequest(
         String method,
@@ -28,7 +28,7 @@ public record ApiRequest(
         String uri,
         String source) {
 
-    /** A request that came over no network. */
+    /** A request that did not come over a network. */
     public ApiRequest(
             String method,
             String path,
@@ -45,7 +45,7 @@ public record ApiRequest(
         return values == null || values.isEmpty() ? "" : values.getFirst();
     }
 
-    /** Whether a query parameter says yes: anything but nothing, {@code 0} and {@code false} does, as in Kubernetes. */
+    /** Whether a query parameter is true: any value except empty, {@code 0} and {@code false}, as in Kubernetes. */
     public boolean flag(String name) {
         String value = parameter(name);
         return !value.isEmpty() && !value.equals("0") && !value.equalsIgnoreCase("false");
@@ -58,7 +58,7 @@ public record ApiRequest(
         return new ApiRequest(method, path, changed, headers, body, certificate, uri, source);
     }
 
-    /** The same request without its body, for those who keep it for longer. */
+    /** The same request without its body, to keep it for longer. */
     public ApiRequest withoutBody() {
         return new ApiRequest(method, path, query, headers, new byte[0], certificate, uri, source);
     }

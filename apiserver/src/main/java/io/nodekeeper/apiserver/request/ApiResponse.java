@@ -16,19 +16,19 @@ public sealed interface ApiResponse {
     /** The HTTP status. */
     int status();
 
-    /** The headers, those of the connection aside; a value of several lines stands for as many headers of that name. */
+    /** The headers without those of the connection; a value of several lines means as many headers of that name. */
     Map<String, String> headers();
 
-    /** An answer that is there as a whole; the body is not to be changed. */
+    /** A complete answer; the body must not be changed. */
     record Full(int status, Map<String, String> headers, byte[] body) implements ApiResponse {}
 
-    /** An answer that goes on: {@code start} is called once, with the place to write to, after the headers went out. */
+    /** A streaming answer: {@code start} is called once, with the sink to write to, after the headers were sent. */
     record Streamed(int status, Map<String, String> headers, java.util.function.Consumer<StreamSink> start)
             implements ApiResponse {}
 
-    /** A large answer that is made while it is read. */
+    /** A large answer that is produced while it is read. */
     record Chunked(int status, Map<String, String> headers, ResponseChunks chunks) implements ApiResponse {
-        /** The same as a whole, for those who have room for it; reads all pieces. */
+        /** Reads all pieces into a complete answer. */
         public Full whole() {
             ByteArrayOutputStream body = new ByteArrayOutputStream();
             for (List<byte[]> chunk = chunks.next(); !chunk.isEmpty(); chunk = chunks.next()) {
@@ -54,7 +54,7 @@ public sealed interface ApiResponse {
                 status, Map.of("content-type", "text/plain; charset=utf-8"), text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The refusal of a server that has enough to do (Kubernetes' words). */
+    /** The refusal of an overloaded server (Kubernetes' text). */
     static Full tooMany() {
         return new Full(
                 429,

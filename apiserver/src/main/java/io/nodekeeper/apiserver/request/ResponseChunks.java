@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A large part of an answer, made piece by piece as its reader takes it. A reader that is slow holds on to what the pieces
- * are made of, not to their bytes. Used by one thread at a time.
+ * A large part of an answer, produced piece by piece as its reader takes it. A slow reader keeps the sources of the
+ * pieces in memory, not their bytes. Used by one thread at a time.
  */
 public interface ResponseChunks {
     /** About how many bytes a piece has; one object more at most. Four TLS records. */
@@ -21,18 +21,18 @@ public interface ResponseChunks {
     List<byte[]> NOTHING_YET = List.of(new byte[0]);
 
     /**
-     * The next piece, in parts that are not to be changed; empty at the end, {@link #NOTHING_YET} for no bytes. May read the
-     * disk.
+     * The next piece, in parts that must not be changed; empty at the end, {@link #NOTHING_YET} for no bytes. May read
+     * the disk.
      *
-     * @throws RuntimeException if the answer cannot go on
+     * @throws RuntimeException if the answer cannot continue
      */
     List<byte[]> next();
 
-    /** The same answer in protobuf, if it can be given in that form; what is taken of one is not taken of the other. */
+    /** The same answer in protobuf, if that form exists; the two are read independently. */
     default Optional<ResponseChunks> inProtobuf() {
         return Optional.empty();
     }
 
-    /** Bytes of memory that what is still to come may hold, the pieces themselves aside. */
+    /** The bytes of memory that the remaining pieces may need, without the pieces themselves. */
     long held();
 }

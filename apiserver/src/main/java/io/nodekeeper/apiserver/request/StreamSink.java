@@ -2,18 +2,15 @@ package io.nodekeeper.apiserver.request;
 
 import java.util.List;
 
-/** Where a long answer is written to. Thread-safe; what one thread writes goes out in its order. */
+/** The destination of a streaming answer. Thread-safe; the writes of one thread keep their order. */
 public interface StreamSink {
 
-    /**
-     * Writes part of what the reader asked for to begin with, however much that is. The bytes are not copied and must not
-     * be changed.
-     */
+    /** Writes a part of the initially requested data, of any size. The bytes are not copied and must not be changed. */
     void writeFirst(byte[] bytes);
 
     /**
-     * Writes a large part of what the reader asked for, piece by piece as it is taken. What is written after it follows it.
-     * This default writes all pieces at once.
+     * Writes a large part of the initially requested data, piece by piece as the reader takes it; later writes follow
+     * it. This default writes all pieces immediately.
      */
     default void writeFirst(ResponseChunks chunks) {
         for (List<byte[]> chunk = chunks.next(); !chunk.isEmpty(); chunk = chunks.next()) {
@@ -23,12 +20,14 @@ public interface StreamSink {
         }
     }
 
-    /** Writes news, as {@link #writeFirst}; a reader that leaves too much of them unread is cut off. */
+    /** Writes later data, as {@link #writeFirst}; a reader that leaves too much of it unread is disconnected. */
     void write(byte[] bytes);
 
-    /** Ends the answer as agreed. */
+    /** Ends the answer normally. */
     void end();
 
-    /** Runs {@code action} once the reader is gone or the answer has ended; at once if so already. */
+    /**
+     * Runs {@code action} when the reader has disconnected or the answer has ended; immediately if that is already so.
+     */
     void onClose(Runnable action);
 }

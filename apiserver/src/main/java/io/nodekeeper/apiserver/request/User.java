@@ -7,12 +7,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Who makes a request.
- *
+ * The user of a request.
  * @param name the user name, as in messages
- * @param uid what tells this user from another of the same name at another time; empty if there is nothing
+ * @param uid distinguishes users of the same name at different times; may be empty
  * @param groups the groups, those that Kubernetes adds by itself included
- * @param extra what else is known of them, by name
+ * @param extra further attributes, by name
  */
 public record User(String name, String uid, List<String> groups, Map<String, List<String>> extra) {
     public static final String MASTERS = "system:masters";
@@ -26,12 +25,12 @@ public record User(String name, String uid, List<String> groups, Map<String, Lis
         extra = Map.copyOf(extra);
     }
 
-    /** A user who proved who they are: of the given groups and {@code system:authenticated}. */
+    /** An authenticated user: in the given groups and {@code system:authenticated}. */
     public static User authenticated(String name, List<String> groups) {
         return authenticated(name, "", groups, Map.of());
     }
 
-    /** A user who proved who they are, and of whom more is known. */
+    /** An authenticated user with further attributes. */
     public static User authenticated(String name, String uid, List<String> groups, Map<String, List<String>> extra) {
         List<String> all = new ArrayList<>(groups);
         if (!all.contains(AUTHENTICATED)) {

@@ -11,7 +11,10 @@ import io.nodekeeper.apiserver.request.Refusals;
 import java.util.Map;
 import java.util.Optional;
 
-/** Answers what is asked about the server itself: health, metrics, what it serves, in which shapes, and who signs its tokens. Thread-safe. */
+/**
+ * Serves the documents about the server itself: health, metrics, discovery, OpenAPI, and the issuer of its tokens.
+ * Thread-safe.
+ */
 public final class DocumentHandler {
     private final Health health;
     private final ServerMetrics metrics;
@@ -45,7 +48,7 @@ public final class DocumentHandler {
                 .orElseGet(() -> ApiResponse.text(404, "404 page not found\n"));
     }
 
-    /** What others need to check service accounts' tokens by themselves. */
+    /** The documents with which others verify service account tokens. */
     private Optional<JsonObject> issuer(String path) {
         return switch (path) {
             case "/openid/v1/jwks" -> tokens.map(ServiceAccountTokens::keySet);

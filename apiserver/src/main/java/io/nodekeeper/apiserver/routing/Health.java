@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
-/** Answers {@code /healthz}, {@code /livez} and {@code /readyz}, as a whole and check by check. Thread-safe. */
+/** Serves {@code /healthz}, {@code /livez} and {@code /readyz}, in total and for each check. Thread-safe. */
 public final class Health {
     private static final List<String> ROOTS = List.of("/healthz", "/livez", "/readyz");
 
@@ -20,7 +20,7 @@ public final class Health {
         checks.put("store", store::healthy);
     }
 
-    /** From now on the server is not ready: it is about to stop. */
+    /** Makes the server not ready, because it is about to stop. */
     public void stop() {
         stopping = true;
     }
@@ -34,7 +34,7 @@ public final class Health {
         String kind = parts[0];
         Map<String, BooleanSupplier> wanted = new LinkedHashMap<>(checks);
         if (kind.equals("livez")) {
-            // A disk or a cluster that stands still is not mended by killing the server.
+            // Liveness does not check the store: a restart does not repair a disk or an etcd cluster that hangs.
             wanted.remove("store");
         }
         if (kind.equals("readyz")) {

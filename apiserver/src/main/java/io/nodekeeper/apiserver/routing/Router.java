@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-/** Finds what a request about objects means, by the catalogue, and has it done. Thread-safe. */
+/** Dispatches requests for objects to their handlers, using the catalogue. Thread-safe. */
 public final class Router {
     private static final String WATCH_PREFIX = "/watch/";
     private static final List<String> COLLECTION_VERBS = List.of("list", "watch", "create", "deletecollection");
@@ -32,7 +32,10 @@ public final class Router {
     private final ServerMetrics metrics;
     private final Map<String, Action> actions;
 
-    /** {@code actions} are what is done rather than stored, by the path of the resource and the subresource after a slash. */
+    /**
+     * {@code actions} are the POSTs that create no object, by the path of the resource and the subresource after a
+     * slash.
+     */
     public Router(ReadHandler reads, WatchHandler watches, WriteHandler writes, ServerMetrics metrics, Map<String, Action> actions) {
         this.reads = reads;
         this.watches = watches;
@@ -58,7 +61,7 @@ public final class Router {
         return media.yaml() ? answer.thenApply(media::encoded) : answer;
     }
 
-    /** Below {@code /watch/} nothing but a GET of objects is served. */
+    /** Below {@code /watch/} only a GET of objects is served. */
     private static void checkPrefixed(ApiRequest request, RequestTarget target) {
         if (!target.subresource().isEmpty()) {
             throw Refusals.notServed();
@@ -68,7 +71,7 @@ public final class Router {
         }
     }
 
-    /** A watch of the object {@code name} alone, which a selector of its own must not exclude. */
+    /** A watch of only the object {@code name}, which its selector must not exclude. */
     private static ApiRequest selecting(ApiRequest request, String name) {
         String own = request.parameter("fieldSelector");
         for (FieldSelector.Term term : FieldSelector.parse(own).terms()) {

@@ -24,12 +24,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Objects between the store and the wire. A stored value is JSON that begins with kind, apiVersion and metadata and does
- * not hold the resource version, which is the entry's revision; so it is shown by putting the version in at a place known
- * beforehand, without parsing. A kind that has another form in the store overrides what reads and writes. Immutable.
+ * Converts objects between the store and the wire. A stored value is JSON that begins with kind, apiVersion and
+ * metadata, without the resource version, which is the entry's revision. To show it, the version is inserted at a known
+ * position, without parsing. Kinds with another stored form override the methods. Immutable.
  */
 public class Codec {
-    /** Nesting of a stored object: lists and tables add to it, and readers bound what they take. Chosen. */
+    /**
+     * The deepest nesting of a stored object: half of the 200 levels that readers accept, because lists and tables add
+     * some levels.
+     */
     private static final int MAX_DEPTH = 100;
 
     private static final byte[] ITEM_HEAD = "{\"metadata\":{".getBytes(StandardCharsets.UTF_8);
@@ -65,14 +68,14 @@ public class Codec {
     public JsonObject decode(Entry entry, long revision) {
         byte[] value = entry.value();
         if (isOwn(value)) {
-            // Cheaper than to change what was parsed, which would be copied for it.
+            // Cheaper than changing the parsed object, which would copy it.
             return Json.parseObject(shown(value, revision));
         }
         return (Protobuf.begins(value) ? Protobuf.decode(value) : Json.parseObject(value))
                 .update("metadata", metadata -> metadata.with("resourceVersion", Long.toString(revision)));
     }
 
-    /** The stored bytes in this server's own form: a kube-apiserver stores protobuf, or JSON in another order. */
+    /** The stored bytes in this server's form: a kube-apiserver stores protobuf, or JSON in another order. */
     private byte[] own(Entry entry) {
         byte[] value = entry.value();
         return isOwn(value) ? value : encode(decode(entry));
@@ -108,16 +111,16 @@ public class Codec {
     }
 
     /**
-     * The object in the API's own forms: no nulls, times in UTC and of the right precision, canonical amounts.
+     * The object in canonical form: no nulls, times in UTC with the right precision, canonical amounts.
      *
-     * @param object of types that fit {@code schema}
+     * @param object an object whose types fit {@code schema}
      * @throws ApiException if it is nested too deeply
      */
     public static JsonObject normalize(JsonObject object, Schema schema) {
         return normalized(object, schema, MAX_DEPTH);
     }
 
-    /** The same object if it is in that form already, as what the server itself gave out is. */
+    /** The same object if it has that form already, as objects from this server do. */
     private static JsonObject normalized(JsonObject object, Schema schema, int depth) {
         JsonObject.Builder result = object.toBuilder();
         boolean same = true;
@@ -125,7 +128,7 @@ public class Codec {
             String name = field.getKey();
             JsonValue value = field.getValue();
             if (value == JsonNull.NULL) {
-                // A field that is null is not set; a map's entry is, as its type's zero.
+                // A null field is absent; a null map entry becomes its type's zero value.
                 Optional<JsonValue> zero =
                         schema instanceof Schema.MapOf map ? map.value().zero() : Optional.<JsonValue>empty();
                 zero.ifPresentOrElse(empty -> result.put(name, empty), () -> result.remove(name));
@@ -184,13 +187,13 @@ public class Codec {
         };
     }
 
-    /** An amount in the form in which Kubernetes writes it, as 1Gi for 1024Mi. */
+    /** An amount in Kubernetes' canonical form, such as 1Gi for 1024Mi. */
     private static JsonValue amount(JsonValue given, String text) {
         String canonical = Quantity.from(given).map(Quantity::toString).orElse(text);
         return given instanceof JsonString && canonical.equals(text) ? given : new JsonString(canonical);
     }
 
-    /** Base64 without line ends and without stray bits, as Go writes what it read. */
+    /** Base64 without line ends and stray bits, as Go writes it. */
     private static JsonString canonical(JsonString base64) {
         String text =
                 Base64.getEncoder().encodeToString(Schema.bytes(base64.value()).orElseThrow());

@@ -11,11 +11,11 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Events of events.k8s.io/v1 are stored as those of core/v1, as Kubernetes does: both forms show the same objects. The two
- * differ in the names of their fields only. Immutable.
+ * Stores Events of events.k8s.io/v1 in the form of core/v1, as Kubernetes does: both APIs show the same objects. They
+ * differ only in the names of fields. Immutable.
  */
 public final class EventCodec extends Codec {
-    /** What core/v1 calls it, and what events.k8s.io/v1 does. */
+    /** Field names of core/v1 → those of events.k8s.io/v1. */
     private static final Map<String, String> NEW_NAMES = Map.of(
             "message", "note",
             "involvedObject", "regarding",
@@ -59,7 +59,7 @@ public final class EventCodec extends Codec {
                 decode(entry, entry.modRevision()).without("kind").without("apiVersion")));
     }
 
-    /** The event as core/v1 has it. */
+    /** The event in the form of core/v1. */
     public static JsonObject toCore(JsonObject event) {
         return renamed(event, CORE_NAMES);
     }

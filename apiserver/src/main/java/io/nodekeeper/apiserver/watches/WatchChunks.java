@@ -14,9 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a watch has to tell before it is up to date: the objects that are there, if it asked for them, then the changes since.
- * The history is read a part at a time, so that a watch that is far behind costs no more memory than another one. Once there
- * is nothing left, the watch goes live.
+ * The initial part of a watch: the existing objects, if requested, then the changes since. It reads the history in
+ * parts, so that a watch that is far behind needs no more memory than another. At the end the watch goes live.
  */
 final class WatchChunks implements ResponseChunks {
     /** The most changes of one part of the history. */
@@ -31,24 +30,24 @@ final class WatchChunks implements ResponseChunks {
     private boolean ended;
     private boolean expired;
 
-    /** What a watch says, in lines. */
+    /** Creates the lines of a watch. */
     interface Script {
-        /** The line of an object that is there, if it is selected. */
+        /** The line of an existing object, if it is selected. */
         List<byte[]> added(Entry entry);
 
-        /** What follows the objects that are there as of {@code revision}. */
+        /** The lines after the existing objects at {@code revision}. */
         List<byte[]> initialEventsEnd(long revision);
 
         /** The line of a change, if it is selected. */
         List<byte[]> changed(Event event);
 
-        /** All up to {@code revision} was told. */
+        /** All changes up to {@code revision} were sent. */
         void live(long revision);
 
-        /** The history is gone: the last lines. */
+        /** The last lines if the history has been compacted. */
         List<byte[]> expired(StoreException.Compacted why);
 
-        /** All that there is was told; the watch ends. */
+        /** Everything was sent; the watch ends. */
         void end();
     }
 
@@ -85,7 +84,7 @@ final class WatchChunks implements ResponseChunks {
         return lines.isEmpty() && !ended ? NOTHING_YET : lines;
     }
 
-    /** Adds what comes next to {@code lines}; returns how many bytes of objects were looked at for it. */
+    /** Adds the next lines to {@code lines}; returns how many bytes of objects were examined. */
     private long step(List<byte[]> lines, long room) {
         if (entries != null) {
             if (entries.hasNext()) {

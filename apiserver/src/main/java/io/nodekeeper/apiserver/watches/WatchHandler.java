@@ -28,17 +28,23 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers watches. Events are put into bytes on the store's loop, once for all watchers that see the same; a watcher that
- * does not keep up is cut off by its sink and comes back from its last version. Thread-safe.
+ * Serves watches. Events are serialized on the store's loop, once for all watchers with the same view. A watcher that
+ * is too slow is disconnected by its sink and resumes from its last version. Thread-safe.
  */
 public final class WatchHandler {
     /** About once a minute (Kubernetes). */
     private static final Duration BOOKMARK = Duration.ofSeconds(60);
-    /** The last bookmark comes so long before the watch ends, so that its reader resumes from there (Kubernetes). */
+    /**
+     * How long before the end of the watch the last bookmark is sent, so that its reader resumes from there (as in
+     * Kubernetes).
+     */
     private static final Duration BEFORE_END = Duration.ofSeconds(2);
-    /** How long a watch lasts that does not say: a random time from here to twice as long (Kubernetes' min-request-timeout). */
+    /**
+     * How long a watch without a timeout lasts: a random time from this to twice as long (Kubernetes'
+     * min-request-timeout).
+     */
     private static final int DEFAULT_SECONDS = 1_800;
-    /** Chosen: a day. Clients ask for minutes. */
+    /** The longest watch: a day, which bounds arithmetic with timeouts; clients request minutes. */
     private static final long LONGEST_SECONDS = 86_400;
 
     private static final byte[] MODIFIED = head("MODIFIED");
@@ -48,7 +54,7 @@ public final class WatchHandler {
     private final ReadHandler reads;
     private final RandomGenerator random;
 
-    /** The last event put into bytes; only the store's loop touches it. */
+    /** The last serialized event; confined to the store's loop. */
     private @Nullable Rendered last;
 
     public WatchHandler(Store store, Loop loop, ReadHandler reads, RandomGenerator random) {
@@ -81,7 +87,7 @@ public final class WatchHandler {
                 Map.of("content-type", ApiResponse.JSON),
                 sink -> new Stream(resource, target, options, media, sink)
                         .start(initialEvents, bookmarks, Duration.ofSeconds(seconds)));
-        // What it begins with is as fresh as a list's, and at least of the version that it names.
+        // The initial objects are as fresh as a list's, and at least of the requested version.
         if (options.version().isEmpty()) {
             return reads.fresh().thenApply(ready -> response);
         }
@@ -90,7 +96,7 @@ public final class WatchHandler {
                 : CompletableFuture.completedFuture(response);
     }
 
-    /** An event in bytes, and its objects if a selector had to look at them. */
+    /** A serialized event, with its objects if a selector needed them. */
     private static final class Rendered {
         private final Codec codec;
         private final long revision;
@@ -138,8 +144,8 @@ public final class WatchHandler {
     }
 
     /**
-     * One watch under way: what it was asked for and how far it got. Until it is live it is made in pieces, by one thread
-     * at a time; then it is confined to the loop.
+     * One watch, with its options and its progress. Until it is live it is produced in pieces, by one thread at a time;
+     * then it is confined to the loop.
      */
     private final class Stream implements Store.Watcher, WatchChunks.Script {
         private final Resource resource;
@@ -150,14 +156,14 @@ public final class WatchHandler {
         private final StreamSink sink;
         private final boolean plain;
         private boolean columnsSent;
-        /** The revision up to which all was told when the watch went live; before, the one asked for. */
+        /** The revision up to which everything was sent when the watch went live; before that, the requested one. */
         private long floor;
 
         private boolean wantsBookmarks;
         private boolean wantsEnd;
         /** When it ends, in nanoseconds of the loop's clock. */
         private long ends;
-        /** What was there when the watch began: the reader asked for it, however much it is. */
+        /** The objects at the start of the watch, which the reader requested, of any size. */
         private long asked;
 
         private Stream(
@@ -168,7 +174,7 @@ public final class WatchHandler {
             this.options = options;
             this.media = media;
             this.sink = sink;
-            // A watch of one object without a namespace is one of a single key: nothing else needs to be looked at.
+            // A watch of one object without a namespace is a watch of a single key: no other object must be examined.
             this.plain = options.labels().isAll()
                     && (options.fields().isAll()
                             || (key().isPresent() && options.fields().terms().size() == 1));
@@ -182,7 +188,7 @@ public final class WatchHandler {
             long version = options.version().orElse(0L);
             String watched = key().orElseGet(() -> resource.prefix(target.namespace()));
             wantsBookmarks = bookmarks;
-            // Without bookmarks there is none that marks the end either.
+            // Without bookmarks, none marks the end of the initial events either.
             wantsEnd = initialEvents && bookmarks;
             ends = loop.clock().nanoTime() + timeout.toNanos();
             floor = version;
@@ -254,7 +260,8 @@ public final class WatchHandler {
                                 ? rendered.line
                                 : line(was ? "MODIFIED" : "ADDED", event.after().orElseThrow(), event.revision()));
             }
-            // It left the selection or is gone: its last selected content, at the revision of its leaving.
+            // The object left the selection or was deleted: send its last selected content with the revision of that
+            // change.
             return was
                     ? Optional.of(line("DELETED", event.before().orElseThrow(), event.revision()))
                     : Optional.empty();
@@ -321,7 +328,7 @@ public final class WatchHandler {
             return WatchHandler.line("BOOKMARK", Json.writeBytes(object));
         }
 
-        /** Bookmarks, so that a quiet watch's version does not grow old. */
+        /** Sends bookmarks, so that the version of a watch without events stays recent. */
         private final class Ticker {
             private Loop.@Nullable Timer timer;
             private volatile boolean stopped;
@@ -340,7 +347,7 @@ public final class WatchHandler {
                 Duration wait = left < BOOKMARK.toNanos() ? Duration.ofNanos(left) : BOOKMARK;
                 timer = loop.schedule(wait, () -> {
                     if (!stopped) {
-                        // On the store's loop: every change up to its revision has been offered to this watch.
+                        // On the store's loop, so every change up to its revision has been passed to this watch.
                         sink.write(bookmark(Math.max(floor, store.revision()), false));
                         arm();
                     }

@@ -14,12 +14,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 
-/** Deletes collections, some objects at a time, so that a large one needs no more memory than a small one. Thread-safe. */
+/** Deletes collections in batches, so that a large one needs no more memory than a small one. Thread-safe. */
 public final class CollectionDeleter {
-    /** The most objects at a time: a group of writes or two of them, and not all seats of other writers. */
+    /** The most objects in a batch: one or two groups of writes, without occupying all seats of other writers. */
     private static final int OBJECTS = 32;
 
-    /** The most bytes of objects at a time, one object at least: a parsed object takes some ten times its bytes. */
+    /** The most bytes in a batch of at least one object: a parsed object needs about ten times its bytes. */
     private static final long BYTES = 1 << 20;
 
     private final Store store;
@@ -33,7 +33,7 @@ public final class CollectionDeleter {
         this.workers = workers;
     }
 
-    /** Deletes what is selected of a collection; {@code all} is the order for the collection. */
+    /** Deletes the selected objects of a collection; {@code all} is the order for the collection. */
     CompletableFuture<Void> delete(
             Resource resource, String namespace, WriteRequest all, ListOptions selected, DeleteOptions options) {
         Iterator<Entry> entries =
@@ -90,7 +90,7 @@ public final class CollectionDeleter {
             if (error != null && !(Failures.cause(error) instanceof ApiException refused && refused.code() == 404)) {
                 throw new CompletionException(Failures.cause(error));
             }
-            // What was deleted is not kept, and what somebody else deleted meanwhile is deleted, too.
+            // Deleted objects are not kept; an object that another client has deleted counts as deleted.
             return JsonObject.EMPTY;
         });
     }

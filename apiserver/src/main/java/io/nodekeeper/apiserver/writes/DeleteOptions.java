@@ -10,28 +10,27 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How an object is to be deleted, from the body of the request and its parameters.
- *
- * @param dryRun whether nothing is to change
- * @param graceSeconds the time to end that was asked for
+ * The options of a deletion, from the body of the request and its parameters.
+ * @param dryRun whether to change nothing
+ * @param graceSeconds the requested grace period
  * @param uid the UID that the object must have; empty for any
  * @param resourceVersion the version that it must have; empty for any
  */
 public record DeleteOptions(boolean dryRun, Optional<Long> graceSeconds, String uid, String resourceVersion) {
-    /** Removes at once what has no finalizers. */
+    /** Deletes immediately, unless there are finalizers. */
     static final DeleteOptions NOW = new DeleteOptions(false, Optional.of(0L), "", "");
 
-    /** What becomes of what an object owns. Whichever is asked for: that is a garbage collector's, later. */
+    /** The propagation policies. All are accepted; a garbage collector carries them out later. */
     private static final List<String> POLICIES = List.of("", "Background", "Foreground", "Orphan");
 
     private static final Schema SCHEMA = KindSchemas.of("v1", "DeleteOptions");
 
-    /** Reads the options; whoever sends none, or only some, gets the kind's own way for the rest. */
+    /** Reads the options; absent ones get the kind's defaults. */
     public static DeleteOptions of(ApiRequest request) {
         return of(RequestBodies.object(request), request);
     }
 
-    /** Reads the options that stand in {@code body} and in the parameters of {@code request}. */
+    /** Reads the options from {@code body} and the parameters of {@code request}. */
     public static DeleteOptions of(JsonObject body, ApiRequest request) {
         Optional<String> mismatch = SCHEMA.mismatch(body);
         String kind = body.text("kind");

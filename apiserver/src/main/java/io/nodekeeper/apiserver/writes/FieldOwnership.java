@@ -14,12 +14,12 @@ import io.nodekeeper.apiserver.registry.Resource;
 import java.util.Optional;
 
 /**
- * Keeps account of who owns which fields of objects that somebody has applied; what nobody ever applied has none, so that
- * heartbeats pay nothing for it.
+ * Tracks the field owners of objects that were applied. Objects that were never applied have no owners, so heartbeats
+ * cost nothing extra.
  */
 final class FieldOwnership {
     private static final String MANAGED = "managedFields";
-    /** Who owns what an object had before anybody applied it (Kubernetes' name). */
+    /** The owner of the fields from before the first apply (Kubernetes' name). */
     private static final String BEFORE = "before-first-apply";
 
     /** The longest name of a manager (Kubernetes' limit). */
@@ -27,7 +27,7 @@ final class FieldOwnership {
 
     private static final String LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
-    /** What is the server's, or says which object it is: nobody owns it. */
+    /** Fields of the server and of the object's identity, which have no owner. */
     private static final FieldSet UNOWNED = FieldSet.parse(Json.parseObject("""
             {"f:apiVersion": {}, "f:kind": {}, "f:metadata": {".": {}, "f:name": {}, "f:generateName": {},
              "f:namespace": {}, "f:uid": {}, "f:resourceVersion": {}, "f:generation": {}, "f:creationTimestamp": {},
@@ -36,7 +36,7 @@ final class FieldOwnership {
 
     private FieldOwnership() {}
 
-    /** Whether anybody has applied the object. */
+    /** Whether the object was ever applied. */
     static boolean isTracked(JsonObject object) {
         return object.object("metadata").has(MANAGED);
     }
@@ -50,9 +50,8 @@ final class FieldOwnership {
     }
 
     /**
-     * {@code next} with its owners, after somebody's update or patch.
-     *
-     * @param asked what was asked for; a patch may say itself who owns what, as kubectl does when it begins to apply
+     * {@code next} with its owners after an update or patch.
+     * @param asked the requested object; a patch may set the owners itself, as kubectl does when it starts to use apply
      */
     static JsonObject tracked(WriteRequest write, JsonObject old, JsonObject asked, JsonObject next, String now) {
         JsonArray before = old.object("metadata").array(MANAGED);
@@ -65,7 +64,7 @@ final class FieldOwnership {
         return with(next, owners.written(manager(write, false), change, now));
     }
 
-    /** The owners of an object that is made by being applied. */
+    /** The owners of an object that an apply creates. */
     static ManagedFields created(WriteRequest write, JsonObject wanted, String now) {
         return ManagedFields.NONE.with(manager(write, true), fields(write, wanted), now);
     }
@@ -95,8 +94,8 @@ final class FieldOwnership {
     }
 
     /**
-     * Whether all that is contested is as kubectl left it when it applied on the client's side, which it noted in an
-     * annotation: then it is kubectl's to change (Kubernetes' rule).
+     * Whether all conflicting fields have the values of kubectl's last client-side apply, which it stores in an
+     * annotation. Then kubectl may change them (Kubernetes' rule).
      */
     private static boolean isOwnEarlierWork(WriteRequest write, JsonObject live, Applied applied) {
         String noted = live.object("metadata").object("annotations").text(LAST_APPLIED);
@@ -118,13 +117,13 @@ final class FieldOwnership {
         try {
             return Optional.of(Json.parseObject(text));
         } catch (JsonException e) {
-            // Anybody may write anything into an annotation: it then notes nothing.
+            // Clients may write anything into an annotation; invalid content is ignored.
             return Optional.empty();
         }
     }
 
     private static Manager manager(WriteRequest write, boolean applies) {
-        // Of a user agent, the program.
+        // The program name of a user agent.
         String program = write.manager().split("/", 2)[0];
         String name = program.isBlank() ? "unknown" : program.substring(0, Math.min(program.length(), NAME));
         return new Manager(
@@ -139,7 +138,7 @@ final class FieldOwnership {
                 .minus(UNOWNED);
     }
 
-    /** Without what cannot be written by way of the order's subresource. */
+    /** Without the fields that cannot be written through the order's subresource. */
     private static JsonObject reset(WriteRequest write, JsonObject object) {
         if (write.target().subresource().equals("status")) {
             return object.without("spec");

@@ -13,9 +13,15 @@ import io.nodekeeper.time.Clock;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Deletes objects: at once, or once their finalizers, their grace or their content are gone. Thread-safe. */
+/**
+ * Deletes objects: immediately, or after their finalizers are removed, their grace period has ended, or their content
+ * is deleted. Thread-safe.
+ */
 final class ObjectDeleter {
-    /** The longest grace that is kept to, in seconds: 68 years, so that its end is a time that can be written. Chosen. */
+    /**
+     * The longest grace period in seconds: 68 years, the largest 32-bit number. The end of a longer one may not be a
+     * valid time.
+     */
     private static final long LONGEST_GRACE = Integer.MAX_VALUE;
 
     private final OptimisticRetry retry;
@@ -43,7 +49,10 @@ final class ObjectDeleter {
         return kept.isPresent() ? retry.replace(write, entry, kept.get()) : retry.remove(entry, object);
     }
 
-    /** The object as it stays for now although it is deleted: for its finalizers, its grace or its content. */
+    /**
+     * The object that stays after the deletion request, because of its finalizers, its grace period or its content;
+     * empty if it is deleted now.
+     */
     private Optional<JsonObject> kept(Resource resource, JsonObject object, DeleteOptions options) {
         JsonObject metadata = object.object("metadata");
         long grace = Math.clamp(resource.strategy().graceSeconds(object, options.graceSeconds()), 0, LONGEST_GRACE);
@@ -69,7 +78,7 @@ final class ObjectDeleter {
     private static void checkPrecondition(WriteRequest write, String what, String expected, String actual) {
         if (!expected.isEmpty() && !expected.equals(actual)) {
             ResourceType type = write.resource().type();
-            // Kubernetes names the kind instead of the resource in this one.
+            // Kubernetes names the kind instead of the resource in this message.
             ResourceType named =
                     new ResourceType(type.group(), type.version(), type.kind(), type.kind(), type.namespaced());
             throw ApiException.conflict(

@@ -27,7 +27,8 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /**
- * Creates, updates and patches objects: each write makes the next state of the object by the rules of its kind. Thread-safe.
+ * Creates, updates and patches objects: each write computes the object's next state by the rules of its kind.
+ * Thread-safe.
  */
 final class ObjectWriter {
     private final Store store;
@@ -91,7 +92,7 @@ final class ObjectWriter {
         CompletableFuture<Result> replaced = replace(write, known, body);
         return !creates || store.alone()
                 ? replaced
-                // It was there as far as this server had heard, but is not.
+                // The object existed in this server's cache, but does no longer exist.
                 : replaced.exceptionallyCompose(
                         error -> Failures.cause(error) instanceof ApiException refused && refused.code() == 404
                                 ? createInstead(write, body)
@@ -112,7 +113,7 @@ final class ObjectWriter {
         Strategy strategy = write.resource().strategy();
         String name = write.target().name();
         if (metadata.text("resourceVersion").isEmpty() && strategy.needsResourceVersion()) {
-            // Kubernetes names the resource instead of the kind in this one.
+            // Kubernetes names the resource instead of the kind in this message.
             ResourceType named =
                     new ResourceType(type.group(), type.version(), type.plural(), type.plural(), type.namespaced());
             throw ApiException.invalid(
@@ -145,9 +146,8 @@ final class ObjectWriter {
     }
 
     /**
-     * Makes the object what {@code wanted} says, as far as it says anything; creates it if it is not there.
-     *
-     * @param complete what is done to each object that a client asks for
+     * Applies {@code wanted} to the object; creates it if it does not exist.
+     * @param complete completes each object from a client
      */
     CompletableFuture<Result> apply(WriteRequest write, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
         RequestTarget target = write.target();
@@ -194,13 +194,13 @@ final class ObjectWriter {
         }
     }
 
-    /** Has {@code change} say what is asked for, given the object as it stands; a version in it is insisted on. */
+    /** Calls {@code change} with the current object to get the requested one; a version in it must match. */
     private CompletableFuture<Result> change(WriteRequest write, Optional<Entry> known, UnaryOperator<JsonObject> change) {
         return retry.run(write, known, (entry, old) -> {
             JsonObject asked = change.apply(old);
             checkVersion(write, entry, asked);
             JsonObject next = next(write, old, asked);
-            // Most objects have never been applied: their fields have no owners.
+            // Most objects were never applied, so their fields have no owners.
             JsonObject owned = FieldOwnership.isTracked(old)
                     ? FieldOwnership.tracked(write, old, asked, next, KubeTime.format(clock.wallTime()))
                     : next;
@@ -216,7 +216,7 @@ final class ObjectWriter {
         return gone ? retry.remove(entry, next) : retry.replace(write, entry, next);
     }
 
-    /** Whether a deleted object has nothing more to wait for; a namespace's content is in its spec's finalizers. */
+    /** Whether the last finalizer of a deleted object was removed; a namespace has further ones in its spec. */
     private static boolean lastFinalizerWent(Resource resource, JsonObject old, JsonObject next) {
         JsonObject metadata = next.object("metadata");
         if (resource.equals(Resources.NAMESPACES)) {
@@ -230,7 +230,7 @@ final class ObjectWriter {
                 && !old.object("metadata").array("finalizers").isEmpty();
     }
 
-    /** The object that is to be stored when {@code asked} for, by way of the main resource or a subresource. */
+    /** The object to store for the request {@code asked}, through the main resource or a subresource. */
     private static JsonObject next(WriteRequest write, JsonObject old, JsonObject asked) {
         Resource resource = write.resource();
         String subresource = write.target().subresource();
@@ -238,14 +238,14 @@ final class ObjectWriter {
         if (!subresource.equals("status") && resource.hasStatus()) {
             merged = withField(merged, old, "status");
         }
-        // Labels and annotations may be written along with the status; the spec may not. What is finalized has a spec
-        // that is written nowhere else.
+        // Labels and annotations may be written with the status, but not the spec. The finalize subresource is the only
+        // writer of a namespace's spec.
         if (subresource.equals("status")
                 || (subresource.isEmpty() && resource.subresource("finalize").isPresent())) {
             merged = withField(merged, old, "spec");
         }
         if (subresource.equals("status") && resource.type().equals(ResourceType.PODS)) {
-            // Who reports how a pod fares does not decide whose it is (as Kubernetes).
+            // A status update cannot change a pod's owners (as in Kubernetes).
             merged = merged.update(
                     "metadata", metadata -> withField(metadata, old.object("metadata"), "ownerReferences"));
         }
@@ -268,7 +268,7 @@ final class ObjectWriter {
         return next;
     }
 
-    /** Fails unless there is such a namespace that is not about to end; one that others have just made counts. */
+    /** Fails unless the namespace exists and is not terminating, including one that another server has just created. */
     private CompletableFuture<Boolean> checkNamespace(String namespace) {
         String key = Resources.NAMESPACES.key("", namespace);
         return whyClosed(namespace, store.get(key)).isEmpty()
@@ -282,7 +282,7 @@ final class ObjectWriter {
                 });
     }
 
-    /** Why nothing can be created in a namespace. */
+    /** Why a namespace accepts no new objects. */
     private static Optional<ApiException> whyClosed(String namespace, Optional<Entry> found) {
         if (found.isEmpty()) {
             return Optional.of(ApiException.notFound(ResourceType.NAMESPACES, namespace));
@@ -312,7 +312,7 @@ final class ObjectWriter {
         List<FieldError> all = new ArrayList<>(errors);
         all.addAll(moreErrors);
         if (!all.isEmpty()) {
-            // No more than are named, as a client can choose texts that a hash table finds only slowly.
+            // Limited, because a client can choose texts with colliding hash codes.
             throw ApiException.invalid(
                     type,
                     name,

@@ -13,17 +13,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * Read, decide, write at the revision that was read; and again, if somebody was faster. Thread-safe.
+ * Optimistic writes: reads, decides, writes at the revision that was read, and retries after a conflict. Thread-safe.
  *
- * <p>On a store that others write to as well the first read is of what was heard so far, which is free: if it was too old
- * the write loses. A decision that leads to no write (a refusal, or that nothing is to be changed) could not lose, so it is
- * taken once more on a fresh read before it is answered. After a loss it goes on from what it lost against.
+ * <p>On a store with other writers, the first read is from the cache, which is free: if it was stale, the write
+ * conflicts. A decision without a write (a refusal, or no change) cannot conflict, so it is repeated on a fresh read
+ * before the answer. After a conflict the next attempt uses the version that won.
  */
 public final class OptimisticRetry {
-    /** Each loss means that another write won, so this ends; the bound is for a store that misbehaves. Chosen. */
+    /**
+     * The most attempts. Each conflict means that another write succeeded, so a correct store never needs so many: even
+     * 400 concurrent writers of one object need 400. The limit ends the loop if a store misbehaves.
+     */
     private static final int TRIES = 1_000;
 
-    /** The largest object to store, in bytes: what etcd takes by default. */
+    /** The largest object to store, in bytes: etcd's default limit. */
     private static final int OBJECT_BYTES = 3 << 19;
 
     private final Store store;
@@ -32,7 +35,7 @@ public final class OptimisticRetry {
         this.store = store;
     }
 
-    /** What came of a write. What was stored is shown as it was stored, and decoded only for those who ask. */
+    /** The result of a write. A stored object is shown from its stored bytes, and decoded only on demand. */
     public static final class Result {
         private final int status;
         private final boolean gone;
@@ -40,7 +43,10 @@ public final class OptimisticRetry {
         private final Supplier<JsonObject> object;
         private final Supplier<byte[]> bytes;
 
-        /** What was decided without a write: {@code object} as it would be, {@code gone} if it would no longer be stored. */
+        /**
+         * The result of a decision without a write: {@code object} as it would be, {@code gone} if it would no longer
+         * be stored.
+         */
         public Result(int status, JsonObject object, boolean gone) {
             this(status, gone, false, () -> object, () -> Json.writeBytes(object));
         }
@@ -67,7 +73,7 @@ public final class OptimisticRetry {
             return status;
         }
 
-        /** The object as it is now, with its resource version. */
+        /** The current object, with its resource version. */
         JsonObject object() {
             return object.get();
         }
@@ -82,23 +88,26 @@ public final class OptimisticRetry {
             return gone;
         }
 
-        /** Whether it was written; else this was merely decided, on the object as it was read. */
+        /** Whether it was written; otherwise the result is only a decision about the object that was read. */
         boolean written() {
             return written;
         }
     }
 
-    /** Decides about an object as it stands, and begins to write. */
+    /** Decides about the current object, and starts the write. */
     public interface Attempt {
         CompletableFuture<Result> on(Entry entry, JsonObject object);
     }
 
-    /** Has {@code attempt} change the existing object until nobody was faster. */
+    /** Calls {@code attempt} for the existing object until its write has no conflict. */
     public CompletableFuture<Result> run(WriteRequest write, Attempt attempt) {
         return run(write, store.get(write.key()), attempt);
     }
 
-    /** Has {@code attempt} change the existing object, of which {@code known} was read just now, until nobody was faster. */
+    /**
+     * Calls {@code attempt} for the existing object, first with {@code known}, which was just read, until its write has
+     * no conflict.
+     */
     public CompletableFuture<Result> run(WriteRequest write, Optional<Entry> known, Attempt attempt) {
         CompletableFuture<Result> result = new CompletableFuture<>();
         run(write, attempt, known, store.alone(), 1, result);
@@ -116,7 +125,7 @@ public final class OptimisticRetry {
             if (error != null && Failures.cause(error) instanceof StoreException.Conflict lost && number < TRIES) {
                 run(write, attempt, lost.actual(), true, number + 1, result);
             } else if (error != null && Failures.cause(error) instanceof StoreException.Compacted && number < TRIES) {
-                // The version was replaced, and its value is gone, before it was read.
+                // The version was replaced and its value deleted before it was read.
                 confirm(write, attempt, number, result);
             } else if (error != null && Failures.cause(error) instanceof StoreException failed) {
                 result.completeExceptionally(
@@ -134,7 +143,7 @@ public final class OptimisticRetry {
         });
     }
 
-    /** Takes a decision once more, on the object as it is now. */
+    /** Repeats a decision with the current object. */
     private void confirm(WriteRequest write, Attempt attempt, int number, CompletableFuture<Result> result) {
         store.read(write.key()).whenComplete((actual, error) -> {
             if (error != null) {

@@ -25,7 +25,9 @@ public final class RequestBodies {
     private static final String UNKNOWN_TYPE = "the body of the request was in an unknown format - accepted media types"
             + " include: application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
-    /** The faults that are told of. Chosen: enough to see what is wrong. */
+    /**
+     * The most faults in warnings: enough to recognize the cause, and within the size that clients accept for headers.
+     */
     private static final int WARNINGS = 50;
 
     private static final List<String> MODES = List.of("", "Ignore", "Strict", "Warn");
@@ -40,7 +42,7 @@ public final class RequestBodies {
     /**
      * The object in the body; empty if there is no body.
      *
-     * @param faults is told of what is there twice, as {@code duplicate field "spec.taints"}; the last one counts
+     * @param faults receives repeated fields, such as {@code duplicate field "spec.taints"}; the last value counts
      */
     public static JsonObject object(ApiRequest request, Consumer<String> faults) {
         if (request.body().length == 0) {
@@ -59,9 +61,8 @@ public final class RequestBodies {
     }
 
     /**
-     * What is applied: the fields that an object of {@code resource} shall have, in YAML or JSON.
-     *
-     * @param faults is told of what is there twice
+     * The applied configuration: the fields that an object of {@code resource} should have, in YAML or JSON.
+     * @param faults receives repeated fields
      */
     static JsonObject applied(ApiRequest request, Resource resource, Consumer<String> faults) {
         byte[] body = request.body();
@@ -91,9 +92,8 @@ public final class RequestBodies {
     }
 
     /**
-     * The patch in the body, as what it does to an object.
-     *
-     * @param faults is told of what is there twice
+     * The patch in the body, as a function of the object.
+     * @param faults receives repeated fields
      */
     static UnaryOperator<JsonObject> patch(ApiRequest request, Schema schema, Consumer<String> faults) {
         String type = request.contentType();
@@ -124,7 +124,7 @@ public final class RequestBodies {
         }
     }
 
-    /** Refuses a body whose types are not the kind's. */
+    /** Refuses a body that does not have the kind's types. */
     public static void check(Resource resource, JsonObject object, int code) {
         String kind = object.text("kind");
         String version = object.text("apiVersion");
@@ -147,11 +147,9 @@ public final class RequestBodies {
     }
 
     /**
-     * What the server says of fields that are there twice or that the kind does not have: the warnings, or a refusal if
-     * Strict was asked for.
-     *
-     * @param repeated what is there twice
-     * @param known paths that are not to be told of
+     * The warnings about repeated and unknown fields; refuses them if the request asks for Strict.
+     * @param repeated the repeated fields
+     * @param known paths to ignore
      */
     public static List<String> strictFaults(
             Resource resource,

@@ -36,9 +36,11 @@ import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
-/** Answers the requests that change something: reads their bodies and options, has the write done, shows the result. Thread-safe. */
+/** Handles write requests: parses bodies and options, performs the write, and returns the result. Thread-safe. */
 public final class WriteHandler {
-    /** The most of a warning header, in characters, as clients bound their headers. Kubernetes' own bound is 4 KiB too. */
+    /**
+     * The most characters of a warning header, because clients limit their headers. Kubernetes' limit is also 4 KiB.
+     */
     private static final int WARNING = 4_000;
 
     private final Store store;
@@ -72,19 +74,19 @@ public final class WriteHandler {
         collectionDeleter = new CollectionDeleter(store, deleter, workers);
     }
 
-    /** Creates an object of the server's own. */
+    /** Creates an object as the server itself. */
     public CompletableFuture<OptimisticRetry.Result> createOwn(Resource resource, String namespace, JsonObject object) {
         RequestTarget target = RequestTarget.of(resource.type(), namespace, "", "");
         return writer.create(new WriteRequest(resource, target, false, (old, next) -> {}), object);
     }
 
-    /** Removes an object as the server itself, or marks it deleted if it has finalizers. */
+    /** Deletes an object as the server itself, or marks it as deleted if it has finalizers. */
     public CompletableFuture<?> deleteOwn(Resource resource, String namespace, String name) {
         RequestTarget target = RequestTarget.of(resource.type(), namespace, name, "");
         return deleter.delete(new WriteRequest(resource, target, false, (old, next) -> {}), DeleteOptions.NOW);
     }
 
-    /** A write that {@code user} asks for, held to what their credential may touch. */
+    /** A write by {@code user}, restricted to what their credential may change. */
     public WriteRequest writeRequest(User user, Resource resource, RequestTarget target, boolean dryRun) {
         return new WriteRequest(resource, target, dryRun, admission(user, resource, target));
     }
@@ -113,7 +115,7 @@ public final class WriteHandler {
                 .thenApply(result -> shown(result, warnings));
     }
 
-    /** A new object with what admission gives it. */
+    /** A new object after admission. */
     private JsonObject admitted(Resource resource, RequestTarget target, JsonObject object) {
         return classes.admit(resource, target, serviceAccounts.admit(resource, target, object));
     }
@@ -144,11 +146,11 @@ public final class WriteHandler {
         }
         List<String> repeated = new ArrayList<>();
         UnaryOperator<JsonObject> patch = RequestBodies.patch(request, resource.schema(), repeated::add);
-        // Each attempt has its own warnings; those of the last one count.
+        // Each attempt has its own warnings; the last ones count.
         List<String> warnings = new ArrayList<>();
         UnaryOperator<JsonObject> checked = old -> {
             JsonObject patched = patch.apply(old);
-            // What the object has had before is not this patch's doing.
+            // Faults that the object had before are not due to this patch.
             Set<String> known = new HashSet<>(resource.schema().unknownFields(old));
             warnings.clear();
             warnings.addAll(RequestBodies.strictFaults(resource, patched, repeated, known, request, 422));
@@ -176,7 +178,7 @@ public final class WriteHandler {
                 .thenApply(result -> shown(result, warnings));
     }
 
-    /** What is applied creates the object if it has no UID yet. */
+    /** An apply creates the object if it has no UID yet. */
     private JsonObject completed(Resource resource, RequestTarget target, JsonObject object) {
         JsonObject tolerating = defaultTolerations.admit(resource, target, object);
         return object.object("metadata").text("uid").isEmpty() ? admitted(resource, target, tolerating) : tolerating;
@@ -186,7 +188,7 @@ public final class WriteHandler {
         return new ApiException(422, "Invalid", "PatchOptions.meta.k8s.io \"\" is invalid: " + why);
     }
 
-    /** Who writes: as it says itself, or by its program. */
+    /** The field manager: the given name, or the client's program. */
     private static String manager(ApiRequest request) {
         String given = request.parameter("fieldManager");
         if (given.length() > FieldOwnership.NAME) {
@@ -211,7 +213,7 @@ public final class WriteHandler {
                 });
     }
 
-    /** Deletes an object, or marks it deleted. */
+    /** Deletes an object, or marks it as deleted. */
     public CompletableFuture<OptimisticRetry.Result> delete(WriteRequest write, DeleteOptions options) {
         return deleter.delete(write, options);
     }
@@ -254,7 +256,7 @@ public final class WriteHandler {
             if (text.length() + one.length() > WARNING) {
                 break;
             }
-            // Each line becomes a header of its own.
+            // Each line becomes a separate header.
             text.append(text.isEmpty() ? "" : "\n").append(one);
         }
         Map<String, String> headers = new HashMap<>(response.headers());

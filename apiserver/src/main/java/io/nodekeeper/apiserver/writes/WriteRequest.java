@@ -6,14 +6,14 @@ import io.nodekeeper.apiserver.request.RequestTarget;
 import java.util.function.BiConsumer;
 
 /**
- * What a write is about. Immutable.
+ * A write request. Immutable.
  *
  * @param resource the kind of object
  * @param target which object, and by way of which subresource; without a name for a creation
  * @param dryRun whether nothing is to be stored
- * @param admission refuses, by an exception, what the client may not make of the object. It gets the very state that is to
- *     be replaced (empty for a creation) and the one to be stored (the same for a deletion), so there is no gap between
- *     the check and the write
+ * @param admission refuses, by an exception, what the client may not make of the object. It gets the very state that is
+ *     to be replaced (empty for a creation) and the one to be stored (the same for a deletion), so there is no gap
+ *     between the check and the write
  * @param manager what the client calls itself, as the owner of the fields that it writes: a name, or its user agent
  * @param patches whether the client asks for a change of the object, rather than for a whole one
  */

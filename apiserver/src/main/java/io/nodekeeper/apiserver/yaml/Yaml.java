@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
-/** Reads and writes YAML by way of JSON: what JSON cannot say is refused. */
+/** Reads and writes YAML through JSON; refuses YAML that JSON cannot represent. */
 public final class Yaml {
     /** The media type. */
     public static final String MEDIA_TYPE = "application/yaml";
@@ -21,7 +21,7 @@ public final class Yaml {
     /** The media type of the body of a server-side apply. */
     public static final String APPLY_MEDIA_TYPE = "application/apply-patch+yaml";
 
-    /** Text that no reader of YAML, old or new, takes for anything else when it stands there without quotes. */
+    /** Text that every YAML reader, old or new, reads as a string without quotes. */
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z_][A-Za-z0-9_./-]*");
 
     private static final Set<String> WORDS =
@@ -32,8 +32,8 @@ public final class Yaml {
     /**
      * The object in {@code body}.
      *
-     * @param repeated gets what is wrong with each field that is there twice; the last one counts
-     * @throws ApiException if it is malformed or no object
+     * @param repeated receives a fault for each repeated field; the last value counts
+     * @throws ApiException if it is malformed or not an object
      */
     public static JsonObject parse(byte[] body, Consumer<String> repeated) {
         JsonValue value;
@@ -55,7 +55,7 @@ public final class Yaml {
         return out.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Writes a value that begins on a line of its own, or, as an item of a list, behind the dash. */
+    /** Writes a value that starts on its own line or, as an item of a list, after the dash. */
     private static void block(StringBuilder out, JsonValue value, int indent, boolean behindDash) {
         switch (value) {
             case JsonObject object
@@ -91,7 +91,7 @@ public final class Yaml {
 
     private static String scalar(String text) {
         boolean plain = PLAIN.matcher(text).matches() && !WORDS.contains(text.toLowerCase(java.util.Locale.ROOT));
-        // A string of JSON is one of YAML.
+        // A JSON string is also a YAML string.
         return plain ? text : Json.write(new JsonString(text));
     }
 

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** An agent, as flags say. */
+/** The command {@code agent}: runs an agent. */
 @Command(
         name = "agent",
         description = "Reports this machine's health. Works with any Kubernetes API server.",
@@ -34,7 +34,7 @@ public final class AgentCommand extends NodekeeperCommand {
             paramLabel = "NAME=BOOL,...",
             defaultValue = "",
             completionCandidates = AgentOptions.Gates.class,
-            description = "Switches what the agent does otherwise than the kubelet: ${COMPLETION-CANDIDATES}.")
+            description = "Enables or disables differences from the kubelet: ${COMPLETION-CANDIDATES}.")
     void featureGates(String text) {
         agent.gates = new GateOptions(text, AgentFeature.names());
     }

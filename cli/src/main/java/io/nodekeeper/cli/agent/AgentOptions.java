@@ -16,7 +16,6 @@ import io.nodekeeper.cli.options.GateOptions;
 import io.nodekeeper.cli.options.HeartbeatOptions;
 import io.nodekeeper.time.GoDuration;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,9 +30,9 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What an agent can be told, the way to its API server aside. Names are the kubelet's. */
+/** The flags of an agent, without those for its API server. Names are the kubelet's. */
 public final class AgentOptions implements Checked {
-    /** The gates and what each is good for, for the help. */
+    /** The gates and their purpose, for the help. */
     public static final class Gates extends ArrayList<String> {
         private static final long serialVersionUID = 1;
 
@@ -56,8 +55,8 @@ public final class AgentOptions implements Checked {
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description = "A KubeletConfiguration (YAML or JSON), of which the fields that concern node health count."
-                    + " Flags go before it.")
+            description = "A KubeletConfiguration file (YAML or JSON). The agent uses the fields about node health."
+                    + " Flags take precedence.")
     Optional<Path> config = Optional.empty();
 
     @Mixin
@@ -66,7 +65,8 @@ public final class AgentOptions implements Checked {
     @Option(
             names = "--container-runtime-endpoint",
             paramLabel = "unix://SOCKET|none",
-            description = "The container runtime's socket. Default: containerd's usual one if it is there, else none.")
+            description = "The container runtime's socket. Default: containerd's default socket if it exists, else"
+                    + " none.")
     Optional<String> runtimeEndpoint = Optional.empty();
 
     @Option(
@@ -74,45 +74,46 @@ public final class AgentOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "0s",
             converter = DurationConverter.class,
-            description = "How long after a probe of the pod network the next one begins: a sandbox is set up and taken"
-                    + " down, and the node's condition PodNetworkUnavailable says how that went. At least 10s; 0 for"
-                    + " none. Default: ${DEFAULT-VALUE}.")
+            description = "The time between two probes of the pod network. A probe creates and removes a pod"
+                    + " sandbox; the node condition PodNetworkUnavailable reports the result. At least 10s; 0 for no"
+                    + " probes. Default: ${DEFAULT-VALUE}.")
     Duration networkProbeInterval = Duration.ZERO;
 
     @Option(
             names = "--healthz-port",
             paramLabel = "PORT",
-            description = "Where to serve /healthz, /readyz, /metrics and /debug over plain HTTP; 0 for nowhere."
+            description = "The port that serves /healthz, /readyz, /metrics and /debug over plain HTTP; 0 for none."
                     + " Default: 10248, or any free port if that is taken.")
     Optional<Integer> healthzPort = Optional.empty();
 
     @Option(
             names = "--healthz-bind-address",
             paramLabel = "ADDRESS",
-            description = "The address of that port. Default: 127.0.0.1.")
+            description = "The address for --healthz-port. Default: 127.0.0.1.")
     Optional<String> healthzBindAddress = Optional.empty();
 
-    /** Set by the command. */
+    /** The command sets it. */
     public GateOptions gates = new GateOptions("", AgentFeature.names());
 
     @Option(
             names = "--node-ip",
             paramLabel = "ADDRESS",
-            description = "The address that the node reports. Default: that of the way to the API server.")
+            description = "The address that the node reports. Default: this machine's address on the route to the"
+                    + " API server.")
     Optional<String> nodeIp = Optional.empty();
 
     @Option(
             names = "--node-labels",
             split = ",",
             paramLabel = "KEY=VALUE",
-            description = "Labels that the node is registered with, separated by commas.")
+            description = "Labels for the registration of the node, separated by commas.")
     Map<String, String> labels = new LinkedHashMap<>();
 
     @Option(
             names = "--register-with-taints",
             split = ",",
             paramLabel = "KEY=VALUE:EFFECT",
-            description = "Taints that the node is registered with, separated by commas.")
+            description = "Taints for the registration of the node, separated by commas.")
     List<String> taints = new ArrayList<>();
 
     @Option(
@@ -121,15 +122,15 @@ public final class AgentOptions implements Checked {
             paramLabel = "true|false",
             defaultValue = "true",
             fallbackValue = "true",
-            description = "Whether to create the Node object if there is none. Default: ${DEFAULT-VALUE}.")
+            description = "Whether to create the Node object if it does not exist. Default: ${DEFAULT-VALUE}.")
     public boolean registerNode = true;
 
     @Option(
             names = "--root-dir",
             paramLabel = "DIR",
             defaultValue = "/var/lib/nodekeeper",
-            description = "Where the agent keeps what must survive its restart; its file system is the one watched for"
-                    + " disk pressure. Default: ${DEFAULT-VALUE}.")
+            description = "The directory of the agent's state that must survive a restart. Disk pressure is measured"
+                    + " on its file system. Default: ${DEFAULT-VALUE}.")
     Path rootDir = Path.of("/var/lib/nodekeeper");
 
     @Override
@@ -148,7 +149,9 @@ public final class AgentOptions implements Checked {
                         + GoDuration.format(RuntimeConfig.LEAST_PROBE_INTERVAL) + " or more");
         healthzPort.ifPresent(port -> faults.within("--healthz-port", port, 0, 65_535));
         healthzBindAddress.ifPresent(address -> faults.address("--healthz-bind-address", address));
-        nodeIp.ifPresent(text -> checkNodeIp(text, faults));
+        nodeIp.ifPresent(text -> faults.require(
+                addresses(text).isPresent(),
+                "--node-ip is \"" + text + "\"; expected an IP address, or two separated by a comma"));
         labels.forEach((key, value) -> {
             Names.qualifiedFault(key)
                     .ifPresent(fault -> faults.require(false, "--node-labels has the key \"" + key + "\": " + fault));
@@ -159,27 +162,10 @@ public final class AgentOptions implements Checked {
         gates.check(faults);
         for (String taint : taints) {
             faults.require(
-                    isTaint(taint),
+                    taint(taint).isPresent(),
                     "--register-with-taints has \"" + taint
                             + "\"; expected KEY=VALUE:EFFECT with NoSchedule, PreferNoSchedule or NoExecute");
         }
-    }
-
-    private static void checkNodeIp(String text, Faults faults) {
-        List<String> addresses =
-                Arrays.stream(text.split(",", -1)).map(String::strip).toList();
-        faults.require(
-                addresses.size() <= 2 && addresses.stream().allMatch(Arguments::isAddress),
-                "--node-ip is \"" + text + "\"; expected an IP address, or two separated by a comma");
-    }
-
-    /** Whether the API accepts it: {@code KEY=VALUE:EFFECT} or {@code KEY:EFFECT}. */
-    private static boolean isTaint(String text) {
-        Matcher taint = TAINT.matcher(text);
-        return taint.matches()
-                && Names.qualifiedFault(taint.group(1)).isEmpty()
-                && Names.labelValueFault(Optional.ofNullable(taint.group(2)).orElse(""))
-                        .isEmpty();
     }
 
     /**
@@ -200,12 +186,14 @@ public final class AgentOptions implements Checked {
         runtimeEndpoint.ifPresent(builder::containerRuntimeEndpoint);
         healthzPort.ifPresent(builder::healthzPort);
         healthzBindAddress.ifPresent(builder::healthzBindAddress);
-        nodeIp.ifPresent(ip -> builder.nodeIps(addresses(ip)));
+        nodeIp.ifPresent(ip -> builder.nodeIps(addresses(ip).orElseThrow()));
         if (!labels.isEmpty()) {
             builder.nodeLabels(labels);
         }
         if (!taints.isEmpty()) {
-            builder.registerWithTaints(taints.stream().map(AgentOptions::taint).toList());
+            builder.registerWithTaints(taints.stream()
+                    .map(text -> taint(text).orElseThrow())
+                    .toList());
         }
         builder.networkProbeInterval(networkProbeInterval)
                 .featureGates(gates.switches())
@@ -213,7 +201,7 @@ public final class AgentOptions implements Checked {
                 .rootDir(existing(rootDir));
     }
 
-    /** The directory, or the nearest one above it that is there: the file system is what counts. */
+    /** The directory, or its nearest existing parent, which is on the same file system. */
     private static Path existing(Path directory) {
         Path path = directory.toAbsolutePath();
         while (path != null && !Files.isDirectory(path)) {
@@ -222,33 +210,30 @@ public final class AgentOptions implements Checked {
         return path == null ? Path.of("/") : path;
     }
 
-    private static List<InetAddress> addresses(String text) {
-        return List.of(text.split(",")).stream()
-                .map(String::strip)
-                .map(address -> {
-                    if (!Arguments.isAddress(address)) {
-                        throw new IllegalArgumentException(
-                                "--node-ip is \"" + text + "\"; expected an IP address, or two separated by a comma");
-                    }
-                    try {
-                        return InetAddress.getByName(address);
-                    } catch (UnknownHostException e) {
-                        throw new IllegalArgumentException(
-                                "--node-ip has \"" + address + "\", which is no IP address", e);
-                    }
-                })
-                .toList();
+    /** One or two IP addresses separated by a comma; empty if {@code text} is anything else. Makes no DNS query. */
+    private static Optional<List<InetAddress>> addresses(String text) {
+        List<String> addresses =
+                Arrays.stream(text.split(",", -1)).map(String::strip).toList();
+        return addresses.size() <= 2 && addresses.stream().allMatch(Arguments::isAddress)
+                ? Optional.of(addresses.stream().map(InetAddress::ofLiteral).toList())
+                : Optional.empty();
     }
 
-    /** A taint as flags write it: {@code key=value:Effect} or {@code key:Effect}. */
-    private static Taint taint(String text) {
-        int colon = text.lastIndexOf(':');
-        int equals = text.indexOf('=');
-        boolean valued = equals >= 0 && equals < colon;
-        return new Taint(JsonObject.builder()
-                .put("key", text.substring(0, valued ? equals : colon))
-                .putUnlessEmpty("value", valued ? text.substring(equals + 1, colon) : "")
-                .put("effect", text.substring(colon + 1))
-                .build());
+    /** A taint as flags write it: {@code KEY=VALUE:EFFECT} or {@code KEY:EFFECT}; empty if the API would refuse it. */
+    private static Optional<Taint> taint(String text) {
+        Matcher parts = TAINT.matcher(text);
+        if (!parts.matches()) {
+            return Optional.empty();
+        }
+        String key = parts.group(1);
+        String value = Optional.ofNullable(parts.group(2)).orElse("");
+        if (Names.qualifiedFault(key).isPresent() || Names.labelValueFault(value).isPresent()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Taint(JsonObject.builder()
+                .put("key", key)
+                .putUnlessEmpty("value", value)
+                .put("effect", parts.group(3))
+                .build()));
     }
 }

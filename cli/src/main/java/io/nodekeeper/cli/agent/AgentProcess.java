@@ -10,13 +10,13 @@ import java.net.InetSocketAddress;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A running agent and the server of its pages. */
+/** A running agent and its HTTP server. */
 public record AgentProcess(NodeAgent agent, Optional<DebugServer> pages) {
 
     /**
      * Starts an agent for {@code nodeName}.
      *
-     * @throws IOException if the server of its pages cannot listen on the configured address
+     * @throws IOException if its HTTP server cannot listen on the configured address
      */
     public static AgentProcess start(ServerAccess access, String nodeName, AgentOptions options) throws IOException {
         AgentConfig config = options.config(nodeName);
@@ -31,7 +31,7 @@ public record AgentProcess(NodeAgent agent, Optional<DebugServer> pages) {
         return new AgentProcess(agent, pages);
     }
 
-    /** Completes once the Node is in the API. */
+    /** Completes when the Node is registered. */
     public CompletableFuture<Void> registered() {
         return agent.registered();
     }

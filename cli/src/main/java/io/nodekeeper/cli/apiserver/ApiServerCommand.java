@@ -10,16 +10,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** An API server, as flags say. */
+/** The command {@code apiserver}: runs an API server. */
 @Command(
         name = "apiserver",
         description = "An API server that speaks the Kubernetes API.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper apiserver --data-dir /var/lib/nodekeeper",
-            "      Makes its certificates at the first start and keeps them.",
+            "      Creates its certificates at the first start and keeps them.",
             "  nodekeeper apiserver --store etcd --etcd-servers https://10.0.0.1:2379,https://10.0.0.2:2379",
-            "      Keeps its objects in that cluster, beside others."
+            "      Stores its objects in that cluster, which other servers may share."
         })
 public final class ApiServerCommand extends NodekeeperCommand {
     @Mixin
@@ -30,7 +30,7 @@ public final class ApiServerCommand extends NodekeeperCommand {
             paramLabel = "NAME=BOOL,...",
             defaultValue = "",
             completionCandidates = ApiServerOptions.Gates.class,
-            description = "Switches behaviour, under Kubernetes' names: ${COMPLETION-CANDIDATES}.")
+            description = "Enables or disables features, with Kubernetes' names: ${COMPLETION-CANDIDATES}.")
     void featureGates(String text) {
         server.gates = new GateOptions(text, FeatureGate.names());
     }

@@ -24,9 +24,9 @@ import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What an API server can be told. Names are kube-apiserver's where it has them. */
+/** The flags of an API server. Names are kube-apiserver's where it has them. */
 public final class ApiServerOptions implements Checked {
-    /** The names of the gates, as a shell completes them. */
+    /** The names of the gates, for shell completion. */
     public static final class Gates extends ArrayList<String> {
         private static final long serialVersionUID = 1;
 
@@ -35,13 +35,13 @@ public final class ApiServerOptions implements Checked {
         }
     }
 
-    /** Where objects live. */
+    /** Where the server stores objects. */
     public enum Store {
-        /** In a database below the data directory. */
+        /** In a database in the data directory. */
         rocksdb,
-        /** In memory alone: gone at the end. */
+        /** In memory only: lost when the server stops. */
         memory,
-        /** In an etcd cluster, which other servers may use as well. */
+        /** In an etcd cluster, which other servers may share. */
         etcd
     }
 
@@ -52,23 +52,22 @@ public final class ApiServerOptions implements Checked {
             names = "--secure-port",
             paramLabel = "N",
             defaultValue = "6443",
-            description = "The port for HTTPS; 0 for any that is free. Default: ${DEFAULT-VALUE}.")
+            description = "The port for HTTPS; 0 for any free port. Default: ${DEFAULT-VALUE}.")
     public int securePort = 6443;
 
     @Option(
             names = "--bind-address",
             paramLabel = "ADDRESS",
             defaultValue = "0.0.0.0",
-            description = "The address to listen on. Default: ${DEFAULT-VALUE}, all.")
+            description = "The address to listen on. Default: ${DEFAULT-VALUE}, which is all addresses.")
     String bindAddress = "0.0.0.0";
 
     @Option(
             names = "--store",
             paramLabel = "rocksdb|memory|etcd",
             defaultValue = "rocksdb",
-            description = "Where objects live: in a database below the data directory, in memory alone, or in an etcd"
-                    + " cluster (--etcd-servers), which other servers may use as well."
-                    + " Default: ${DEFAULT-VALUE}.")
+            description = "Where objects are stored: in a database in the data directory, in memory only, or in an"
+                    + " etcd cluster (--etcd-servers), which other servers may share. Default: ${DEFAULT-VALUE}.")
     public Store store = Store.rocksdb;
 
     @Mixin
@@ -80,38 +79,42 @@ public final class ApiServerOptions implements Checked {
     @Option(
             names = "--accept-store-loss",
             description =
-                    "Starts on a damaged store: repairs it first, as \"nodekeeper apiserver repair\" does, and logs"
-                            + " what is lost. Without it the start fails and changes nothing.")
+                    "Repairs a damaged store at the start, as \"nodekeeper apiserver repair\" does, and logs what is"
+                            + " lost. Without this flag the start fails and changes nothing.")
     boolean acceptStoreLoss;
 
     @Option(
             names = "--tls-cert-file",
             paramLabel = "FILE",
             description =
-                    "The server's certificate (PEM), with --tls-private-key-file; when it changes, new connections see"
-                            + " the new one. Default: one made below the data directory.")
+                    "The server's certificate (PEM), with --tls-private-key-file. When the file changes, new"
+                            + " connections use the new certificate. Default: a certificate created in the data"
+                            + " directory.")
     Optional<Path> tlsCertFile = Optional.empty();
 
-    @Option(names = "--tls-private-key-file", paramLabel = "FILE", description = "The key of --tls-cert-file (PEM).")
+    @Option(names = "--tls-private-key-file", paramLabel = "FILE", description = "The private key of --tls-cert-file"
+            + " (PEM).")
     Optional<Path> tlsPrivateKeyFile = Optional.empty();
 
     @Option(
             names = "--client-ca-file",
             paramLabel = "FILE",
-            description = "Who may vouch for clients (PEM), besides the authority in the data directory.")
+            description = "Certificate authorities of clients (PEM), in addition to the authority in the data"
+                    + " directory.")
     Optional<Path> clientCaFile = Optional.empty();
 
     @Option(
             names = "--tls-san",
             split = ",",
             paramLabel = "NAME|ADDRESS",
-            description = "More names and addresses for the certificate that is made; this machine's are in it anyway.")
+            description = "Additional names and addresses for the created server certificate, which always has those"
+                    + " of this machine.")
     List<String> tlsSans = new ArrayList<>();
 
     @Option(
             names = "--token-auth-file",
             paramLabel = "FILE",
-            description = "Bearer tokens, a line each: token,user,uid,\"group1,group2\".")
+            description = "A file of bearer tokens, one per line: token,user,uid,\"group1,group2\".")
     Optional<Path> tokenAuthFile = Optional.empty();
 
     @Mixin
@@ -125,16 +128,16 @@ public final class ApiServerOptions implements Checked {
             paramLabel = "N",
             defaultValue = "2147483648",
             description =
-                    "How many bytes all objects of a store that is not etcd may take; beyond that writes that need"
-                            + " space are refused until objects were deleted. Default: ${DEFAULT-VALUE}, as etcd's.")
+                    "The most bytes of all objects in a store other than etcd. A full store refuses writes that need"
+                            + " space until objects are deleted. Default: ${DEFAULT-VALUE}, as in etcd.")
     long quotaBackendBytes = StoreLimits.QUOTA;
 
     @Option(
             names = "--event-rate-limit-config",
             paramLabel = "FILE",
             description =
-                    "How many Events may be written: a Configuration of eventratelimit.admission.k8s.io/v1alpha1 in YAML"
-                            + " or JSON. Default: 1000 a second in all and 200 for each user.")
+                    "Rate limits for writing Events: a Configuration of eventratelimit.admission.k8s.io/v1alpha1 in"
+                            + " YAML or JSON. Default: 1000 per second in total and 200 per second for each user.")
     Optional<Path> eventRateLimitConfig = Optional.empty();
 
     @Option(
@@ -149,23 +152,24 @@ public final class ApiServerOptions implements Checked {
             names = "--default-not-ready-toleration-seconds",
             paramLabel = "N",
             defaultValue = "300",
-            description = "How many seconds pods stay on a node that is not ready, unless they say it themselves."
-                    + " Default: ${DEFAULT-VALUE}.")
+            description = "How many seconds a pod stays on a node that is not ready, unless the pod has its own"
+                    + " toleration. Default: ${DEFAULT-VALUE}.")
     long defaultNotReadyTolerationSeconds = DefaultTolerations.DEFAULT.notReadySeconds();
 
     @Option(
             names = "--default-unreachable-toleration-seconds",
             paramLabel = "N",
             defaultValue = "300",
-            description = "How many seconds pods stay on an unreachable node, unless they say it themselves."
-                    + " Default: ${DEFAULT-VALUE}.")
+            description = "How many seconds a pod stays on an unreachable node, unless the pod has its own"
+                    + " toleration. Default: ${DEFAULT-VALUE}.")
     long defaultUnreachableTolerationSeconds = DefaultTolerations.DEFAULT.unreachableSeconds();
 
     @Option(
             names = "--max-requests-inflight",
             paramLabel = "N",
             defaultValue = "400",
-            description = "How many gets and lists are answered at a time; more get a 429. Default: ${DEFAULT-VALUE}.")
+            description = "The most gets and lists at the same time; further ones get status 429. Default:"
+                    + " ${DEFAULT-VALUE}.")
     int maxRequestsInflight = FlowControlOptions.DEFAULT.reads();
 
     @Option(
@@ -173,8 +177,8 @@ public final class ApiServerOptions implements Checked {
             paramLabel = "N",
             defaultValue = "200",
             description =
-                    "How many writes are answered at a time; more get a 429. Heartbeats of nodes and leaders do not"
-                            + " count. Default: ${DEFAULT-VALUE}.")
+                    "The most writes at the same time; further ones get status 429. Heartbeats of nodes and leaders"
+                            + " do not count. Default: ${DEFAULT-VALUE}.")
     int maxMutatingRequestsInflight = FlowControlOptions.DEFAULT.writes();
 
     @Option(
@@ -182,7 +186,7 @@ public final class ApiServerOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "1m",
             converter = DurationConverter.class,
-            description = "The longest that a request other than a watch may take. Default: ${DEFAULT-VALUE}.")
+            description = "The time limit of a request other than a watch. Default: ${DEFAULT-VALUE}.")
     Duration requestTimeout = FlowControlOptions.DEFAULT.timeout();
 
     @Option(
@@ -190,19 +194,19 @@ public final class ApiServerOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "0s",
             converter = DurationConverter.class,
-            description = "How long the server goes on, not ready, when it is told to stop, so that load balancers"
+            description = "How long a stopping server continues to serve while /readyz fails, so that load balancers"
                     + " notice. Default: ${DEFAULT-VALUE}.")
     Duration shutdownDelayDuration = Duration.ZERO;
 
-    /** How much a store may take that is not etcd. */
+    /** The size limits of a store other than etcd. */
     StoreLimits limits() {
         return StoreLimits.DEFAULT.quota(quotaBackendBytes);
     }
 
-    /** What {@code --feature-gates} of the command says. */
+    /** The value of the command's {@code --feature-gates}. */
     public GateOptions gates = new GateOptions("", FeatureGate.names());
 
-    /** How much is done at a time. */
+    /** The limits for requests. */
     FlowControlOptions requests() throws IOException {
         FlowControlOptions options = new FlowControlOptions(
                 maxRequestsInflight,
@@ -237,7 +241,7 @@ public final class ApiServerOptions implements Checked {
         encryption.check(faults);
         faults.require(
                 (store == Store.etcd) == !etcd.servers.isEmpty(),
-                "--store etcd and --etcd-servers are needed both, or neither");
+                "--store etcd and --etcd-servers must be given together");
         faults.within("--secure-port", securePort, 0, 65_535);
         faults.address("--bind-address", bindAddress);
         tlsSans.forEach(name -> faults.require(
@@ -248,7 +252,7 @@ public final class ApiServerOptions implements Checked {
                 "--tls-san has \"" + name + "\"; expected a DNS name or an IP address"));
         faults.require(
                 tlsCertFile.isPresent() == tlsPrivateKeyFile.isPresent(),
-                "--tls-cert-file and --tls-private-key-file are needed both, or neither");
+                "--tls-cert-file and --tls-private-key-file must be given together");
         faults.readable("--tls-cert-file", tlsCertFile);
         faults.readable("--tls-private-key-file", tlsPrivateKeyFile);
         faults.readable("--client-ca-file", clientCaFile);

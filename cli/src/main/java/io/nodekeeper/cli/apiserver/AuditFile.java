@@ -21,8 +21,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A file of lines that is put aside when it grows large: {@code audit.log} becomes {@code audit-2026-11-21T07-00-00.000.log}
- * (kube-apiserver's names), and the oldest of those go. For its owner alone. Not thread-safe.
+ * A file of lines that is rotated when it reaches a size: {@code audit.log} becomes {@code
+ * audit-2026-11-21T07-00-00.000.log} (kube-apiserver's names), and the oldest of those are deleted. Only its owner may
+ * read it. Not thread-safe.
  */
 final class AuditFile implements AuditLog.Out {
     private static final DateTimeFormatter STAMP = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH-mm-ss.SSS");
@@ -47,15 +48,15 @@ final class AuditFile implements AuditLog.Out {
     /**
      * Opens {@code file} to append to it.
      *
-     * @param maxBytes the size at which it is put aside
-     * @param maxDays how long what was put aside is kept; 0 for ever
-     * @param maxFiles how many of those are kept; 0 for all
+     * @param maxBytes the size at which it is rotated
+     * @param maxDays how long rotated files are kept; 0 for no limit
+     * @param maxFiles how many rotated files are kept; 0 for no limit
      */
     static AuditFile open(Path file, long maxBytes, int maxDays, int maxFiles, Clock clock) throws IOException {
         return new AuditFile(file, maxBytes, maxDays, maxFiles, clock);
     }
 
-    /** Lines on standard output. */
+    /** An output that writes lines to standard output. */
     static AuditLog.Out standardOutput() {
         PrintStream out = System.out;
         return new AuditLog.Out() {
@@ -129,7 +130,7 @@ final class AuditFile implements AuditLog.Out {
         }
     }
 
-    /** When that file was put aside; empty if it is none of ours. */
+    /** When that file was rotated; empty if it is not a file of this log. */
     private Optional<Instant> putAsideAt(Path other) {
         String name = String.valueOf(other.getFileName());
         if (!name.startsWith(prefix()) || !name.endsWith(suffix())) {
@@ -140,7 +141,7 @@ final class AuditFile implements AuditLog.Out {
                     LocalDateTime.parse(name.substring(prefix().length(), name.length() - suffix().length()), STAMP)
                             .toInstant(ZoneOffset.UTC));
         } catch (DateTimeException | IndexOutOfBoundsException e) {
-            // Somebody else's file that looks like ours.
+            // Another program's file whose name looks like ours.
             return Optional.empty();
         }
     }

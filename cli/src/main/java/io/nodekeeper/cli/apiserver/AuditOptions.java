@@ -11,13 +11,13 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** What an API server can be told of its audit log. Names are kube-apiserver's. */
+/** The flags of an API server's audit log. Names are kube-apiserver's. */
 final class AuditOptions implements Checked {
     @Option(
             names = "--audit-log-path",
             paramLabel = "FILE|-",
-            description = "Where each request is put down with who made it and what came of it, as a line of JSON"
-                    + " (audit.k8s.io/v1, level Metadata); - for standard output. Default: nowhere.")
+            description = "The file that gets a line of JSON for each request, with its user and its outcome"
+                    + " (audit.k8s.io/v1, level Metadata); - for standard output. Default: no audit log.")
     String path = "";
 
     @Option(
@@ -25,21 +25,21 @@ final class AuditOptions implements Checked {
             paramLabel = "MEGABYTES",
             defaultValue = "100",
             description =
-                    "The size at which the audit log is put aside and a new one begun. Default: ${DEFAULT-VALUE}.")
+                    "The size in MiB at which the audit log is rotated. Default: ${DEFAULT-VALUE}.")
     int maxSize = 100;
 
     @Option(
             names = "--audit-log-maxage",
             paramLabel = "DAYS",
             defaultValue = "0",
-            description = "How long audit logs that were put aside are kept; 0 for ever. Default: ${DEFAULT-VALUE}.")
+            description = "How many days rotated audit logs are kept; 0 for no limit. Default: ${DEFAULT-VALUE}.")
     int maxAge;
 
     @Option(
             names = "--audit-log-maxbackup",
             paramLabel = "N",
             defaultValue = "0",
-            description = "How many audit logs that were put aside are kept; 0 for all. Default: ${DEFAULT-VALUE}.")
+            description = "How many rotated audit logs are kept; 0 for no limit. Default: ${DEFAULT-VALUE}.")
     int maxBackup;
 
     @Override
@@ -60,7 +60,7 @@ final class AuditOptions implements Checked {
         }
     }
 
-    /** The audit log, if one is wanted. */
+    /** Opens the audit log; empty without {@code --audit-log-path}. */
     Optional<AuditLog> open() throws IOException {
         if (path.isEmpty()) {
             return Optional.empty();

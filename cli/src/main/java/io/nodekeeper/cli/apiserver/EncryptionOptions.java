@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** In which form values are stored, as a kube-apiserver is told. */
+/** The flag for the encryption of stored values, with kube-apiserver's name. */
 public final class EncryptionOptions implements Checked {
     private static final String FLAG = "--encryption-provider-config";
 
@@ -21,9 +21,9 @@ public final class EncryptionOptions implements Checked {
             names = FLAG,
             paramLabel = "FILE",
             description =
-                    "An EncryptionConfiguration (apiserver.config.k8s.io/v1) with the providers aesgcm and identity:"
-                            + " which resources are encrypted where they are stored, and with which keys."
-                            + " Default: none is.")
+                    "An EncryptionConfiguration (apiserver.config.k8s.io/v1) with the providers aesgcm and identity."
+                            + " It names the resources to encrypt in the store, and the keys. Default: no"
+                            + " encryption.")
     public Optional<Path> file = Optional.empty();
 
     @Override
@@ -38,7 +38,7 @@ public final class EncryptionOptions implements Checked {
         }
     }
 
-    /** The transformer of a configuration that {@link #check} found good. */
+    /** The transformer. Call it only after {@link #check} found no fault. */
     public ValueTransformer transformer() throws IOException {
         return file.isPresent() ? read().transformer() : ValueTransformer.IDENTITY;
     }

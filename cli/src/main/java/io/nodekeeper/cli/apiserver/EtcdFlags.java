@@ -15,35 +15,35 @@ import java.util.Optional;
 import javax.net.ssl.SSLContext;
 import picocli.CommandLine.Option;
 
-/** Where the etcd of {@code --store etcd} is, as a kube-apiserver is told. */
+/** The flags for the etcd cluster of {@code --store etcd}, with kube-apiserver's names. */
 final class EtcdFlags implements Checked {
     @Option(
             names = "--etcd-servers",
             split = ",",
             paramLabel = "URL",
-            description = "The members of the cluster for --store etcd, as https://10.0.0.1:2379.")
+            description = "The members of the etcd cluster for --store etcd, such as https://10.0.0.1:2379.")
     List<URI> servers = new ArrayList<>();
 
     @Option(
             names = "--etcd-cafile",
             paramLabel = "FILE",
-            description = "Who may vouch for etcd's members (PEM). Default: whom this machine trusts.")
+            description = "Certificate authorities of etcd's members (PEM). Default: those that this machine trusts.")
     Optional<Path> caFile = Optional.empty();
 
     @Option(
             names = "--etcd-certfile",
             paramLabel = "FILE",
-            description = "The certificate to show to etcd (PEM), with --etcd-keyfile.")
+            description = "The client certificate for etcd (PEM), with --etcd-keyfile.")
     Optional<Path> certFile = Optional.empty();
 
-    @Option(names = "--etcd-keyfile", paramLabel = "FILE", description = "The key of --etcd-certfile (PEM).")
+    @Option(names = "--etcd-keyfile", paramLabel = "FILE", description = "The private key of --etcd-certfile (PEM).")
     Optional<Path> keyFile = Optional.empty();
 
     @Option(
             names = "--etcd-prefix",
             paramLabel = "PREFIX",
             defaultValue = "/registry",
-            description = "What all keys in etcd begin with. Default: ${DEFAULT-VALUE}, which is Kubernetes'.")
+            description = "The prefix of all keys in etcd. Default: ${DEFAULT-VALUE}, as in Kubernetes.")
     String prefix = "/registry";
 
     @Override
@@ -57,7 +57,7 @@ final class EtcdFlags implements Checked {
         }
         faults.require(
                 certFile.isPresent() == keyFile.isPresent(),
-                "--etcd-certfile and --etcd-keyfile are needed both, or neither");
+                "--etcd-certfile and --etcd-keyfile must be given together");
         faults.readable("--etcd-cafile", caFile);
         faults.readable("--etcd-certfile", certFile);
         faults.readable("--etcd-keyfile", keyFile);
@@ -66,7 +66,7 @@ final class EtcdFlags implements Checked {
                 "--etcd-prefix is " + prefix + "; expected a form like /registry");
     }
 
-    /** What the store is to know. */
+    /** The options of the store. */
     EtcdOptions options() throws IOException {
         boolean secure = servers.stream().anyMatch(server -> server.getScheme().equals("https"));
         return EtcdOptions.of(servers, secure ? Optional.of(tls()) : Optional.empty(), prefix);

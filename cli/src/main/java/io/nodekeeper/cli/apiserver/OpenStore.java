@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Opens the store that flags ask for. */
+/** Opens the store that the flags select. */
 public final class OpenStore {
     /** Limit for reading a store on disk, so that a start on a disk that hangs ends. 1 GB takes seconds. */
     private static final Duration DISK_TIMEOUT = Duration.ofMinutes(5);
@@ -33,7 +33,7 @@ public final class OpenStore {
 
     private static final Logger log = LoggerFactory.getLogger(OpenStore.class);
 
-    /** Directories in a data directory by which it is known as one. */
+    /** The directories that every data directory has. */
     public static final List<String> PARTS = List.of("pki", "store");
 
     private OpenStore() {}
@@ -43,12 +43,12 @@ public final class OpenStore {
         return data.resolve("store");
     }
 
-    /** Begins to open the store, which is served on {@code loop} and closes it. */
+    /** Starts to open the store, which runs on {@code loop} and closes it. */
     public static CompletableFuture<Store> begin(ApiServerOptions options, Loop loop) throws IOException {
         return switch (options.store) {
             case memory -> CompletableFuture.completedFuture(new IndexedStore(loop, Journal.NONE, options.limits()));
             case rocksdb -> {
-                // One thread, which opens, writes and closes the journal: a disk that hangs holds up nothing else.
+                // One thread opens, writes and closes the journal, so that a disk that hangs blocks nothing else.
                 Workers disk = new Workers("journal", 1, loop);
                 Path directory = directory(options.data.dir);
                 ValueTransformer transformer = options.encryption.transformer();
@@ -57,7 +57,7 @@ public final class OpenStore {
                         repair(directory);
                     }
                     Journal journal = RocksJournal.open(directory, transformer);
-                    // Not before: a start that is refused changes nothing.
+                    // Not earlier, because a refused start must change nothing.
                     OwnerOnly.directoryAndFiles(directory);
                     return new IndexedStore(
                             loop, disk, new Workers("values", READERS, loop), journal, options.limits());
@@ -71,7 +71,7 @@ public final class OpenStore {
         StoreRepair.Report report = StoreRepair.repair(directory);
         report.aside().ifPresent(aside -> {
             log.warn(
-                    "The store was damaged ({}) and is repaired; the damaged files are kept in {}",
+                    "The store was damaged ({}) and has been repaired; the damaged files are in {}",
                     report.check().problem(),
                     aside);
             report.losses().forEach(loss -> log.warn("Lost: {}", loss));

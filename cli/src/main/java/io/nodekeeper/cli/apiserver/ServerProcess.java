@@ -43,16 +43,25 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The wiring of an API server: store, core, HTTPS, and the kubeconfigs that come with it. */
+/** Wires an API server: store, core, HTTPS, and kubeconfigs. */
 public final class ServerProcess {
     private static final Logger log = LoggerFactory.getLogger(ServerProcess.class);
-    /** How long the end waits for the last group of writes. Chosen. */
+    /**
+     * How long a stop waits for the last group of writes: far more than a healthy disk needs, and well within the 90 s
+     * after which systemd kills the process.
+     */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
-    /** How long files may take to be read: bounds what a file system that hangs holds up. Chosen. */
+    /**
+     * The deadline for reading certificate files, which are small: only a file system that hangs takes longer. Well
+     * within the minute between two reads.
+     */
     private static final Duration FILES_TIMEOUT = Duration.ofSeconds(10);
 
-    /** Threads for lists, for what had to wait, for compressing and for the beginnings of watches. Chosen. */
+    /**
+     * Threads for lists, delayed requests, compression and the initial objects of watches: enough that one long list
+     * does not delay the others, few enough to leave cores to the event loops.
+     */
     private static final int WORKERS = 4;
 
     private final Path data;
@@ -73,7 +82,7 @@ public final class ServerProcess {
         RandomGenerator random = Randoms.secure();
         loop = new ThreadLoop("store");
         OwnerOnly.directory(data, OpenStore.PARTS);
-        // Opening the store and making certificates take the better part of a start: they go side by side.
+        // Opening the store and creating certificates take most of the start, so they run in parallel.
         CompletableFuture<Store> opening = OpenStore.begin(options, loop);
         Certificates certificates = Certificates.open(data, loop.clock().wallTime(), random);
         Set<String> names = names(options);
@@ -124,7 +133,7 @@ public final class ServerProcess {
                 .start();
     }
 
-    /** Starts a server and writes its kubeconfigs; returns when it answers. */
+    /** Starts a server and writes its kubeconfigs; returns when it serves requests. */
     public static ServerProcess start(ApiServerOptions options) throws Exception {
         ServerProcess server = new ServerProcess(options);
         server.core.switchGates(options.gates.switches());
@@ -136,12 +145,12 @@ public final class ServerProcess {
         return server;
     }
 
-    /** Where it can be reached from this machine. */
+    /** The address for clients on this machine. */
     public URI address() {
         return address;
     }
 
-    /** The kubeconfig that may do everything. */
+    /** The administrator's kubeconfig. */
     public Path adminKubeconfig() throws IOException {
         return kubeconfigs.admin(data);
     }
@@ -151,12 +160,15 @@ public final class ServerProcess {
         return kubeconfigs.controller(data);
     }
 
-    /** The kubeconfig of the agent of that node. */
+    /** The kubeconfig of that node's agent. */
     public Path agentKubeconfig(String node) throws IOException {
         return kubeconfigs.agent(data, node);
     }
 
-    /** Stops: no longer ready, then no new requests and the end of those under way, then the last writes made durable. */
+    /**
+     * Stops in this order: fails readiness, refuses new requests and finishes current ones, then makes the last writes
+     * durable.
+     */
     public void stop() {
         core.stopping();
         ThreadLoop timer = new ThreadLoop("close");
@@ -201,7 +213,7 @@ public final class ServerProcess {
             names.add(self.getHostName());
             names.add(self.getHostAddress());
         } catch (UnknownHostException e) {
-            log.info("This machine's name has no address ({}); the certificate goes without", e.getMessage());
+            log.info("This machine's host name has no address ({}); the server certificate does not include it", e.getMessage());
         }
         if (!InetAddress.getByName(options.bindAddress).isAnyLocalAddress()) {
             names.add(options.bindAddress);
@@ -210,7 +222,7 @@ public final class ServerProcess {
         return names;
     }
 
-    /** An address by which a client on this machine gets to one that listens on {@code bindAddress}. */
+    /** The address with which a client on this machine reaches a server that listens on {@code bindAddress}. */
     private static String reachable(String bindAddress) throws UnknownHostException {
         InetAddress address = InetAddress.getByName(bindAddress);
         if (address.isAnyLocalAddress()) {

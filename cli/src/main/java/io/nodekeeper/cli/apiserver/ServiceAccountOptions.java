@@ -14,36 +14,36 @@ import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** What an API server can be told of service accounts' tokens. Names are kube-apiserver's. */
+/** The flags of an API server for service account tokens. Names are kube-apiserver's. */
 final class ServiceAccountOptions implements Checked {
     private static final String ISSUER = "https://kubernetes.default.svc.cluster.local";
 
     @Option(
             names = "--service-account-signing-key-file",
             paramLabel = "FILE",
-            description = "The private key that signs service accounts' tokens (PEM; RSA, or EC on P-256). Default: one"
-                    + " made below the data directory.")
+            description = "The private key that signs service account tokens (PEM; RSA, or EC on P-256). Default: a"
+                    + " key created in the data directory.")
     Optional<Path> signingKeyFile = Optional.empty();
 
     @Option(
             names = "--service-account-key-file",
             split = ",",
             paramLabel = "FILE",
-            description = "More keys (PEM) whose tokens are good, as those that signed before.")
+            description = "Additional keys (PEM) for verifying tokens, such as former signing keys.")
     List<Path> keyFiles = new ArrayList<>();
 
     @Option(
             names = "--service-account-issuer",
             paramLabel = "URL",
             defaultValue = ISSUER,
-            description = "Who issues service accounts' tokens. Default: ${DEFAULT-VALUE}.")
+            description = "The issuer in service account tokens. Default: ${DEFAULT-VALUE}.")
     String issuer = ISSUER;
 
     @Option(
             names = "--api-audiences",
             split = ",",
             paramLabel = "NAME",
-            description = "For whom tokens must be to be good here. Default: the issuer.")
+            description = "Audiences that an API token must contain to be accepted. Default: the issuer.")
     List<String> audiences = new ArrayList<>();
 
     @Override
@@ -51,7 +51,7 @@ final class ServiceAccountOptions implements Checked {
         faults.readable("--service-account-signing-key-file", signingKeyFile);
         keyFiles.forEach(file -> faults.readable("--service-account-key-file", Optional.of(file)));
         faults.require(
-                isUrl(issuer), "--service-account-issuer is " + issuer + "; expected an absolute URL, as " + ISSUER);
+                isUrl(issuer), "--service-account-issuer is " + issuer + "; expected an absolute URL such as " + ISSUER);
     }
 
     private static boolean isUrl(String text) {

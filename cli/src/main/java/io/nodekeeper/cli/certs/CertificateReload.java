@@ -11,12 +11,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks now and then whether the files of the server's certificate hold another one, and has it shown from then on. Files
- * that cannot be used are told of once, and the certificate before stays. Confined to its loop.
+ * Checks the files of the server's certificate periodically and uses a changed certificate for new connections. Logs
+ * unusable files once and keeps the previous certificate. Confined to its loop.
  */
 public final class CertificateReload {
     private static final Logger log = LoggerFactory.getLogger(CertificateReload.class);
-    /** From one look to the next (Kubernetes). */
+    /** The time between two checks, as in Kubernetes. */
     static final Duration INTERVAL = Duration.ofMinutes(1);
 
     private final Loop loop;
@@ -24,16 +24,16 @@ public final class CertificateReload {
     private final Supplier<CompletableFuture<Identity>> read;
     private final Consumer<Identity> show;
     private Identity shown;
-    /** Why the files could not be used when they were last looked at; empty if they could. */
+    /** Why the files were unusable at the last check; empty if they were usable. */
     private String problem = "";
 
     /**
-     * Not yet looking.
+     * Creates a reload that has not started.
      *
      * @param files for messages
      * @param read reads them, in a bounded time
-     * @param shown what the server shows so far
-     * @param show has the server show another one; throws IllegalArgumentException if that cannot be
+     * @param shown the certificate in use
+     * @param show makes the server use another certificate; throws IllegalArgumentException if that is unusable
      */
     public CertificateReload(
             Loop loop,
@@ -48,7 +48,7 @@ public final class CertificateReload {
         this.show = show;
     }
 
-    /** Looks for the first time after {@link #INTERVAL}, and goes on until the loop is closed. */
+    /** Checks after each {@link #INTERVAL} until the loop is closed. */
     public void start() {
         loop.schedule(INTERVAL, this::look);
     }
@@ -69,7 +69,7 @@ public final class CertificateReload {
             show.accept(found);
             shown = found;
             log.info(
-                    "The server shows the certificate that is in {} now, good until {}",
+                    "The server now uses the certificate in {}, valid until {}",
                     files.certificate(),
                     found.certificate().getNotAfter().toInstant());
         }
@@ -78,7 +78,7 @@ public final class CertificateReload {
     private void tell(String now) {
         if (!now.isEmpty() && !now.equals(problem)) {
             log.warn(
-                    "The server's certificate {} and key {} cannot be used, those before stay: {}",
+                    "The server's certificate {} and key {} are unusable; the server keeps the previous ones: {}",
                     files.certificate(),
                     files.key(),
                     now);

@@ -27,13 +27,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The certificates of an API server, kept in {@code DATA/pki} and used again at each start: {@code ca.crt}, {@code ca.key},
- * {@code apiserver.crt}, {@code apiserver.key}. What is about to expire is renewed; the authority keeps its key then, so
- * that everything it signed stays good. Not thread-safe.
+ * The certificates of an API server, stored in {@code DATA/pki} and reused at each start: {@code ca.crt}, {@code
+ * ca.key}, {@code apiserver.crt}, {@code apiserver.key}. Renews certificates that are about to expire. A renewed
+ * authority keeps its key, so that everything it signed stays valid. Not thread-safe.
  */
 public final class Certificates {
     private static final Logger log = LoggerFactory.getLogger(Certificates.class);
-    /** A certificate with less time left is renewed. Chosen. */
+    /**
+     * A certificate with less time left is renewed. A month is enough for a planned restart, which is when the server
+     * renews; certificates of a year are then renewed once a year.
+     */
     static final Duration RENEW_BEFORE = Duration.ofDays(30);
 
     private final Path directory;
@@ -47,12 +50,12 @@ public final class Certificates {
     }
 
     /**
-     * Opens {@code DATA/pki}, and makes the authority if there is none.
+     * Opens {@code DATA/pki}, and creates the authority if there is none.
      *
-     * @param data the data directory; made if need be
+     * @param data the data directory; created if it does not exist
      * @param now the wall time
      * @param random for serial numbers
-     * @throws IOException if files cannot be read or written, or do not hold what they should; the message names them
+     * @throws IOException if files cannot be read or written, or have the wrong content; the message names them
      */
     public static Certificates open(Path data, Instant now, RandomGenerator random) throws IOException {
         Path directory = OwnerOnly.directory(data.resolve("pki"));
@@ -65,17 +68,17 @@ public final class Certificates {
                     .orElseGet(Issuer::newKey);
             authority = Issuer.authority(key, now, random);
             store(directory, "ca", authority);
-            log.info("{} the certificate authority in {}", stored.isPresent() ? "Renewed" : "Made", directory);
+            log.info("{} the certificate authority in {}", stored.isPresent() ? "Renewed" : "Created", directory);
         }
         return new Certificates(directory, now, new Issuer(authority, random));
     }
 
-    /** The certificate that vouches for the server and for all clients. */
+    /** The certificate of the authority that signs the server's and all clients' certificates. */
     public X509Certificate authority() {
         return issuer.certificate();
     }
 
-    /** The server's identity, good for at least {@code names}; the stored one while it is. */
+    /** The server's identity, valid for at least {@code names}; the stored one as long as it is. */
     public Identity server(Collection<String> names) throws IOException {
         Optional<Identity> stored = load(directory, "apiserver");
         if (stored.isPresent() && isGood(stored.get()) && bears(stored.get().certificate(), names)) {
@@ -83,7 +86,7 @@ public final class Certificates {
         }
         Identity fresh = issuer.server("kube-apiserver", names, now);
         store(directory, "apiserver", fresh);
-        log.info("Made a server certificate for {}", names);
+        log.info("Created a server certificate for {}", names);
         return fresh;
     }
 
@@ -97,7 +100,7 @@ public final class Certificates {
         return issuer.client(commonName, groups, now);
     }
 
-    /** Whether this authority signed {@code identity} and it is not about to expire. */
+    /** Whether this authority signed {@code identity} and {@code identity} is not about to expire. */
     boolean isGood(Identity identity) {
         if (expires(identity, now)) {
             return false;
@@ -132,7 +135,7 @@ public final class Certificates {
         }
     }
 
-    /** An IPv6 address can be written in many ways. */
+    /** The canonical form, as an IPv6 address can be written in many ways. */
     private static String canonical(String name) throws UnknownHostException {
         return Arguments.isAddress(name) ? InetAddress.getByName(name).getHostAddress() : name;
     }
@@ -147,22 +150,22 @@ public final class Certificates {
             OwnerOnly.tighten(key);
             return Optional.of(new IdentityFiles(certificate, key).read());
         } catch (IOException e) {
-            // Out of reach is not wrong: nothing is to be removed.
+            // The files may be right though unreadable, so the message must not say to remove them.
             throw new IOException("cannot read " + certificate + " and " + key + ": " + FileErrors.text(e), e);
         } catch (IllegalArgumentException e) {
             throw new IOException(
                     certificate + " and " + key + " must hold a certificate and its key: " + e.getMessage()
                             + (name.equals("ca")
-                                    ? "; restore both from a backup. If there is none, remove both to have a new authority"
-                                            + " made: every certificate and kubeconfig that the old one signed becomes"
-                                            + " invalid"
-                                    : "; remove both to have them made again"),
+                                    ? "; restore both from a backup. Without a backup, remove both to create a new"
+                                            + " authority: every certificate and kubeconfig that the old one signed"
+                                            + " becomes invalid"
+                                    : "; remove both to create them again"),
                     e);
         }
     }
 
     private static void store(Path directory, String name, Identity identity) throws IOException {
-        // The key first: a certificate without its key would stop the next start.
+        // The key first: a certificate without its key would make the next start fail.
         PrivateFiles.writeSecret(directory.resolve(name + ".key"), Pem.encode(identity.key()));
         PrivateFiles.writePublic(directory.resolve(name + ".crt"), Pem.encode(identity.certificate()));
     }

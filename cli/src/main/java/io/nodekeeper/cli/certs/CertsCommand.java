@@ -20,7 +20,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Issues a kubeconfig signed by the authority in a data directory. */
+/** The command {@code certs}: issues a kubeconfig signed by the authority in a data directory. */
 @Command(
         name = "certs",
         description =
@@ -32,10 +32,10 @@ import picocli.CommandLine.Option;
             "  nodekeeper certs --user alice --group developers --out alice.kubeconfig"
         })
 public final class CertsCommand extends NodekeeperCommand {
-    /** What may stand in a certificate's name and in the YAML around it. */
+    /** The characters allowed in a certificate's name, which also need no quoting in YAML. */
     private static final String PLAIN = "[A-Za-z0-9._:@-]+";
 
-    /** Characters of a name, so that "agent-NAME.kubeconfig" is a file name that Linux takes. */
+    /** The most characters of a name, so that "agent-NAME.kubeconfig" fits a Linux file name. */
     private static final int NAME = 238;
 
     @Mixin
@@ -47,7 +47,7 @@ public final class CertsCommand extends NodekeeperCommand {
     @Option(
             names = "--user",
             paramLabel = "NAME",
-            description = "The user whom the kubeconfig is for, instead of --node.")
+            description = "The user that the kubeconfig is for, instead of --node.")
     Optional<String> user = Optional.empty();
 
     @Option(names = "--group", paramLabel = "NAME", description = "A group of the user; may be repeated.")
@@ -56,20 +56,21 @@ public final class CertsCommand extends NodekeeperCommand {
     @Option(
             names = "--server",
             paramLabel = "URL",
-            description = "The API server's address as the holder sees it. Default: that in DIR/admin.kubeconfig.")
+            description = "The API server's address for the user of the kubeconfig. Default: the address in"
+                    + " DIR/admin.kubeconfig.")
     Optional<URI> server = Optional.empty();
 
     @Option(
             names = "--out",
             paramLabel = "FILE",
-            description = "Where to write it. Default: DIR/agent-NAME.kubeconfig or DIR/NAME.kubeconfig.")
+            description = "The file to write. Default: DIR/agent-NAME.kubeconfig or DIR/NAME.kubeconfig.")
     Optional<Path> out = Optional.empty();
 
     private final Instant now;
     private final RandomGenerator random;
     private final PrintWriter console;
 
-    /** Issues at {@code now}; tells on {@code console} what was written. */
+    /** Issues at {@code now}; prints to {@code console} what was written. */
     public CertsCommand(Instant now, RandomGenerator random, PrintWriter console) {
         this.now = now;
         this.random = random;

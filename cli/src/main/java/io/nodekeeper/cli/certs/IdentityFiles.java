@@ -13,11 +13,11 @@ import java.util.List;
 /**
  * The two PEM files that hold an identity.
  *
- * @param certificate its certificate, then those that lead to the authority
+ * @param certificate its certificate, followed by intermediate certificates
  * @param key the private key
  */
 public record IdentityFiles(Path certificate, Path key) {
-    /** Reads both, of which these flags tell. */
+    /** Reads both files, which these flags name. */
     public Identity read(String certificateFlag, String keyFlag) throws IOException {
         try {
             return read();
@@ -28,7 +28,7 @@ public record IdentityFiles(Path certificate, Path key) {
     }
 
     /**
-     * The certificates in {@code file}, of which {@code flag} tells.
+     * The certificates in {@code file}, which {@code flag} names.
      *
      * @throws IOException if it cannot be read
      * @throws IllegalArgumentException if there are none
@@ -42,7 +42,7 @@ public record IdentityFiles(Path certificate, Path key) {
     }
 
     /**
-     * Reads both.
+     * Reads both files.
      *
      * @throws IOException if one cannot be read
      * @throws IllegalArgumentException if they do not hold a certificate and its key
@@ -51,12 +51,12 @@ public record IdentityFiles(Path certificate, Path key) {
         Identity identity =
                 new Identity(Pem.privateKey(SmallFiles.text(key)), Pem.certificates(SmallFiles.text(certificate)));
         if (!matches(identity)) {
-            throw new IllegalArgumentException("the private key is not the one of the certificate " + identity);
+            throw new IllegalArgumentException("the private key does not belong to the certificate " + identity);
         }
         return identity;
     }
 
-    /** TLS itself would notice only when a client connects. */
+    /** Whether key and certificate match. TLS would fail only when a client connects. */
     private static boolean matches(Identity identity) {
         try {
             Signature signature = Signature.getInstance(
@@ -70,7 +70,7 @@ public record IdentityFiles(Path certificate, Path key) {
             signature.initVerify(identity.certificate().getPublicKey());
             return signature.verify(signed);
         } catch (GeneralSecurityException e) {
-            // A key of another kind than the certificate's cannot even be tried.
+            // The key has another algorithm than the certificate.
             return false;
         }
     }

@@ -40,7 +40,7 @@ public final class Issuer {
     static final Duration AUTHORITY_LIFE = Duration.ofDays(3_650);
     /** As kubeadm does. */
     static final Duration LIFE = Duration.ofDays(365);
-    /** Clocks of clients may be behind the server's. Chosen. */
+    /** How far clocks of clients may be behind the server's; kube-controller-manager's signer uses the same. */
     private static final Duration BACKDATED = Duration.ofMinutes(5);
 
     private static final String SIGNATURE = "SHA256withECDSA";
@@ -54,7 +54,7 @@ public final class Issuer {
         this.random = random;
     }
 
-    /** The certificate that vouches for all others. */
+    /** The authority's certificate. */
     X509Certificate certificate() {
         return authority.certificate();
     }
@@ -75,7 +75,7 @@ public final class Issuer {
         return new Identity(key.getPrivate(), List.of(certificate));
     }
 
-    /** A server's identity, good for these DNS names and IP addresses. */
+    /** A server's identity, valid for these DNS names and IP addresses. */
     public Identity server(String commonName, Collection<String> names, Instant now) {
         GeneralName[] alternatives = names.stream()
                 .distinct()
@@ -151,7 +151,7 @@ public final class Issuer {
             return new JcaX509CertificateConverter()
                     .getCertificate(builder.build(new JcaContentSignerBuilder(SIGNATURE).build(issuerKey)));
         } catch (IOException | GeneralSecurityException | OperatorCreationException e) {
-            throw new IllegalStateException("no certificate for " + subject + ": " + e.getMessage(), e);
+            throw new IllegalStateException("cannot create a certificate for " + subject + ": " + e.getMessage(), e);
         }
     }
 

@@ -17,8 +17,8 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * Writes the kubeconfigs that come with an API server, each whole in itself. One that is still good is left alone, as it
- * may have been copied. Not thread-safe.
+ * Writes the kubeconfigs of an API server, each self-contained. A valid one is not replaced, because it may have been
+ * copied. Not thread-safe.
  */
 public final class KubeconfigFiles {
     private final Certificates certificates;

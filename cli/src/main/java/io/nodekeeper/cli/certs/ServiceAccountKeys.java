@@ -25,20 +25,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The key that signs service accounts' tokens, kept in {@code DATA/pki/sa.key}.
+ * The key that signs service account tokens, stored in {@code DATA/pki/sa.key}.
  *
  * @param privateKey signs
- * @param publicKey its other half, which is computed from it
+ * @param publicKey the public key, computed from the private one
  */
 public record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
     private static final Logger log = LoggerFactory.getLogger(ServiceAccountKeys.class);
 
-    /** The key in the data directory; made if there is none. */
+    /** The key in the data directory; created if there is none. */
     public static ServiceAccountKeys open(Path data) throws IOException {
         Path file = OwnerOnly.directory(data.resolve("pki")).resolve("sa.key");
         if (!Files.exists(file)) {
             PrivateFiles.writeSecret(file, Pem.encode(Issuer.newKey().getPrivate()));
-            log.info("Made a key for service accounts' tokens in {}", file);
+            log.info("Created a key for service account tokens in {}", file);
         }
         OwnerOnly.tighten(file);
         return read("the key of service accounts' tokens", file);
@@ -54,7 +54,7 @@ public record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
         }
     }
 
-    /** The public keys in {@code file}; a private one stands for its other half. */
+    /** The public keys in {@code file}, including those of private keys there. */
     public static List<PublicKey> publicKeys(String what, Path file) throws IOException {
         String pem = SmallFiles.text(file, StandardCharsets.US_ASCII);
         if (pem.contains("PRIVATE KEY")) {
@@ -85,7 +85,7 @@ public record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
                                 curve));
             }
             default ->
-                throw new IllegalArgumentException("expected an RSA or EC key, found one of " + key.getAlgorithm());
+                throw new IllegalArgumentException("expected an RSA or EC key, found a key of " + key.getAlgorithm());
         };
     }
 }

@@ -10,19 +10,22 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Bounds for every argument of a command line, whatever option it belongs to: printable text of limited length. Terminals,
- * logs and files that arguments are copied to then cannot be garbled, and error messages stay short.
+ * Checks every argument of a command line, whatever its option: it must be printable text of limited length. Arguments
+ * therefore cannot garble terminals, logs or files, and error messages stay short.
  */
 public final class Arguments {
-    /** Characters of one value, or of each one in a list with commas. A path on Linux may not be longer (PATH_MAX). */
+    /**
+     * The most characters of a value, or of each value in a list with commas. A path on Linux may not be longer
+     * (PATH_MAX).
+     */
     public static final int VALUE = 4_096;
-    /** Characters of an argument: a list of some hundred labels. */
+    /** The most characters of an argument: enough for a list of some hundred labels. */
     static final int ARGUMENT = 65_536;
-    /** Bytes of a path, its end not counted (PATH_MAX - 1). */
+    /** The most bytes of a path without its terminating zero (PATH_MAX - 1). */
     private static final int PATH = 4_095;
-    /** Bytes of each name in a path (NAME_MAX). */
+    /** The most bytes of each name in a path (NAME_MAX). */
     private static final int NAME = 255;
-    /** Bytes of the path of a socket, its end not counted ({@code sun_path} of unix(7)). */
+    /** The most bytes of a socket's path without its terminating zero ({@code sun_path} of unix(7)). */
     private static final int SOCKET = 107;
 
     private Arguments() {}
@@ -40,7 +43,7 @@ public final class Arguments {
         }
     }
 
-    /** What is wrong with {@code arguments}, one line for each that is. */
+    /** The faults of {@code arguments}, one line for each faulty argument. */
     static List<String> faults(String... arguments) {
         List<String> faults = new ArrayList<>();
         for (int i = 0; i < arguments.length; i++) {
@@ -50,7 +53,7 @@ public final class Arguments {
         return faults;
     }
 
-    /** The option that the argument at {@code index} belongs to, or its place. */
+    /** The option of the argument at {@code index}, or its position. */
     private static String name(String[] arguments, int index) {
         String argument = arguments[index];
         int equals = argument.indexOf('=');
@@ -96,7 +99,7 @@ public final class Arguments {
         return String.format("U+%04X", (int) c);
     }
 
-    /** {@code text} on one terminal line: control characters as U+XXXX, and without its middle if it is long. */
+    /** {@code text} for one terminal line: control characters become U+XXXX, and a long text loses its middle. */
     static String printable(String text, int longest) {
         String shown = text.length() <= longest
                 ? text

@@ -1,8 +1,8 @@
 package io.nodekeeper.cli.command;
 
-/** Flags that can be wrong together though each is well-formed. */
+/** Flags that need checks beyond the form of each. */
 public interface Checked {
 
-    /** Adds everything that is wrong to {@code faults}. */
+    /** Adds every fault to {@code faults}. */
     void check(Faults faults);
 }

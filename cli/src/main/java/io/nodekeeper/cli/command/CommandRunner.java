@@ -23,45 +23,45 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
 /**
- * Reads a command line, says everything that is wrong with it at once, and runs the command. Exit codes: 0 all went
- * well, 1 it failed while running, or its output could not be written, 2 it was not understood, 141 the reader of its output
- * went away. A command may have others, which its help lists. A process that a signal stops ends with 128 and the signal's
- * number, once it has stopped cleanly: 143 after SIGTERM.
+ * Reads a command line, reports all its faults together, and runs the command. Exit codes: 0 success, 1 the command
+ * failed or its output could not be written, 2 the command line is wrong, 141 the reader closed the command's output.
+ * The help of a command lists further codes. A process that stops cleanly after a signal exits with 128 plus the
+ * signal's number: 143 after SIGTERM.
  */
 public final class CommandRunner {
     public static final int OK = 0;
     public static final int FAILED = 1;
     static final int USAGE = 2;
-    /** As a shell shows a process that SIGPIPE ended, which is what other commands do. */
+    /** The exit code that a shell shows for a process that SIGPIPE ended, as for other commands. */
     static final int CLOSED_PIPE = 141;
 
-    /** More than any help shows options with a check of their own; a screen. */
+    /** The most faults in one message: a screen, and more than any command has options with a check. */
     private static final int MOST_FAULTS = 40;
-    /** Characters of one message: longer than any of ours with a path of usual length. */
+    /** The most characters of one message: our longest message with a path of usual length fits. */
     private static final int LONGEST_MESSAGE = 2_000;
 
     private final CommandLine root;
 
-    /** The word before the commands. */
+    /** The command {@code nodekeeper}, which has all other commands. */
     @Command(
             name = "nodekeeper",
             synopsisSubcommandLabel = "COMMAND",
-            description = "Keeps the truth about a fleet's nodes, in Kubernetes' language.",
+            description = "A node-health system for Kubernetes: API server, controller and agent.",
             exitCodeListHeading = "%nExit codes:%n",
             exitCodeList = {
-                "0:All went well.",
+                "0:Success.",
                 "1:The command failed, or its output could not be written.",
                 "2:The command line is wrong.",
-                "130:Stopped by SIGINT, cleanly.",
-                "141:The reader of standard output closed it.",
-                "143:Stopped by SIGTERM, cleanly."
+                "130:The command stopped cleanly after SIGINT.",
+                "141:The reader closed standard output.",
+                "143:The command stopped cleanly after SIGTERM."
             },
             footerHeading = "%nExamples:%n",
             footer = {
                 "  nodekeeper up",
                 "      A whole cluster in one process; kubectl works with nodekeeper-data/admin.kubeconfig.",
                 "  nodekeeper COMMAND --help",
-                "      What a command takes."
+                "      The flags of a command."
             })
     static final class Root {
         @Option(
@@ -77,7 +77,7 @@ public final class CommandRunner {
         boolean version;
     }
 
-    /** A runner that knows {@code commands} and writes to {@code out} and {@code err}. */
+    /** A runner of {@code commands} that writes to {@code out} and {@code err}. */
     public CommandRunner(List<NodekeeperCommand> commands, PrintWriter out, PrintWriter err) {
         root = new CommandLine(new Root());
         for (NodekeeperCommand command : commands) {
@@ -90,7 +90,7 @@ public final class CommandRunner {
         root.setErr(err);
         root.setUsageHelpWidth(110);
         root.setUsageHelpAutoWidth(false);
-        // An argument @FILE would be replaced by the content of the file, which has no bounds.
+        // picocli would replace an argument @FILE with the content of the file, whose size has no limit.
         root.setExpandAtFiles(false);
         collectErrors(root);
     }
@@ -100,10 +100,10 @@ public final class CommandRunner {
         line.getSubcommands().values().forEach(CommandRunner::collectErrors);
     }
 
-    /** Runs what {@code arguments} say and returns the exit code. */
+    /** Runs the command line {@code arguments} and returns the exit code. */
     public int run(String... arguments) {
         int code = execute(arguments);
-        // Every command writes to this writer: an answer that did not arrive is no success.
+        // Every command writes to this writer. A command whose output was lost did not succeed.
         Optional<IOException> failure = root.getOut() instanceof CheckedWriter out ? out.failure() : Optional.empty();
         if (failure.isEmpty()) {
             return code;
@@ -129,7 +129,7 @@ public final class CommandRunner {
             at.errors().forEach(error -> faults.add(Failures.text(error)));
             List<String> paths = pathFaults(at);
             faults.addAll(paths);
-            // Without a path that it needs, a check finds only what follows from that.
+            // A check whose path is missing would only report consequences of that.
             checkable &= paths.isEmpty() && at.errors().stream().noneMatch(MissingParameterException.class::isInstance);
             if (line.isUsageHelpRequested()) {
                 line.usage(root.getOut());
@@ -153,7 +153,7 @@ public final class CommandRunner {
             return misunderstood(line, faults);
         }
         if (checkable) {
-            // Flags that could not be read keep their defaults, which then fail no check of their own.
+            // A flag that could not be read keeps its default, which passes its check.
             Faults together = new Faults();
             command.check(together);
             faults.addAll(together.list());
@@ -161,7 +161,7 @@ public final class CommandRunner {
         return faults.isEmpty() ? run(command) : misunderstood(line, faults);
     }
 
-    /** Paths that no file can have. An empty one would stand for the working directory. */
+    /** Faults of paths that no file can have. An empty path would mean the working directory. */
     private static List<String> pathFaults(ParseResult at) {
         List<String> faults = new ArrayList<>();
         Stream.<ArgSpec>concat(at.matchedOptions().stream(), at.matchedPositionals().stream())
@@ -197,7 +197,7 @@ public final class CommandRunner {
         if (faults.size() == 1) {
             say("error: " + faults.getFirst());
         } else {
-            say("error: " + faults.size() + " things are wrong:");
+            say("error: " + faults.size() + " errors:");
             faults.stream().limit(MOST_FAULTS).forEach(fault -> say("  - " + fault));
             if (faults.size() > MOST_FAULTS) {
                 say("  - and " + (faults.size() - MOST_FAULTS) + " more");
@@ -207,7 +207,7 @@ public final class CommandRunner {
         return USAGE;
     }
 
-    /** Messages may quote values, also from files and servers. */
+    /** Makes the text printable, because messages may quote values from files and servers. */
     private void say(String text) {
         root.getErr().println(Arguments.printable(text, LONGEST_MESSAGE));
         root.getErr().flush();

@@ -10,23 +10,23 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Collects everything that is wrong with the flags of a command, for one message. Not thread-safe. */
+/** Collects all faults of a command's flags for one message. Not thread-safe. */
 public final class Faults {
     private final Set<String> faults = new LinkedHashSet<>();
 
-    /** What was found so far. */
+    /** The faults so far. */
     List<String> list() {
         return List.copyOf(faults);
     }
 
-    /** Adds {@code fault} unless {@code good}, or known already: two parts of a command may share a flag. */
+    /** Adds {@code fault} unless {@code good}, or if it is there already: two parts of a command may share a flag. */
     public void require(boolean good, String fault) {
         if (!good) {
             faults.add(fault);
         }
     }
 
-    /** The flag must be longer than nothing. */
+    /** The flag must be more than 0 s. */
     public void positive(String flag, Duration value) {
         require(value.isPositive(), flag + " is " + GoDuration.format(value) + "; expected more than 0s");
     }
@@ -42,7 +42,7 @@ public final class Faults {
     public void readable(String flag, Optional<Path> file) {
         file.ifPresent(path -> require(
                 Files.isRegularFile(path) && Files.isReadable(path),
-                flag + " is " + path + ", which is no file that can be read: " + reason(path)));
+                flag + " is " + path + ", which is not a readable file: " + reason(path)));
     }
 
     private static String reason(Path path) {
@@ -79,21 +79,21 @@ public final class Faults {
         }
     }
 
-    /** The flag must name a directory, or nothing yet, below a directory that exists or can be made. */
+    /** The flag must name a directory that exists or can be created. */
     public void directory(String flag, Path path) {
         for (Path above = path.toAbsolutePath().normalize(); above != null; above = above.getParent()) {
             if (Files.exists(above)) {
                 boolean good = Files.isDirectory(above);
                 require(
                         good,
-                        flag + " is " + path + ", which is no directory"
+                        flag + " is " + path + ", which is not a directory"
                                 + (above.equals(path.toAbsolutePath().normalize()) ? "" : ": " + above + " is a file"));
                 return;
             }
         }
     }
 
-    /** The flag must name a file that can be written: no directory, in a directory that exists. */
+    /** The flag must name a writable file in a directory that exists. */
     public void writable(String flag, Path path) {
         Path parent = path.toAbsolutePath().getParent();
         require(!Files.isDirectory(path), flag + " is " + path + ", which is a directory; expected a file");

@@ -1,14 +1,14 @@
 package io.nodekeeper.cli.command;
 
-/** Runs a process once its flags are known to be good. */
+/** Runs a command whose flags have been checked. */
 @FunctionalInterface
 public interface Launcher<C> {
 
     /**
-     * Starts what {@code command} asks for, and returns when it is over.
+     * Runs {@code command}, and returns when it has ended.
      *
-     * @return the exit code: 0 if all went well
-     * @throws Exception with a message for people; it becomes exit code 1
+     * @return the exit code: 0 for success
+     * @throws Exception with a message for users; the exit code is 1 then
      */
     int launch(C command) throws Exception;
 }

@@ -4,7 +4,7 @@ import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What all commands have in common. A command is what was typed; its launcher does it. */
+/** The base of all commands. A command holds the flags; its launcher does the work. */
 public abstract class NodekeeperCommand implements Checked {
     @Mixin
     public LoggingOptions logging = new LoggingOptions();
@@ -15,10 +15,10 @@ public abstract class NodekeeperCommand implements Checked {
             description = "Shows this.")
     boolean help;
 
-    /** Does what the command is for; see {@link Launcher#launch}. */
+    /** Runs the command; see {@link Launcher#launch}. */
     public abstract int run() throws Exception;
 
-    /** The commands that are typed after this one. */
+    /** The subcommands. */
     public List<NodekeeperCommand> parts() {
         return List.of();
     }

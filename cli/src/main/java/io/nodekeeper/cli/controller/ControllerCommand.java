@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A controller, as flags say. */
+/** The command {@code controller}: runs a controller. */
 @Command(
         name = "controller",
         description =
@@ -19,9 +19,9 @@ import picocli.CommandLine.Option;
         footer = {
             "  nodekeeper controller --kubeconfig nodekeeper-data/controller.kubeconfig",
             "  nodekeeper controller --kubeconfig nodekeeper-data/controller.kubeconfig --node-monitor-grace-period 10s",
-            "      Marks a node Unknown once it was silent for 10s.",
+            "      Marks a node Unknown after 10s without a heartbeat.",
             "  nodekeeper controller --kubeconfig production.kubeconfig --mode observe",
-            "      Only reads; says what it would do, when, and where the cluster's own controller differs."
+            "      Only reads; reports what it would do, when, and where the cluster's own controller differs."
         })
 public final class ControllerCommand extends NodekeeperCommand {
     @Mixin
@@ -37,7 +37,7 @@ public final class ControllerCommand extends NodekeeperCommand {
             paramLabel = "NAME=BOOL,...",
             defaultValue = "",
             completionCandidates = ControllerOptions.Gates.class,
-            description = "Switches improvements over Kubernetes' controller, all of which are on:"
+            description = "Enables or disables improvements over Kubernetes' controller, all enabled by default:"
                     + " ${COMPLETION-CANDIDATES}.")
     void featureGates(String text) {
         controller.gates = new GateOptions(text, FeatureGate.names());

@@ -16,9 +16,9 @@ import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What a controller can be told, the way to its API server aside. Names and defaults are kube-controller-manager's. */
+/** The flags of a controller, without those for its API server. Names and defaults are kube-controller-manager's. */
 public final class ControllerOptions implements Checked {
-    /** The gates and what each is good for, for the help. */
+    /** The gates and their purpose, for the help. */
     public static final class Gates extends ArrayList<String> {
         private static final long serialVersionUID = 1;
 
@@ -29,11 +29,11 @@ public final class ControllerOptions implements Checked {
         }
     }
 
-    /** What becomes of decisions. */
+    /** Whether the controller carries out its decisions. */
     public enum Mode {
-        /** They are carried out. */
+        /** Carries them out. */
         enforce,
-        /** They are reported. */
+        /** Only reports them. */
         observe
     }
 
@@ -45,9 +45,9 @@ public final class ControllerOptions implements Checked {
             paramLabel = "DURATION",
             converter = DurationConverter.class,
             description =
-                    "How often finished pods and orphans are looked for, and how often Kubernetes' pass over all nodes is"
-                            + " made if the gate WatchDrivenDeadlines is closed; silence of a node is noticed at its"
-                            + " deadline otherwise. Default: 5s, or the grace period if that is less.")
+                    "How often the controller looks for finished and orphaned pods. If the gate WatchDrivenDeadlines"
+                            + " is disabled, also how often it checks all nodes, as Kubernetes does; otherwise it"
+                            + " checks each node at its deadline. Default: 5s, or the grace period if that is less.")
     Optional<Duration> monitorPeriod = Optional.empty();
 
     @Option(
@@ -55,8 +55,9 @@ public final class ControllerOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "50s",
             converter = DurationConverter.class,
-            description = "How long a node may be silent before it is marked Unknown. Keep it several times the agents'"
-                    + " renewal period, and above the 45s that a dead connection takes. Default: ${DEFAULT-VALUE}.")
+            description = "How long a node may go without a heartbeat before it is marked Unknown. Use several times"
+                    + " the agents' renewal period, and more than the 45s that it takes to detect a dead connection."
+                    + " Default: ${DEFAULT-VALUE}.")
     public Duration gracePeriod = Duration.ofSeconds(50);
 
     @Option(
@@ -64,18 +65,18 @@ public final class ControllerOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "1m",
             converter = DurationConverter.class,
-            description = "The same for a node that has never reported. Default: ${DEFAULT-VALUE}.")
+            description = "The same for a node that has never sent a heartbeat. Default: ${DEFAULT-VALUE}.")
     public Duration startupGracePeriod = Duration.ofMinutes(1);
 
     @Option(
             names = "--mode",
             paramLabel = "enforce|observe",
             defaultValue = "enforce",
-            description = "enforce does the work. observe only reads: it reports what it would have done and when, and"
-                    + " what the cluster's own controller did. Default: ${DEFAULT-VALUE}.")
+            description = "enforce carries out decisions. observe writes nothing: it reports what it would have done"
+                    + " and when, and what the cluster's own controller did. Default: ${DEFAULT-VALUE}.")
     public Mode mode = Mode.enforce;
 
-    /** Set by the command. */
+    /** The command sets it. */
     public GateOptions gates = new GateOptions("", FeatureGate.names());
 
     @Mixin
@@ -94,7 +95,7 @@ public final class ControllerOptions implements Checked {
         return monitorPeriod.orElse(gracePeriod.compareTo(PERIOD) < 0 ? gracePeriod : PERIOD);
     }
 
-    /** What the controller is told; only for flags that {@link #check} found good. */
+    /** The controller's configuration. Call it only after {@link #check} found no fault. */
     public ControllerConfig config() {
         ControllerConfig config = new ControllerConfig(period(), gracePeriod, startupGracePeriod)
                 .with(zones.config())
@@ -105,7 +106,7 @@ public final class ControllerOptions implements Checked {
         return mode == Mode.observe ? config.observing() : config;
     }
 
-    /** How to become the leader; empty for a controller that works without, which is {@code !byDefault} if no flag tells. */
+    /** How to elect the leader; empty to work without an election. Without a flag, {@code byDefault} decides. */
     public Optional<LeaderElectionConfig> election(boolean byDefault) {
         boolean elect = election.elect.orElse(byDefault && mode == Mode.enforce);
         return elect ? Optional.of(election.config()) : Optional.empty();
@@ -126,8 +127,8 @@ public final class ControllerOptions implements Checked {
         election.check(faults);
         faults.require(
                 mode == Mode.enforce || !election.elect.orElse(false),
-                "--leader-elect=true and --mode observe exclude each other; expected --leader-elect=false, as an"
-                        + " observer writes nothing, not even a lock");
+                "--leader-elect=true and --mode observe exclude each other; expected --leader-elect=false, because"
+                        + " an observer writes nothing, not even a lock");
         history.check(faults);
     }
 }

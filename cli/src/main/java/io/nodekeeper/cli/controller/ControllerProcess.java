@@ -38,16 +38,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The wiring of a controller, its election, its history and its pages. The pages are there from the start; the controller
- * begins once it is elected, and the process is expected to end when {@link #ended} says so.
+ * Wires a controller with its election, history and HTTP pages. The pages are served from the start; the controller
+ * starts when it is elected. The process must exit when {@link #ended} completes.
  */
 public final class ControllerProcess {
     private static final Logger log = LoggerFactory.getLogger(ControllerProcess.class);
-    /** For lists of all nodes and leases; single calls have shorter deadlines of their own. Chosen. */
+    /**
+     * For lists of all nodes and leases: 50,000 objects take seconds on a busy server. Single calls have shorter
+     * deadlines.
+     */
     private static final Duration LIST_TIMEOUT = Duration.ofSeconds(30);
-    /** How long the end waits for the summary of an observation. Chosen. */
+    /**
+     * How long a stop waits for the summary of an observation, which is in memory: only a loop that hangs takes longer.
+     */
     private static final long SUMMARY_SECONDS = 2;
-    /** How long the end waits for the lease to be given back; without that it runs out by itself. Chosen. */
+    /** How long a stop waits for the release of the lease: one write with a margin. An unreleased lease expires. */
     private static final long RELEASE_SECONDS = 5;
 
     private final ThreadLoop loop = new ThreadLoop("controller");
@@ -64,9 +69,9 @@ public final class ControllerProcess {
     private final DeferredHistory history;
     private final CompletableFuture<String> ended = new CompletableFuture<>();
     private Optional<DebugServer> pages = Optional.empty();
-    /** Made when it begins, as it counts time from then on. Written on the loop. */
+    /** Created when the controller starts, because it counts time from then on. Written on the loop. */
     private volatile Optional<Controller> controller = Optional.empty();
-    /** On the loop. */
+    /** Confined to the loop. */
     private boolean stopping;
 
     private ControllerProcess(
@@ -111,10 +116,10 @@ public final class ControllerProcess {
     }
 
     /**
-     * Starts a controller, or a candidate for being the one that works.
+     * Starts a controller, or a candidate in the election.
      *
-     * @param elected how to elect; empty to begin at once
-     * @param historyDir where decisions are kept; empty for memory
+     * @param elected the configuration of the election; empty to start immediately
+     * @param historyDir where decisions are stored; empty for memory
      * @throws IOException if its pages cannot be served
      */
     public static ControllerProcess start(
@@ -124,9 +129,9 @@ public final class ControllerProcess {
             Optional<Path> historyDir)
             throws IOException {
         historyDir.ifPresentOrElse(
-                dir -> log.info("decisions are kept in {}", dir),
+                dir -> log.info("Decisions are stored in {}", dir),
                 () -> log.info(
-                        "decisions are kept in memory until this process ends; --history-dir keeps them longer"));
+                        "Decisions are stored in memory until this process ends; --history-dir stores them on disk"));
         ControllerProcess process = new ControllerProcess(access, options, elected, historyDir);
         Optional<InetSocketAddress> address = options.history.address().socket();
         if (address.isPresent()) {
@@ -136,7 +141,7 @@ public final class ControllerProcess {
         return process;
     }
 
-    /** Completes when the controller cannot go on, and says why. */
+    /** Completes with the reason when the controller cannot continue. */
     public CompletableFuture<String> ended() {
         return ended;
     }
@@ -174,9 +179,9 @@ public final class ControllerProcess {
                 controller = Optional.of(begun);
                 begun.start();
             } catch (RuntimeException e) {
-                // It must not hold the lease and do nothing.
-                log.error("the controller cannot begin", e);
-                ended.complete("the controller cannot begin: " + e);
+                // A controller that does not work must not hold the lease.
+                log.error("the controller cannot start", e);
+                ended.complete("the controller cannot start: " + e);
                 return;
             }
             if (observation.isEmpty()) {
@@ -185,11 +190,11 @@ public final class ControllerProcess {
         });
     }
 
-    /** Ends all of it: first the work, then the claim to it. */
+    /** Stops the controller first, then releases its lease. */
     public void stop() {
         pages.ifPresent(DebugServer::stop);
-        waitFor("the controller's end", RELEASE_SECONDS, CompletableFuture.supplyAsync(this::rest, loop));
-        election.ifPresent(elected -> waitFor("giving the lease back", RELEASE_SECONDS, elected.stop()));
+        waitFor("stopping the controller", RELEASE_SECONDS, CompletableFuture.supplyAsync(this::rest, loop));
+        election.ifPresent(elected -> waitFor("releasing the lease", RELEASE_SECONDS, elected.stop()));
         observation.ifPresent(observed -> waitFor(
                         "the summary of the observation",
                         SUMMARY_SECONDS,
@@ -213,7 +218,7 @@ public final class ControllerProcess {
         try {
             return Optional.ofNullable(future.get(seconds, TimeUnit.SECONDS));
         } catch (TimeoutException | ExecutionException e) {
-            log.warn("{} was not waited for: {}", what, e.toString());
+            log.warn("{} did not finish in time: {}", what, e.toString());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -9,13 +9,13 @@ import java.time.Duration;
 import java.util.Arrays;
 import picocli.CommandLine.Option;
 
-/** When silence counts, and what becomes of nodes that fall from Ready again and again. */
+/** The flags for failure detection and for flap damping. */
 final class DetectorOptions implements Checked {
-    /** What decides. */
+    /** What decides that a node without heartbeats is Unknown. */
     enum Detector {
-        /** The grace period. */
+        /** The fixed grace period. */
         fixed,
-        /** Each node's own history, within bounds. */
+        /** The history of the node's heartbeats, within bounds. */
         adaptive
     }
 
@@ -23,8 +23,9 @@ final class DetectorOptions implements Checked {
             names = "--detector",
             paramLabel = "fixed|adaptive",
             defaultValue = "fixed",
-            description = "What makes a silent node Unknown: the grace period, or how regularly it used to be heard of,"
-                    + " within --detector-min and --detector-max. Default: ${DEFAULT-VALUE}.")
+            description = "What decides that a node without heartbeats is Unknown: fixed uses the grace period;"
+                    + " adaptive uses the history of the node's heartbeats, between --detector-min and"
+                    + " --detector-max. Default: ${DEFAULT-VALUE}.")
     Detector detector = Detector.fixed;
 
     @Option(
@@ -32,7 +33,8 @@ final class DetectorOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "45s",
             converter = DurationConverter.class,
-            description = "The adaptive detector excuses at least this much silence. Default: ${DEFAULT-VALUE}.")
+            description = "The shortest time without heartbeats after which the adaptive detector marks a node"
+                    + " Unknown. Default: ${DEFAULT-VALUE}.")
     Duration min = DetectorConfig.DEFAULT.min();
 
     @Option(
@@ -40,15 +42,16 @@ final class DetectorOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "1m40s",
             converter = DurationConverter.class,
-            description = "The adaptive detector excuses at most this much, and of a node that it does not know well"
-                    + " yet. Default: ${DEFAULT-VALUE}.")
+            description = "The longest time, and the time for a node with too few heartbeats so far. Default:"
+                    + " ${DEFAULT-VALUE}.")
     Duration max = DetectorConfig.DEFAULT.max();
 
     @Option(
             names = "--flap-penalty",
             paramLabel = "POINTS",
             defaultValue = "1000",
-            description = "What each fall from Ready costs a node. Default: ${DEFAULT-VALUE}.")
+            description = "The penalty points that a node gets each time it stops being Ready. Default:"
+                    + " ${DEFAULT-VALUE}.")
     double penalty = FlapDampingConfig.DEFAULT.penalty();
 
     @Option(
@@ -56,14 +59,14 @@ final class DetectorOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "10m",
             converter = DurationConverter.class,
-            description = "The time in which half of the points are forgiven. Default: ${DEFAULT-VALUE}.")
+            description = "The time in which penalty points decay by half. Default: ${DEFAULT-VALUE}.")
     Duration halfLife = FlapDampingConfig.DEFAULT.halfLife();
 
     @Option(
             names = "--flap-suppress",
             paramLabel = "POINTS",
             defaultValue = "2200",
-            description = "From so many points on a node keeps its taints when it is Ready again. Default:"
+            description = "A node with at least this many points keeps its taints when it becomes Ready. Default:"
                     + " ${DEFAULT-VALUE}.")
     double suppress = FlapDampingConfig.DEFAULT.suppress();
 
@@ -71,7 +74,7 @@ final class DetectorOptions implements Checked {
             names = "--flap-reuse",
             paramLabel = "POINTS",
             defaultValue = "750",
-            description = "Below so many points it loses them. Default: ${DEFAULT-VALUE}.")
+            description = "A node with fewer points than this loses the kept taints. Default: ${DEFAULT-VALUE}.")
     double reuse = FlapDampingConfig.DEFAULT.reuse();
 
     @Option(
@@ -79,10 +82,11 @@ final class DetectorOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "30m",
             converter = DurationConverter.class,
-            description = "The longest time for which a node that is calm again keeps them. Default: ${DEFAULT-VALUE}.")
+            description = "The longest time for which a node that stays Ready keeps the taints. Default:"
+                    + " ${DEFAULT-VALUE}.")
     Duration maxSuppress = FlapDampingConfig.DEFAULT.maxSuppress();
 
-    /** How a node's grace comes about. */
+    /** The configuration of failure detection. */
     DetectorConfig detector() {
         DetectorConfig.Kind kind = Arrays.stream(DetectorConfig.Kind.values())
                 .filter(known -> known.text().equals(detector.name()))
@@ -91,7 +95,7 @@ final class DetectorOptions implements Checked {
         return new DetectorConfig(kind, min, max);
     }
 
-    /** When a node counts as flapping. */
+    /** The configuration of flap damping. */
     FlapDampingConfig flaps() {
         return new FlapDampingConfig(penalty, halfLife, suppress, reuse, maxSuppress);
     }

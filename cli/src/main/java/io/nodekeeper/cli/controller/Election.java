@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 
 /**
- * One process' part in the election of the controller that works. It has a loop and a client of its own, so that neither a
- * busy controller nor its thousand calls make a renewal late. Thread-safe.
+ * One process' part in leader election. It has its own loop and client, so that neither a busy controller nor its many
+ * calls delay a renewal. Thread-safe.
  */
 final class Election implements LeaderElector.Callbacks {
     private final LeaderElectionConfig config;
@@ -32,7 +32,7 @@ final class Election implements LeaderElector.Callbacks {
         void wrote(long sentAt, long acknowledgedAt);
     }
 
-    /** A candidate at rest; the parameters are {@link LeaderElector}'s. */
+    /** Creates a candidate that has not started; the parameters are {@link LeaderElector}'s. */
     Election(
             LeaderElectionConfig config,
             String identity,
@@ -48,7 +48,7 @@ final class Election implements LeaderElector.Callbacks {
         metrics.leader(config.name(), false);
     }
 
-    /** Kubernetes' form, {@code <hostname>_<uuid>}: unlike that of any other process, on the same host, too. */
+    /** The identity in Kubernetes' form, {@code <hostname>_<uuid>}, unique also among processes on one host. */
     static String identity(String hostname, RandomGenerator random) {
         byte[] bytes = new byte[16];
         random.nextBytes(bytes);
@@ -65,12 +65,12 @@ final class Election implements LeaderElector.Callbacks {
         written = listener;
     }
 
-    /** Begins to try. */
+    /** Starts to try to acquire the lease. */
     void start() {
         elector.start();
     }
 
-    /** Gives the lease back if this process has it; completes when that is done or has failed, and never fails. */
+    /** Releases the lease if this process holds it. Completes normally when the release succeeded or failed. */
     CompletableFuture<Void> stop() {
         return elector.stop();
     }
@@ -80,7 +80,7 @@ final class Election implements LeaderElector.Callbacks {
         return won;
     }
 
-    /** Completes when this process was the leader and is no more, without wanting so; says why. */
+    /** Completes with the reason when this process loses the leadership. */
     CompletableFuture<String> lost() {
         return lost;
     }
@@ -90,7 +90,7 @@ final class Election implements LeaderElector.Callbacks {
         return elector.leads();
     }
 
-    /** Who else leads; empty if nobody is known to, or this process does. */
+    /** Describes the other leader; empty if none is known or this process leads. */
     Optional<String> standby() {
         String other = leader;
         return other.isEmpty() || other.equals(identity)
@@ -98,7 +98,7 @@ final class Election implements LeaderElector.Callbacks {
                 : Optional.of("standing by; " + other + " leads");
     }
 
-    /** What a leader's health check says that has not noticed that its lease is over; empty if all is well. */
+    /** The fault for the health check if this leader's lease has expired unnoticed; empty if healthy. */
     Optional<String> unhealthy() {
         return elector.healthy(client.loop().clock().nanoTime())
                 ? Optional.empty()

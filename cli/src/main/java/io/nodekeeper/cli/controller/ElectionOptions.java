@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Who of several controllers does the work. Names and defaults are kube-controller-manager's. */
+/** The flags for leader election among controllers. Names and defaults are kube-controller-manager's. */
 final class ElectionOptions implements Checked {
     private static final String LEASES = "leases";
 
@@ -18,9 +18,9 @@ final class ElectionOptions implements Checked {
             arity = "0..1",
             paramLabel = "true|false",
             fallbackValue = "true",
-            description = "Whether to work only while holding the lock, so that others can stand by. Who loses it ends,"
-                    + " with exit code 1, to be started again. Default: true for controller, false for up and for"
-                    + " --mode observe.")
+            description = "Whether to work only while holding the lock, so that other controllers can stand by. A"
+                    + " controller that loses the lock exits with code 1, so that a supervisor restarts it. Default:"
+                    + " true for controller, false for up and for --mode observe.")
     Optional<Boolean> elect = Optional.empty();
 
     @Option(
@@ -28,7 +28,8 @@ final class ElectionOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "15s",
             converter = DurationConverter.class,
-            description = "How long others wait for a leader that fell silent. Default: ${DEFAULT-VALUE}.")
+            description = "How long other controllers wait after the leader's last renewal before they take the"
+                    + " lock. Default: ${DEFAULT-VALUE}.")
     Duration leaseDuration = Duration.ofSeconds(15);
 
     @Option(
@@ -36,7 +37,8 @@ final class ElectionOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "10s",
             converter = DurationConverter.class,
-            description = "After how long without a renewal a leader gives up. Default: ${DEFAULT-VALUE}.")
+            description = "How long a leader tries to renew the lock before it stops leading. Default:"
+                    + " ${DEFAULT-VALUE}.")
     Duration renewDeadline = Duration.ofSeconds(10);
 
     @Option(
@@ -44,33 +46,34 @@ final class ElectionOptions implements Checked {
             paramLabel = "DURATION",
             defaultValue = "2s",
             converter = DurationConverter.class,
-            description = "How often to renew or to try. Default: ${DEFAULT-VALUE}.")
+            description = "The time between two attempts to renew or to take the lock. Default: ${DEFAULT-VALUE}.")
     Duration retryPeriod = Duration.ofSeconds(2);
 
     @Option(
             names = "--leader-elect-resource-name",
             paramLabel = "NAME",
             defaultValue = "kube-controller-manager",
-            description = "The Lease that is the lock. The default is the one that kube-controller-manager takes, so"
-                    + " that the two never judge nodes at once. Beside one that runs without its node controllers,"
-                    + " name another. Default: ${DEFAULT-VALUE}.")
+            description = "The name of the Lease that is the lock. The default is the lock of"
+                    + " kube-controller-manager, so that the two never manage nodes at the same time. If a"
+                    + " kube-controller-manager runs without its node controllers, use another name. Default:"
+                    + " ${DEFAULT-VALUE}.")
     String resourceName = "kube-controller-manager";
 
     @Option(
             names = "--leader-elect-resource-namespace",
             paramLabel = "NAMESPACE",
             defaultValue = "kube-system",
-            description = "Its namespace. Default: ${DEFAULT-VALUE}.")
+            description = "The namespace of the Lease. Default: ${DEFAULT-VALUE}.")
     String resourceNamespace = "kube-system";
 
     @Option(
             names = "--leader-elect-resource-lock",
             paramLabel = LEASES,
             defaultValue = LEASES,
-            description = "The kind of lock; there is one only. Default: ${DEFAULT-VALUE}.")
+            description = "The kind of the lock; only one is supported. Default: ${DEFAULT-VALUE}.")
     String resourceLock = LEASES;
 
-    /** How to elect; the lease is given back at a clean stop. */
+    /** The configuration of the election; a clean stop releases the lease. */
     LeaderElectionConfig config() {
         return config(resourceNamespace, resourceName);
     }
@@ -81,7 +84,7 @@ final class ElectionOptions implements Checked {
 
     @Override
     public void check(Faults faults) {
-        // The times alone: names are checked below.
+        // Only the times; names are checked below.
         for (String fault : config("any", "any").faults()) {
             faults.require(
                     false,

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
 
-/** Where the controller keeps its decisions, and tells of them. */
+/** The flags for where the controller stores its decisions and serves them. */
 public final class HistoryOptions implements Checked {
     private static final Logger log = LoggerFactory.getLogger(HistoryOptions.class);
     private static final String DEFAULT_ADDRESS = "127.0.0.1:10257";
@@ -22,33 +22,35 @@ public final class HistoryOptions implements Checked {
     @Option(
             names = "--history-dir",
             paramLabel = "DIR",
-            description = "Keeps every decision in this directory, for \"nodekeeper why\". Default: history below"
-                    + " --data-dir for up; for controller, history below $STATE_DIRECTORY if that is set (systemd does"
-                    + " for StateDirectory=), else nodekeeper/controller/SERVER/history below $XDG_STATE_HOME or"
-                    + " ~/.local/state. If that cannot be written, and with --mode observe: in memory until the process"
-                    + " ends, as it does with the leadership.")
+            description = "The directory in which every decision is stored, for \"nodekeeper why\". Default for up:"
+                    + " history in --data-dir. Default for controller: history in $STATE_DIRECTORY if that is set"
+                    + " (systemd sets it for StateDirectory=), else nodekeeper/controller/SERVER/history in"
+                    + " $XDG_STATE_HOME or ~/.local/state. If that is not writable, and with --mode observe,"
+                    + " decisions are in memory until the process ends, which it also does when it loses the"
+                    + " leadership.")
     public Optional<Path> dir = Optional.empty();
 
     @Option(
             names = "--history-size",
             paramLabel = "MIB",
             defaultValue = "64",
-            description = "The most disk that it takes, in MiB; the oldest go. Default: ${DEFAULT-VALUE}.")
+            description = "The disk limit of --history-dir in MiB; the oldest decisions are deleted first. Default:"
+                    + " ${DEFAULT-VALUE}.")
     int mebibytes = 64;
 
     @Option(
             names = "--controller-bind-address",
             paramLabel = "ADDRESS:PORT|PORT|0|off",
             description =
-                    "Where to serve /metrics, /healthz, /readyz and /debug over plain HTTP; 0 for any free port of"
-                            + " 127.0.0.1. Default: " + DEFAULT_ADDRESS + ", or any free port if that is taken.")
+                    "The address that serves /metrics, /healthz, /readyz and /debug over plain HTTP; 0 for any free"
+                            + " port of 127.0.0.1. Default:" + DEFAULT_ADDRESS + ", or any free port if that is taken.")
     Optional<String> bindAddress = Optional.empty();
 
     /**
-     * Where decisions are kept; empty for memory, which ends with the process, and so with its leadership.
+     * Where decisions are stored; empty for memory, in which they last until the process ends.
      *
      * @param environment the process' environment
-     * @param server the API server, as clusters must not share a directory
+     * @param server the API server; part of the path because clusters must not share a directory
      */
     public Optional<Path> directory(Map<String, String> environment, URI server) {
         return directory(environment)
@@ -89,7 +91,7 @@ public final class HistoryOptions implements Checked {
                 .filter(Path::isAbsolute);
     }
 
-    /** Where decisions are kept if flags or the service manager say so. */
+    /** The directory that a flag or the service manager names. */
     public Optional<Path> directory(Map<String, String> environment) {
         return dir.or(() -> Optional.ofNullable(environment.get("STATE_DIRECTORY"))
                 // systemd separates several by colons.
@@ -103,7 +105,7 @@ public final class HistoryOptions implements Checked {
         return new BindAddress(bindAddress.orElse(DEFAULT_ADDRESS));
     }
 
-    /** The most disk that history takes. */
+    /** The disk limit of the history. */
     long bytes() {
         return mebibytes * 1024L * 1024L;
     }

@@ -9,13 +9,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** What a controller's process can be asked, whether its controller works already or another one leads. Thread-safe. */
+/**
+ * The state of a controller's process for its pages, whether its controller works or another one leads. Thread-safe.
+ */
 final class ProcessView implements ControllerView {
     private final Loop loop;
     private final Supplier<Optional<Controller>> controller;
     private final Optional<Election> election;
 
-    /** {@code loop} is the controller's, on which answers come; {@code controller} is asked on any thread. */
+    /** {@code loop} is the controller's, and completes the results; {@code controller} is called on any thread. */
     ProcessView(Loop loop, Supplier<Optional<Controller>> controller, Optional<Election> election) {
         this.loop = loop;
         this.controller = controller;

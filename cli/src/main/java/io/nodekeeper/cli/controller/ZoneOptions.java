@@ -5,21 +5,22 @@ import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.controller.ZoneConfig;
 import picocli.CommandLine.Option;
 
-/** How fast pods leave nodes that failed. Names and defaults are kube-controller-manager's. */
+/** The flags for how fast pods are evicted from failed nodes. Names and defaults are kube-controller-manager's. */
 final class ZoneOptions implements Checked {
     @Option(
             names = "--node-eviction-rate",
             paramLabel = "N",
             defaultValue = "0.1",
-            description = "Nodes a second that get a NoExecute taint in a healthy zone. Default: ${DEFAULT-VALUE}.")
+            description = "How many nodes per second get a NoExecute taint in a healthy zone. Default:"
+                    + " ${DEFAULT-VALUE}.")
     float evictionRate = 0.1f;
 
     @Option(
             names = "--secondary-node-eviction-rate",
             paramLabel = "N",
             defaultValue = "0.01",
-            description = "The same in a large zone that is partly down; small ones stop then. Default:"
-                    + " ${DEFAULT-VALUE}.")
+            description = "The same in a large zone that is partly disrupted; in a small one no node gets the taint."
+                    + " Default: ${DEFAULT-VALUE}.")
     float secondaryEvictionRate = 0.01f;
 
     @Option(
@@ -33,19 +34,19 @@ final class ZoneOptions implements Checked {
             names = "--unhealthy-zone-threshold",
             paramLabel = "SHARE",
             defaultValue = "0.55",
-            description = "The share of nodes that are not ready from which on (and from three on) a zone is partly"
-                    + " down. Default: ${DEFAULT-VALUE}.")
+            description = "The share of nodes that are not ready at which a zone counts as partly disrupted, if"
+                    + " there are at least three such nodes. Default: ${DEFAULT-VALUE}.")
     float unhealthyThreshold = 0.55f;
 
     @Option(
             names = "--terminated-pod-gc-threshold",
             paramLabel = "N",
             defaultValue = "12500",
-            description = "Terminated pods beyond which the oldest are deleted; 0 or less for never. Default:"
-                    + " ${DEFAULT-VALUE}.")
+            description = "How many terminated pods may exist before the oldest are deleted; 0 or less for no limit."
+                    + " Default: ${DEFAULT-VALUE}.")
     int terminatedPodThreshold = 12_500;
 
-    /** What the controller is told. */
+    /** The controller's configuration of zones. */
     ZoneConfig config() {
         return new ZoneConfig(evictionRate, secondaryEvictionRate, largeClusterSize, unhealthyThreshold);
     }

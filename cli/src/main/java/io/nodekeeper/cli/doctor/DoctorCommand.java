@@ -10,24 +10,24 @@ import java.time.Duration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** What hangs on this node, as flags say. */
+/** The command {@code doctor}: finds what hangs below the node's container runtime. */
 @Command(
         name = "doctor",
         description =
-                "Tells what hangs below the container runtime of this node: asks the runtime each thing it can be asked"
-                        + " without harm, each with a short deadline, looks at its processes twice, and names the cause:"
-                        + " a stopped shim, a hung CNI plugin or runc, a process or disk that does not answer, or the"
-                        + " runtime itself. Needs neither agent nor API server, but root's rights. Changes nothing"
-                        + " unless --fix is given. Exit code 1 if something hangs.",
+                "Finds what hangs below the container runtime of this node. It sends the runtime every read-only"
+                        + " request with a short deadline, inspects its processes twice, and names the cause: a"
+                        + " stopped shim, a hung CNI plugin or runc, a process or disk that does not respond, or the"
+                        + " runtime itself. Needs root, but neither agent nor API server. Changes nothing without"
+                        + " --fix. Exit code 1 if something hangs.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper doctor",
             "      Examines the runtime at its usual socket; takes about 5 s.",
             "  nodekeeper doctor --fix",
-            "      And applies the remedies that it names, no more: it kills a hung plugin, lets a stopped shim go on,"
-                    + " removes a sandbox. Then looks again.",
+            "      Also applies the remedies in the report: kills a hung plugin, resumes a stopped shim, removes a"
+                    + " sandbox. Then examines the runtime again.",
             "  nodekeeper doctor --container-runtime-endpoint unix:///run/crio/crio.sock -o json",
-            "      Another runtime, for programs."
+            "      Another runtime, with a report for programs."
         })
 public final class DoctorCommand extends NodekeeperCommand {
     @Option(
@@ -41,10 +41,10 @@ public final class DoctorCommand extends NodekeeperCommand {
             names = {"-o", "--output"},
             paramLabel = "FORMAT",
             defaultValue = "text",
-            description = "How the report is written: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
+            description = "The format of the report: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
     Output output = Output.text;
 
-    @Option(names = "--fix", description = "Applies the remedies that are named, and looks again.")
+    @Option(names = "--fix", description = "Applies the remedies in the report, and examines the runtime again.")
     boolean fix;
 
     @Option(
@@ -52,7 +52,7 @@ public final class DoctorCommand extends NodekeeperCommand {
             paramLabel = "DURATION",
             converter = DurationConverter.class,
             defaultValue = "3s",
-            description = "How long the runtime may take for each answer. Default: ${DEFAULT-VALUE}.")
+            description = "The deadline of each request to the runtime. Default: ${DEFAULT-VALUE}.")
     Duration timeout = Duration.ofSeconds(3);
 
     private final Launcher<DoctorCommand> launcher;
@@ -61,7 +61,7 @@ public final class DoctorCommand extends NodekeeperCommand {
         this.launcher = launcher;
     }
 
-    /** Where the socket is; only for flags that {@link #check} found good. */
+    /** The path of the socket. Call it only after {@link #check} found no fault. */
     Path socket() {
         return Path.of(endpoint.substring("unix://".length()));
     }

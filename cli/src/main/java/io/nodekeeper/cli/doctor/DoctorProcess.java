@@ -28,9 +28,12 @@ import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** Examines the node's container runtime, mends it if asked to, and prints the report. */
+/** Examines the node's container runtime, applies remedies if requested, and prints the report. */
 public final class DoctorProcess {
-    /** What a mended runtime needs to answer what waited. Chosen. */
+    /**
+     * How long a repaired runtime gets to answer the calls that waited, before it is examined again: its answers take
+     * milliseconds, and a person waits.
+     */
     private static final Duration RECOVERY = Duration.ofSeconds(2);
 
     private final DoctorCommand command;
@@ -51,7 +54,8 @@ public final class DoctorProcess {
     /**
      * Prints the report and returns the exit code.
      *
-     * @param connect makes the client of the runtime at a socket, whose results come on a loop; it is closed if it can be
+     * @param connect creates a client of the runtime at a socket, which completes its results on a loop; closed
+     *     afterwards if it is closeable
      */
     public static int run(
             DoctorCommand command, BiFunction<Path, Loop, ContainerRuntime> connect, PrintWriter out, PrintWriter err)
@@ -88,7 +92,10 @@ public final class DoctorProcess {
                 : CommandRunner.FAILED;
     }
 
-    /** Processes first. A removal costs a pod: it waits for a second opinion, since a signal may have freed the call. */
+    /**
+     * Signals processes first. A removal costs a pod, so it needs a second examination: the signal may have freed the
+     * call.
+     */
     private List<String> fix(Findings findings) throws InterruptedException, ExecutionException {
         Remedies remedies = new Remedies(runtime, processes::lives, Signals::send);
         Set<Remedy> removals = removals(findings);
@@ -108,11 +115,11 @@ public final class DoctorProcess {
         return done;
     }
 
-    /** Of the removals that were named first, the one to make, if any; tells in {@code done} why others are not made. */
+    /** The removal to make, if any, of those in the first report. Adds to {@code done} why others are not made. */
     static List<Remedy> confirmed(Set<Remedy> first, Set<Remedy> again, List<String> done) {
         first.stream()
                 .filter(removal -> !again.contains(removal))
-                .forEach(removal -> done.add("not needed any more: " + removal.text()));
+                .forEach(removal -> done.add("no longer needed: " + removal.text()));
         if (again.size() > 1) {
             done.add("removed no sandbox: it would cost " + again.size()
                     + " pods, and that is more than one hung container; restart the container runtime instead");
@@ -147,7 +154,7 @@ public final class DoctorProcess {
     }
 
     private <T> T onLoop(Supplier<CompletableFuture<T>> action) throws InterruptedException, ExecutionException {
-        // Everything below has deadlines of its own, so that this wait ends.
+        // Every call that this waits for has a deadline, so this wait ends.
         return CompletableFuture.supplyAsync(action, loop)
                 .thenCompose(started -> started)
                 .get();

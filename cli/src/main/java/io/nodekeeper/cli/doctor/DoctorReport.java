@@ -21,7 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** {@link Findings} as people or programs read them: first what answers, layer by layer, then what hangs. Pure. */
+/** Formats {@link Findings} for people or programs: first what responds, layer by layer, then what hangs. Pure. */
 final class DoctorReport {
     private final Findings findings;
     private final StringBuilder text = new StringBuilder();
@@ -30,7 +30,7 @@ final class DoctorReport {
         this.findings = findings;
     }
 
-    /** The report for people, as of {@code now}; {@code done} is what was mended before. */
+    /** The report for people, as of {@code now}; {@code done} lists the remedies applied before. */
     static String text(Findings findings, List<String> done, Instant now) {
         return new DoctorReport(findings).write(done, now);
     }

@@ -15,14 +15,14 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Says what is wrong with a file. Java's own exceptions often have the file's name as their whole message. */
+/** Describes errors of files. Java's exceptions often have only the file's name as message. */
 public final class FileErrors {
     private FileErrors() {}
 
-    /** What went wrong, with the file and the reason. */
+    /** The error with the file and the reason. */
     public static String text(Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            // A message that an exception of ours put around it names the file, and perhaps the reason.
+            // The message of a wrapping exception of ours names the file, and perhaps the reason.
             if (cause instanceof FileSystemException file) {
                 String own = cause == error ? "" : Failures.text(error);
                 String text = text(file);

@@ -9,14 +9,11 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
 
-/**
- * Writes files whole or not at all, readable from the first byte on by those only who should. What is there is replaced only
- * if it is a regular file.
- */
+/** Writes files atomically, with their final permissions from the first byte on. Replaces only regular files. */
 public final class PrivateFiles {
     private PrivateFiles() {}
 
-    /** What comes into a file, bit by bit. */
+    /** Writes the content of a file in parts. */
     public interface Text {
         void writeTo(Writer out) throws IOException;
     }
@@ -31,7 +28,7 @@ public final class PrivateFiles {
         write(file, text, "rw-------");
     }
 
-    /** A file that everybody may read (0644). */
+    /** A file that all users may read (0644). */
     public static void writePublic(Path file, String text) throws IOException {
         write(file, out -> out.write(text), "rw-r--r--");
     }

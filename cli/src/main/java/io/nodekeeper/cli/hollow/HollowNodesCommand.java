@@ -7,11 +7,12 @@ import io.nodekeeper.cli.options.KubeconfigOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Hollow nodes, as flags say. */
+/** The command {@code hollow-nodes}: runs hollow nodes. */
 @Command(
         name = "hollow-nodes",
         description =
-                "Many nodes that register, post status and renew leases over real connections, with nothing behind them: for load and trials.",
+                "Runs many nodes that register, post status and renew leases over real connections, but run nothing:"
+                        + " for load tests and trials.",
         footerHeading = "%nExamples:%n",
         footer = {"  nodekeeper hollow-nodes --kubeconfig nodekeeper-data/admin.kubeconfig --count 1000"})
 public final class HollowNodesCommand extends NodekeeperCommand {

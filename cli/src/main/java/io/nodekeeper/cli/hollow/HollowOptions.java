@@ -7,20 +7,20 @@ import io.nodekeeper.cli.options.HeartbeatOptions;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What a fleet of hollow nodes can be told. */
+/** The flags of hollow nodes. */
 final class HollowOptions implements Checked {
     @Option(
             names = "--count",
             paramLabel = "N",
             defaultValue = "100",
-            description = "How many. Default: ${DEFAULT-VALUE}.")
+            description = "How many nodes to run. Default: ${DEFAULT-VALUE}.")
     int count = 100;
 
     @Option(
             names = "--prefix",
             paramLabel = "P",
             defaultValue = "hollow-",
-            description = "Their names are this and a number from 0. Default: ${DEFAULT-VALUE}.")
+            description = "The prefix of the nodes' names; a number follows, from 0. Default: ${DEFAULT-VALUE}.")
     String prefix = "hollow-";
 
     @Mixin

@@ -8,7 +8,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Running hollow nodes. */
+/** The process of running hollow nodes. */
 public record HollowProcess(HollowNodes nodes) {
 
     /** Starts the nodes and prints progress to {@code out}. */

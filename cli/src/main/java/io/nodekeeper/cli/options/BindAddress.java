@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where to listen: {@code ADDRESS:PORT}, {@code PORT} on the loopback address, {@code 0} for any free port there, or
- * {@code off}.
+ * An address to listen on: {@code ADDRESS:PORT}, {@code PORT} on the loopback address, {@code 0} for any free port
+ * there, or {@code off}.
  */
 public record BindAddress(String text) {
     private static final Pattern FORM = Pattern.compile("(?:\\[?([^\\[\\]]+)\\]?:)?(\\d{1,5})");
@@ -23,7 +23,7 @@ public record BindAddress(String text) {
                         && (form.group(1) == null || Arguments.isAddress(form.group(1))));
     }
 
-    /** Whether not to listen at all. */
+    /** Whether nothing is served. */
     boolean isOff() {
         return text.equals("off");
     }

@@ -5,13 +5,14 @@ import io.nodekeeper.cli.command.Faults;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** Where an API server keeps everything. */
+/** The flag for the directory of an API server's files. */
 public final class DataDirOptions implements Checked {
     @Option(
             names = "--data-dir",
             paramLabel = "DIR",
             defaultValue = "nodekeeper-data",
-            description = "Where objects, certificates (pki/) and kubeconfigs live. Default: ${DEFAULT-VALUE}.")
+            description = "The directory for objects, certificates (pki/) and kubeconfigs. Default:"
+                    + " ${DEFAULT-VALUE}.")
     public Path dir = Path.of("nodekeeper-data");
 
     @Override

@@ -5,7 +5,7 @@ import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads flags such as {@code 40s} or {@code 1m30s}. */
+/** Converts flag values such as {@code 40s} or {@code 1m30s}. */
 public final class DurationConverter implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String text) {

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What {@code --feature-gates} says. Each command has that flag itself, as {@code up} has one for all that it runs.
+ * The value of {@code --feature-gates}. Each command has its own flag: {@code up} has one for all that it runs.
  *
  * @param text as it was given
- * @param known the gates of all that the command runs
+ * @param known the gates of all components that the command runs
  */
 public record GateOptions(String text, List<String> known) implements Checked {
-    /** Name → open or not; only for flags that {@link #check} found good. */
+    /** Name → enabled. Call it only after {@link #check} found no fault. */
     public Map<String, Boolean> switches() {
         return GateSwitches.parse(text, known, new ArrayList<>());
     }

@@ -7,19 +7,21 @@ import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** The agent's two periods; empty where not given, so that a configuration file may say instead. */
+/** The flags for the agent's two periods; empty if not given, so that a configuration file can set them. */
 public final class HeartbeatOptions implements Checked {
     @Option(
             names = "--node-lease-duration-seconds",
             paramLabel = "N",
-            description = "How long a node's lease is good for; it is renewed each quarter of that. Default: 40.")
+            description = "The duration of a node's lease in seconds. The agent renews it four times in that time."
+                    + " Default: 40.")
     public Optional<Integer> leaseDurationSeconds = Optional.empty();
 
     @Option(
             names = "--node-status-update-frequency",
             paramLabel = "DURATION",
             converter = DurationConverter.class,
-            description = "How often the node's state is looked at; what changed is reported at once. Default: 10s.")
+            description = "How often the agent checks the node's state. It reports changes immediately. Default:"
+                    + " 10s.")
     Optional<Duration> statusUpdateFrequency = Optional.empty();
 
     @Override

@@ -10,14 +10,14 @@ import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Where the API server is and who we are there. */
+/** The flag for the API server's address and this client's credentials. */
 public final class KubeconfigOptions implements Checked {
     @Option(
             names = "--kubeconfig",
             paramLabel = "FILE",
             description =
-                    "How to reach the API server and as whom. Without it: the service account of the pod that this"
-                            + " runs in.")
+                    "The kubeconfig file with the API server's address and the client's credentials. Default: the"
+                            + " service account of the pod that this process runs in.")
     Optional<Path> file = Optional.empty();
 
     private final Map<String, String> environment;
@@ -39,7 +39,7 @@ public final class KubeconfigOptions implements Checked {
         faults.readable("--kubeconfig", file);
     }
 
-    /** The access; throws KubeconfigException with everything that is wrong. */
+    /** The access; throws KubeconfigException with all faults of the file. */
     public ServerAccess access() {
         return file.map(Kubeconfig::load).orElseGet(() -> InCluster.load(environment, InCluster.DIRECTORY));
     }

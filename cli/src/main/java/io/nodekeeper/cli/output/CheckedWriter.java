@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A writer of UTF-8 text that keeps the first error of the stream below it; a {@link PrintWriter} alone only tells that there
- * was one. Flushes with each line. Thread-safe as its superclass.
+ * A writer of UTF-8 text that keeps the first error of its stream; a {@link PrintWriter} only reports that there was an
+ * error. Flushes after each line. Thread-safe as its superclass.
  */
 public final class CheckedWriter extends PrintWriter {
     private final AtomicReference<Optional<IOException>> failure;

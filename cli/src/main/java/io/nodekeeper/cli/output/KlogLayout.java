@@ -9,8 +9,8 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /**
- * Log lines as klog writes them, with the module in the place of the source file:
- * {@code I1121 09:07:17.123456 agent] message}. Thread-safe.
+ * Formats log lines as klog does, with the module instead of the source file: {@code I1121 09:07:17.123456 agent]
+ * message}. Thread-safe.
  */
 public final class KlogLayout extends LayoutBase<ILoggingEvent> {
     private static final String CONTROLLER = "io.nodekeeper.controller.";
@@ -24,7 +24,7 @@ public final class KlogLayout extends LayoutBase<ILoggingEvent> {
         time = DateTimeFormatter.ofPattern("MMdd HH:mm:ss.SSSSSS", Locale.ROOT).withZone(zone);
     }
 
-    /** From now on lines of a controller say that its writes are kept back; those of its observation say so themselves. */
+    /** Marks lines of the controller from now on: it writes nothing. Lines of the observation say so themselves. */
     public void observing() {
         observing = true;
     }

@@ -10,13 +10,13 @@ import java.time.ZoneId;
 import java.util.Optional;
 import org.slf4j.LoggerFactory;
 
-/** Sets logging up in code: to standard error, as klog does, and without the cost of a configuration file at start. */
+/** Configures logging to standard error, as klog does. Code instead of a configuration file makes the start faster. */
 public final class Logging {
     private static volatile Optional<KlogLayout> configured = Optional.empty();
 
     private Logging() {}
 
-    /** From now on {@code verbosity} (the flag {@code -v}) decides what is logged. */
+    /** Sets the verbosity (the flag {@code -v}). */
     public static void configure(int verbosity) {
         if (!(LoggerFactory.getILoggerFactory() instanceof LoggerContext context)) {
             return;
@@ -41,12 +41,12 @@ public final class Logging {
         context.getLogger("io.nodekeeper").setLevel(ours(verbosity));
     }
 
-    /** From now on log lines of a controller say that its writes are kept back. */
+    /** Marks log lines of the controller from now on: it writes nothing. */
     public static void observing() {
         configured.ifPresent(KlogLayout::observing);
     }
 
-    /** From now on nothing of ours is logged. */
+    /** Turns off all logs of Nodekeeper. */
     public static void mute() {
         if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
             context.getLogger("io.nodekeeper").setLevel(Level.OFF);

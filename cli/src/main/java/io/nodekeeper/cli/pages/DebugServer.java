@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves the pages of a controller or an agent over plain HTTP, on the loopback address unless told otherwise. There it
- * answers only requests that name this machine; on another address it answers all requests.
+ * Serves the pages of a controller or an agent over plain HTTP, by default on the loopback address. There it answers
+ * only requests whose Host header names this machine; on another address it answers all requests.
  */
 public final class DebugServer {
     private static final Logger log = LoggerFactory.getLogger(DebugServer.class);
@@ -24,17 +24,17 @@ public final class DebugServer {
     /**
      * Starts to serve.
      *
-     * @param who whose pages these are: controller or agent
-     * @param flag which flag said where, for the error
-     * @param orElseAny whether any free port will do if this one is taken
-     * @throws IOException naming the address if that cannot be had
+     * @param who the component: controller or agent
+     * @param flag the flag that set the address, for the error message
+     * @param orElseAny whether to use any free port if this one is taken
+     * @throws IOException naming the address if it cannot be used
      */
     public static DebugServer start(String who, String flag, InetSocketAddress address, boolean orElseAny, Pages pages)
             throws IOException {
         DebugServer debug = new DebugServer(bind(flag, address, orElseAny, pages));
-        log.info("The {}'s pages are at {}", who, debug.url());
+        log.info("The {} serves its pages at {}", who, debug.url());
         if (!address.getAddress().isLoopbackAddress()) {
-            log.warn("Anybody who reaches {} can read what the {} knows", debug.url(), who);
+            log.warn("Any client that can reach {} can read the state of the {}", debug.url(), who);
         }
         return debug;
     }
@@ -45,14 +45,14 @@ public final class DebugServer {
             return PagesServer.start(address, pages);
         } catch (IOException e) {
             if (orElseAny && e.getCause() instanceof BindException) {
-                log.info("{} is taken; any free port will do", address);
+                log.info("{} is in use; using any free port", address);
                 return PagesServer.start(new InetSocketAddress(address.getAddress(), 0), pages);
             }
             throw new IOException(flag + " " + address + ": " + e.getMessage(), e);
         }
     }
 
-    /** Where it is, for clients on this machine, or for all if it listens on an address of its own. */
+    /** The URL for clients on this machine, or for all clients if it listens on one address. */
     public URI url() {
         InetSocketAddress bound = server.address();
         String host = bound.getAddress().isAnyLocalAddress()

@@ -7,9 +7,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Which {@code Host} headers a server on the loopback address answers. A browser that a foreign name led to this machine
- * (DNS rebinding) sends that name; a client on this machine sends the address or {@code localhost}. A server on another
- * address is meant for other machines, which may call it by any name. Immutable.
+ * Checks the {@code Host} header of requests to a server on the loopback address. A browser that a foreign name led to
+ * this machine (DNS rebinding) sends that name; a client on this machine sends the address or {@code localhost}. A
+ * server on another address serves other machines, which may use any name for it. Immutable.
  */
 final class HostCheck {
     private final Set<String> allowed;
@@ -29,7 +29,7 @@ final class HostCheck {
         return new HostCheck(allowed);
     }
 
-    /** Why a request with that header is refused, if it is; {@code host} is empty if there is no header. */
+    /** The reason to refuse a request with that header, if any; {@code host} is empty if there is no header. */
     Optional<String> fault(String host) {
         if (allowed.isEmpty() || allowed.contains(name(host))) {
             return Optional.empty();

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One connection: one request at a time, each within its time. Confined to the event loop. */
+/** Handles one connection: one request at a time, each with a time limit. Confined to the event loop. */
 final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     private static final Logger log = LoggerFactory.getLogger(PagesHandler.class);
 
@@ -34,7 +34,7 @@ final class PagesHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     private final Consumer<Channel> answered;
     private @Nullable Future<?> deadline;
 
-    /** {@code answered} is called with the connection when its client has taken an answer. */
+    /** {@code answered} is called with the connection when its client has received an answer. */
     PagesHandler(Pages pages, HostCheck hosts, Consumer<Channel> answered) {
         this.pages = pages;
         this.hosts = hosts;

@@ -19,12 +19,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Serves pages over plain HTTP/1.1. One event loop serves all connections, so a client that is slow holds up no thread.
- * When there are too many connections, the one whose client has been silent for longest is closed: slow clients cannot
- * keep others away. Thread-safe.
+ * Serves pages over plain HTTP/1.1. One event loop serves all connections, so a slow client blocks no thread. At the
+ * limit of connections, it closes the one with the oldest answer, so that slow clients cannot keep others out.
+ * Thread-safe.
  */
 public final class PagesServer implements AutoCloseable {
-    /** Connections at a time, with at most 16 KiB of request each: enough for probes, scrapes and people. */
+    /** The most connections, with at most 16 KiB of request each: enough for probes, scrapes and people. */
     static final int CONNECTIONS = 256;
 
     /** Bytes of a request's first line, and of its headers. */
@@ -69,20 +69,21 @@ public final class PagesServer implements AutoCloseable {
     }
 
     /**
-     * Begins to listen.
+     * Starts to listen.
      *
-     * @throws IOException if the address cannot be had; a {@link java.net.BindException} is its cause if it is taken
+     * @throws IOException if the address cannot be used; its cause is a {@link java.net.BindException} if the address
+     *     is taken
      */
     public static PagesServer start(InetSocketAddress address, Pages pages) throws IOException {
         return new PagesServer(address, pages);
     }
 
-    /** Where it listens. */
+    /** The address that it listens on. */
     public InetSocketAddress address() {
         return (InetSocketAddress) channel.localAddress();
     }
 
-    /** How many connections there are. */
+    /** The number of connections. */
     int open() {
         return loop.submit(connections::size).syncUninterruptibly().getNow();
     }
@@ -97,7 +98,7 @@ public final class PagesServer implements AutoCloseable {
         connection.closeFuture().addListener(closed -> connections.remove(connection));
     }
 
-    /** A client that takes its answers counts as new. */
+    /** A client that receives its answer counts as new. */
     private void answered(Channel connection) {
         if (connections.remove(connection)) {
             connections.add(connection);

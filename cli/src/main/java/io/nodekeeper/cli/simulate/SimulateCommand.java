@@ -12,14 +12,14 @@ import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** A simulated cluster, as flags say. */
+/** The command {@code simulate}: runs a simulated cluster. */
 @Command(
         name = "simulate",
         description =
-                "A cluster in virtual time, with the code of agent, controller and API server, whose nodes crash, freeze, lose their"
-                        + " network and are deleted at random. Checks every verdict, taint and eviction; the same seed does the"
-                        + " same thing every time. Exit code 1 if a rule was broken, or if nodes were silent for longer than"
-                        + " their grace and no verdict came.",
+                "Simulates a cluster in virtual time with the code of agent, controller and API server. Nodes crash,"
+                        + " freeze, lose their network and are deleted at random. Checks every verdict, taint and"
+                        + " eviction. The same seed gives the same run. Exit code 1 if a rule was broken, or if a"
+                        + " node sent no heartbeat for longer than its grace period and got no verdict.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper simulate --nodes 1000 --duration 1h --seed 7",
@@ -32,7 +32,7 @@ public final class SimulateCommand extends NodekeeperCommand {
             names = "--nodes",
             paramLabel = "N",
             defaultValue = "1000",
-            description = "How many nodes. Default: ${DEFAULT-VALUE}.")
+            description = "The number of nodes. Default: ${DEFAULT-VALUE}.")
     int nodes = 1_000;
 
     @Option(
@@ -40,21 +40,22 @@ public final class SimulateCommand extends NodekeeperCommand {
             paramLabel = "DURATION",
             defaultValue = "1h",
             converter = DurationConverter.class,
-            description = "How much virtual time. Default: ${DEFAULT-VALUE}.")
+            description = "The virtual time to simulate. Default: ${DEFAULT-VALUE}.")
     Duration duration = Duration.ofHours(1);
 
     @Option(
             names = "--seed",
             paramLabel = "N",
             defaultValue = "1",
-            description = "What follows from it is the same every time. Default: ${DEFAULT-VALUE}.")
+            description = "The seed of all random choices; the same seed gives the same run. Default:"
+                    + " ${DEFAULT-VALUE}.")
     long seed = 1;
 
     @Option(
             names = "--crashes-per-hour",
             paramLabel = "N",
             defaultValue = "600",
-            description = "Outages of nodes in an hour of virtual time, on average. Default: ${DEFAULT-VALUE}.")
+            description = "The average number of node outages per hour of virtual time. Default: ${DEFAULT-VALUE}.")
     double crashesPerHour = 600;
 
     @Option(
@@ -62,7 +63,8 @@ public final class SimulateCommand extends NodekeeperCommand {
             paramLabel = "N",
             defaultValue = "0",
             description =
-                    "Faults of API server, disk, watch, controller and clocks in an hour of virtual time, on average. Default: ${DEFAULT-VALUE}.")
+                    "The average number of faults of API server, disk, watch, controller and clocks per hour of"
+                            + " virtual time. Default: ${DEFAULT-VALUE}.")
     double controlFaultsPerHour;
 
     @Option(
@@ -70,31 +72,33 @@ public final class SimulateCommand extends NodekeeperCommand {
             paramLabel = "N",
             defaultValue = "20",
             description =
-                    "How many pods, one on each of the first nodes, and again from the first. Default: ${DEFAULT-VALUE}.")
+                    "The number of pods, placed on the nodes in turn. Default: ${DEFAULT-VALUE}.")
     int pods = 20;
 
     @Option(
             names = "--controllers",
             paramLabel = "N",
             defaultValue = "1",
-            description = "How many controllers; several elect the one that works. Default: ${DEFAULT-VALUE}.")
+            description = "The number of controllers; several elect a leader. Default: ${DEFAULT-VALUE}.")
     int controllers = 1;
 
     @Option(
             names = "--lean",
             description =
-                    "Nodes without agents, which only renew their leases; of those one in a hundred dies at one instant, and the run ends"
-                            + " when their verdicts are due. For great numbers; only --nodes, --seed and --output count.")
+                    "Simulates nodes without agents that only renew their leases, for large numbers. One node in a"
+                            + " hundred fails, all at the same instant, and the run ends when their verdicts are"
+                            + " due. Only --nodes, --seed and --output apply.")
     boolean lean;
 
-    @Option(names = "--trace", paramLabel = "FILE", description = "Writes what happened, line by line, to this file.")
+    @Option(names = "--trace", paramLabel = "FILE", description = "The file to write the trace to, one event per"
+            + " line.")
     Optional<Path> trace = Optional.empty();
 
     @Option(
             names = {"-o", "--output"},
             paramLabel = "FORMAT",
             defaultValue = "text",
-            description = "How the report is written: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
+            description = "The format of the report: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
     Output output = Output.text;
 
     private final Launcher<SimulateCommand> launcher;
@@ -103,7 +107,7 @@ public final class SimulateCommand extends NodekeeperCommand {
         this.launcher = launcher;
     }
 
-    /** What is to be run. */
+    /** The options of the run. */
     RandomRun.Options options() {
         return new RandomRun.Options(nodes, duration, seed, crashesPerHour, controlFaultsPerHour, pods, controllers);
     }

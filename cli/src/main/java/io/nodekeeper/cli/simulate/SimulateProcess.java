@@ -20,13 +20,16 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.function.Consumer;
 
-/** The wiring of a simulation: its trace, its progress and its report. */
+/** Wires a simulation with its trace, progress and report. */
 public final class SimulateProcess {
-    /** Between two words of progress, in virtual time. Chosen. */
+    /** The virtual time between two lines of progress: some lines for the default hour, 144 for a day. */
     private static final Duration PROGRESS = Duration.ofMinutes(10);
-    /** Broken invariants that are shown; the trace has all of them. Chosen. */
+    /** How many broken invariants are shown: they fit a screen. The trace has all of them. */
     private static final int SHOWN = 20;
-    /** From this on the simulated processes' own logs are shown. Chosen: thousands of them say much. */
+    /**
+     * The verbosity from which the simulated processes' logs are shown. Not lower, because thousands of processes log a
+     * lot.
+     */
     private static final int LOGS = 4;
 
     private final SimulateCommand command;
@@ -40,7 +43,7 @@ public final class SimulateProcess {
         this.err = err;
     }
 
-    /** Runs to the end: the report goes to {@code out}, progress to {@code err}; returns the exit code. */
+    /** Runs the simulation; writes the report to {@code out} and progress to {@code err}, and returns the exit code. */
     public static int run(SimulateCommand command, PrintWriter out, PrintWriter err) throws IOException {
         if (command.logging.verbosity < LOGS) {
             Logging.mute();

@@ -6,33 +6,34 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
 
-/** Checks whether the store of a data directory is whole. */
+/** The command {@code check}: checks whether the store in a data directory is complete. */
 @Command(
         name = "check",
         description =
-                "Reads every object of the store in a data directory and says whether acknowledged changes are missing,"
-                        + " and which. Changes nothing. Needs no key for encrypted objects. The server must be stopped: a store"
-                        + " that is being written looks damaged.",
+                "Reads every object of the store in a data directory and reports acknowledged changes that are"
+                        + " missing. Changes nothing. Needs no key for encrypted objects. Stop the server first: a"
+                        + " store that is being written looks damaged.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:The store is whole, or the next start makes it whole: a group of changes that was never acknowledged is cut.",
-            "1:The check could not be made.",
+            "0:The store is complete, or the next start repairs it by removing a group of changes that was never"
+                    + " acknowledged.",
+            "1:The check failed.",
             "2:The flags are wrong.",
-            "3:The store is damaged: a server refuses to start on it."
+            "3:The store is damaged: a server refuses to start with it."
         },
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper apiserver check --data-dir /var/lib/nodekeeper",
-            "      Then, if it is damaged: \"restore\" a snapshot into a new directory, or \"repair\" to go on with what",
+            "      If the store is damaged: \"restore\" a snapshot into a new directory, or \"repair\" it to keep what",
             "      can be read."
         })
 public final class CheckCommand extends StoreCommand {
     /** The exit code for a damaged store. */
     static final int DAMAGED = 3;
 
-    /** Reports to {@code out}. */
+    /** The command, which reports to {@code out}. */
     public CheckCommand(PrintWriter out) {
-        super(out, "etcd checks its data itself, and \"etcdctl endpoint hashkv\" compares its members");
+        super(out, "etcd checks its data itself; \"etcdctl endpoint hashkv\" compares its members");
     }
 
     @Override

@@ -6,27 +6,28 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
 
-/** Makes a store from what can be read of a damaged one. */
+/** The command {@code repair}: creates a store from the readable part of a damaged one. */
 @Command(
         name = "repair",
         description =
-                "Makes a store from what can be read of a damaged one, and says what is lost. The damaged files are"
-                        + " kept beside it, as store.damaged-N. Revisions go on far beyond those that were lost, so that clients"
-                        + " list again. A store that is not damaged is left as it is. The server must be stopped.",
+                "Creates a store from the readable part of a damaged one, and reports what is lost. Keeps the"
+                        + " damaged files in the same directory as store.damaged-N. Revisions continue far beyond"
+                        + " the lost ones, so that clients list again. Does not change a store that is not damaged."
+                        + " Stop the server first.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:The store was not damaged, or is repaired.",
-            "1:The store cannot be repaired, or is in use; nothing was changed.",
+            "0:The store was not damaged, or has been repaired.",
+            "1:The store cannot be repaired, or is in use; nothing has changed.",
             "2:The flags are wrong."
         },
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper apiserver check --data-dir /var/lib/nodekeeper",
-            "      First: tells what would be lost. A recent snapshot may have more; see \"restore\".",
+            "      Run this first: it reports what would be lost. A recent snapshot may have more; see \"restore\".",
             "  nodekeeper apiserver repair --data-dir /var/lib/nodekeeper"
         })
 public final class RepairCommand extends StoreCommand {
-    /** Reports to {@code out}. */
+    /** The command, which reports to {@code out}. */
     public RepairCommand(PrintWriter out) {
         super(out, "replace the damaged member, or restore a snapshot with \"etcdutl snapshot restore\"");
     }

@@ -13,19 +13,20 @@ import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Makes the store of a data directory from a saved file. */
+/** The command {@code restore}: creates the store of a data directory from a snapshot. */
 @Command(
         name = "restore",
         description =
-                "Makes the store of a data directory, which must not have one, from a snapshot. Revisions go on far"
-                        + " beyond those in it, so that clients that saw later ones list again.",
+                "Creates the store of a data directory from a snapshot; the directory must not have a store."
+                        + " Revisions continue far beyond those in the snapshot, so that clients with later ones"
+                        + " list again.",
         footerHeading = "%nExamples:%n",
         footer = {"  nodekeeper apiserver restore --data-dir /var/lib/nodekeeper objects.snapshot"})
 public final class RestoreCommand extends StoreCommand {
     @Parameters(paramLabel = "FILE", description = "The snapshot.")
     Path file = Path.of("");
 
-    /** Reports to {@code progress} what it does. */
+    /** The command, which reports its progress to {@code progress}. */
     public RestoreCommand(PrintWriter progress) {
         super(progress, "use \"etcdutl snapshot restore\"");
     }
@@ -41,7 +42,7 @@ public final class RestoreCommand extends StoreCommand {
         progress.println("reading " + file);
         SnapshotFile.Content content = SnapshotFile.read(file);
         progress.println("restoring " + content.entries().size() + " objects as of revision " + content.revision());
-        // A store that is half there is none: it gets its name when it is whole.
+        // The store gets its name when it is complete, so that an interrupted restore leaves none.
         OwnerOnly.directory(data.dir, OpenStore.PARTS);
         Path partial = Files.createTempDirectory(data.dir, "store.partial");
         RocksJournal.create(partial, content.revision(), content.entries());

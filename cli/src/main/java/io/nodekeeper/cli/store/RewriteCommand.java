@@ -10,25 +10,24 @@ import java.nio.file.Path;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Writes all objects again with the first key. */
+/** The command {@code rewrite}: writes all objects again with the first key. */
 @Command(
         name = "rewrite",
         description =
-                "Writes all objects of the store in a data directory again as --encryption-provider-config says, and"
-                        + " removes everything that was stored in another form. After that, keys other than the first are no longer"
-                        + " needed. Clients list again."
-                        + " The server must be stopped. For --store rocksdb only: objects in etcd are written again with"
-                        + " kubectl replace.",
+                "Writes all objects of the store in a data directory again with the first provider of"
+                        + " --encryption-provider-config, and removes everything that was stored in another form."
+                        + " After that, other keys are no longer needed. Clients list again. Stop the server first."
+                        + " For --store rocksdb only; rewrite objects in etcd with kubectl replace.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper apiserver rewrite --data-dir /var/lib/nodekeeper --encryption-provider-config encryption.yaml",
-            "      After a new key was put in front of the old one in that file."
+            "      Run this after you put a new key before the old one in that file."
         })
 public final class RewriteCommand extends StoreCommand {
     @Mixin
     EncryptionOptions encryption = new EncryptionOptions();
 
-    /** Reports to {@code out}. */
+    /** The command, which reports to {@code out}. */
     public RewriteCommand(PrintWriter out) {
         super(
                 out,

@@ -12,17 +12,19 @@ import java.nio.file.Path;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Saves all objects of a data directory in a file. */
+/** The command {@code snapshot}: saves all objects of a data directory to a file. */
 @Command(
         name = "snapshot",
-        description = "Saves all objects in a file; the server may be running. What was acknowledged before is in it.",
+        description = "Saves all objects to a file; the server may be running. The file has every change"
+                + " acknowledged before the command started.",
         footerHeading = "%nExamples:%n",
         footer = {"  nodekeeper apiserver snapshot --data-dir /var/lib/nodekeeper objects.snapshot"})
 public final class SnapshotCommand extends StoreCommand {
-    @Parameters(paramLabel = "FILE", description = "Where to write it; what is there is replaced. Holds Secrets.")
+    @Parameters(paramLabel = "FILE", description = "The file to write; an existing file is replaced. It contains"
+            + " Secrets.")
     Path file = Path.of("");
 
-    /** Reports to {@code progress} what it does. */
+    /** The command, which reports its progress to {@code progress}. */
     public SnapshotCommand(PrintWriter progress) {
         super(progress, "use \"etcdctl snapshot save\"");
     }

@@ -27,9 +27,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * All objects of a store in a text file. The first line is {@code nodekeeper-snapshot 1 revision N}; then there is a line of
- * JSON for each object: {@code key}, {@code created} and {@code modified} (revisions), and its bytes as {@code value} if
- * they are text or else as {@code base64}; the last line is {@code sha256 HEX}, of all bytes before it.
+ * Writes and reads all objects of a store as a text file. The first line is {@code nodekeeper-snapshot 1 revision N};
+ * then there is a line of JSON for each object: {@code key}, {@code created} and {@code modified} (revisions), and its
+ * bytes as {@code value} if they are text or else as {@code base64}; the last line is {@code sha256 HEX}, of all bytes
+ * before it.
  */
 public final class SnapshotFile {
     private static final Pattern HEAD = Pattern.compile("nodekeeper-snapshot ([0-9]{1,9}) revision ([0-9]{1,18})");
@@ -39,14 +40,14 @@ public final class SnapshotFile {
     private SnapshotFile() {}
 
     /**
-     * What a snapshot holds.
+     * The content of a snapshot.
      *
      * @param revision the store's revision when it was taken
-     * @param entries the objects as of then
+     * @param entries the objects at that revision
      */
     record Content(long revision, List<Entry> entries) {}
 
-    /** Writes {@code kept} to {@code file}, which appears there only when it is whole; only its owner may read it. */
+    /** Writes {@code kept} to {@code file}, which appears only when it is complete; only its owner may read it. */
     public static void write(Path file, Journal.Recovered kept) throws IOException {
         MessageDigest sum = sha256();
         PrivateFiles.writeSecret(file, out -> {
@@ -59,9 +60,9 @@ public final class SnapshotFile {
     }
 
     /**
-     * What is in {@code file}.
+     * Reads {@code file}.
      *
-     * @throws IOException if it cannot be read, is damaged, not whole or of a version that is not known here
+     * @throws IOException if it cannot be read, is damaged, incomplete or of an unknown version
      */
     static Content read(Path file) throws IOException {
         MessageDigest sum = sha256();
@@ -70,7 +71,7 @@ public final class SnapshotFile {
             String first = Optional.ofNullable(in.readLine()).orElse("");
             Matcher head = HEAD.matcher(first);
             if (!head.matches()) {
-                throw new IOException(file + " is no snapshot: it does not begin with \"nodekeeper-snapshot\"");
+                throw new IOException(file + " is not a snapshot: it does not begin with \"nodekeeper-snapshot\"");
             }
             if (!head.group(1).equals(VERSION)) {
                 throw new IOException(
@@ -89,7 +90,7 @@ public final class SnapshotFile {
                         + ", but its last line is \"" + line + "\"");
             }
             if (in.readLine() != null) {
-                throw new IOException(file + " is damaged: it goes on after its last line");
+                throw new IOException(file + " is damaged: there is text after its last line");
             }
             return new Content(Long.parseLong(head.group(2)), entries);
         } catch (CharacterCodingException e) {
@@ -128,7 +129,7 @@ public final class SnapshotFile {
                     .toString();
             json.put("value", text);
         } catch (CharacterCodingException e) {
-            // Others may have stored protobuf.
+            // Other API servers may have stored protobuf in etcd.
             json.put("base64", Base64.getEncoder().encodeToString(entry.value()));
         }
         return json.build();

@@ -14,14 +14,14 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * A command on the store in a data directory ({@code --store rocksdb}). Stores of other kinds are refused with a message that
- * says what to use instead.
+ * A command for the store in a data directory ({@code --store rocksdb}). For other stores it fails with a message that
+ * names the tool to use instead.
  */
 abstract class StoreCommand extends NodekeeperCommand {
     @Mixin
     DataDirOptions data = new DataDirOptions();
 
-    /** Hidden: users copy the flags of their server, and should read why these do not fit. */
+    /** Hidden. Users copy the flags of their server, and then get a message that says why these do not fit. */
     @Option(names = "--store", hidden = true, paramLabel = "rocksdb|memory|etcd")
     ApiServerOptions.Store kind = ApiServerOptions.Store.rocksdb;
 
@@ -34,14 +34,14 @@ abstract class StoreCommand extends NodekeeperCommand {
     /**
      * Reports to {@code out}.
      *
-     * @param forEtcd what serves the same purpose for objects in etcd
+     * @param forEtcd the tool for the same purpose with objects in etcd
      */
     StoreCommand(PrintWriter out, String forEtcd) {
         this.out = out;
         this.forEtcd = forEtcd;
     }
 
-    /** Does the work on the database in the directory {@code store}, and returns the exit code. */
+    /** Works on the database in the directory {@code store}, and returns the exit code. */
     abstract int run(Path store, PrintWriter out) throws IOException;
 
     @Override
@@ -60,7 +60,7 @@ abstract class StoreCommand extends NodekeeperCommand {
                     false,
                     "this command works on a store in a --data-dir only (--store rocksdb); "
                             + (kind == ApiServerOptions.Store.memory
-                                    ? "a store in memory ends with its server"
+                                    ? "a store in memory is lost when its server stops"
                                     : "for objects in etcd, " + forEtcd));
             return;
         }

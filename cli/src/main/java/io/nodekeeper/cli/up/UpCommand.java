@@ -14,16 +14,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** API server, controller and agent in one process, as flags say. */
+/** The command {@code up}: runs API server, controller and agent in one process. */
 @Command(
         name = "up",
-        description = "API server, controller and this machine's agent in one process: a cluster to try things on.",
+        description = "Runs API server, controller and this machine's agent in one process: a cluster for trials.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper up",
             "      Then, in another terminal: kubectl --kubeconfig nodekeeper-data/admin.kubeconfig get nodes",
             "  nodekeeper up --data-dir /tmp/nk --secure-port 0 --node-name here",
-            "      On any free port; the line \"ready ...\" says what to type next."
+            "      Uses any free port; the line \"ready ...\" shows the next command."
         })
 public final class UpCommand extends NodekeeperCommand {
     /** The gates of both, for the help. */
@@ -54,7 +54,8 @@ public final class UpCommand extends NodekeeperCommand {
             defaultValue = "",
             completionCandidates = Gates.class,
             description =
-                    "Switches what server, controller and agent do otherwise than Kubernetes': ${COMPLETION-CANDIDATES}.")
+                    "Enables or disables differences of server, controller and agent from Kubernetes':"
+                            + " ${COMPLETION-CANDIDATES}.")
     void featureGates(String text) {
         List<String> known = Stream.of(
                         io.nodekeeper.apiserver.FeatureGate.names(),

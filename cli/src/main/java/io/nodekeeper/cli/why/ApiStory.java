@@ -19,11 +19,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** What the API alone shows of a node: conditions, taints and their times, its lease, and its events, which do not last. */
+/** Reads what the API shows about a node: its conditions, taints and their times, lease, and events. Events expire. */
 final class ApiStory {
     private ApiStory() {}
 
-    /** Reads it; empty if there is no such node. */
+    /** Reads the story; empty if the node does not exist. */
     static CompletableFuture<Story> read(KubeClient client, String name, List<String> notes) {
         CompletableFuture<JsonObject> node = orEmpty(client.get(ResourceType.NODES, "", name));
         CompletableFuture<JsonObject> lease = orEmpty(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name));
@@ -33,7 +33,7 @@ final class ApiStory {
                 .thenApply(read -> of(name, notes, new Node(node.join()), new Lease(lease.join()), events.join()));
     }
 
-    /** The story that these objects tell; {@code node} and {@code lease} may be empty. */
+    /** The story in these objects; {@code node} and {@code lease} may be empty. */
     static Story of(String name, List<String> notes, Node node, Lease lease, JsonObject events) {
         List<Decision> told = new ArrayList<>();
         for (Condition condition : node.conditions()) {

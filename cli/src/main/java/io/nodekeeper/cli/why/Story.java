@@ -9,20 +9,20 @@ import java.util.List;
 /**
  * What is known of one node.
  *
- * @param node its name, or the UID that was asked for
- * @param source where this is from, for people
+ * @param node its name, or the requested UID
+ * @param source the source of this information, for people
  * @param notes what to know about the source, for people
- * @param facts how the node is now, by name; empty if that is not known
- * @param decisions what became of it, newest last
+ * @param facts the node's current state, by name; empty if unknown
+ * @param decisions the decisions about it, newest last
  */
 record Story(String node, String source, List<String> notes, JsonObject facts, List<Decision> decisions) {
 
-    /** Whether nothing is known. */
+    /** Whether nothing is known of the node. */
     boolean isEmpty() {
         return facts.isEmpty() && decisions.isEmpty();
     }
 
-    /** For programs. */
+    /** The story as JSON. */
     JsonObject json() {
         return JsonObject.builder()
                 .put("name", node)

@@ -17,37 +17,39 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Why a node is what it is, as flags say. */
+/** The command {@code why}: explains the state of a node. */
 @Command(
         name = "why",
         description =
-                "Tells why a node is, or was, NotReady or Unknown: what was heard of it last, how long each hop took,"
-                        + " its deadline, what the controller could see, what it decided and wrote, and how it ended."
-                        + " Asks the controller that leads, which it finds through the API; if that cannot be reached, tells what"
-                        + " the API itself shows. Times are UTC. Exit code 1 if nothing is known of the node.",
+                "Explains why a node is, or was, NotReady or Unknown: its last heartbeat, how long each hop took,"
+                        + " its deadline, what the controller could see, what it decided and wrote, and how the"
+                        + " outage ended. Asks the leading controller, which it finds through the API. If that"
+                        + " controller cannot be reached, shows what the API has. Times are UTC. Exit code 1 if"
+                        + " nothing is known of the node.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper why node-7 --kubeconfig nodekeeper-data/admin.kubeconfig",
             "      The newest decisions, newest last.",
             "  nodekeeper why node-7 --kubeconfig admin.kubeconfig --at 2026-11-21T09:07:17Z",
-            "      What was decided around that time.",
+            "      The decisions around that time.",
             "  nodekeeper why node-7 --server http://127.0.0.1:10257 --at 90m",
-            "      Around 90 minutes ago, from the controller at that address.",
+            "      The decisions around 90 minutes ago, from the controller at that address.",
             "  nodekeeper why node-7 --history-dir nodekeeper-data/history -o json",
-            "      From the files of a controller, even one that is dead."
+            "      From the files of a controller, even if it does not run."
         })
 public final class WhyCommand extends NodekeeperCommand {
     @Parameters(
             index = "0",
             arity = "0..1",
             paramLabel = "NODE",
-            description = "The node's name, or its UID if a name was used again.")
+            description = "The node's name, or its UID if several nodes had that name.")
     String node = "";
 
     @Option(
             names = "--at",
             paramLabel = "TIME",
-            description = "A time as 2026-11-21T09:07:17Z, or so long ago as 5m or 1h30m. Default: now.")
+            description = "A time such as 2026-11-21T09:07:17Z, or a time before now such as 5m or 1h30m. Default:"
+                    + " now.")
     Optional<String> at = Optional.empty();
 
     @Mixin
@@ -56,7 +58,7 @@ public final class WhyCommand extends NodekeeperCommand {
     @Option(
             names = "--server",
             paramLabel = "URL",
-            description = "Where the controller's pages are. Default: as the API tells.")
+            description = "The address of the controller's pages. Default: the address in the API.")
     Optional<URI> server = Optional.empty();
 
     @Option(
@@ -69,14 +71,14 @@ public final class WhyCommand extends NodekeeperCommand {
             names = "--limit",
             paramLabel = "N",
             defaultValue = "20",
-            description = "How many decisions at most. Default: ${DEFAULT-VALUE}.")
+            description = "The most decisions to show. Default: ${DEFAULT-VALUE}.")
     int limit = 20;
 
     @Option(
             names = {"-o", "--output"},
             paramLabel = "FORMAT",
             defaultValue = "text",
-            description = "How the answer is written: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
+            description = "The format of the answer: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
     Output output = Output.text;
 
     private final Launcher<WhyCommand> launcher;
@@ -85,7 +87,7 @@ public final class WhyCommand extends NodekeeperCommand {
         this.launcher = launcher;
     }
 
-    /** The time that is asked about, if one is; only for flags that {@link #check} found good. */
+    /** The requested time, if any. Call it only after {@link #check} found no fault. */
     Optional<Instant> time(Instant now) {
         return at.map(text -> KubeTime.parse(text).orElseGet(() -> now.minus(GoDuration.parse(text))));
     }
@@ -108,7 +110,7 @@ public final class WhyCommand extends NodekeeperCommand {
                 url.getHost() != null && ("http".equals(url.getScheme()) || "https".equals(url.getScheme())),
                 "--server is " + url + "; expected a URL like http://127.0.0.1:10257"));
         historyDir.ifPresent(
-                dir -> faults.require(Files.isDirectory(dir), "--history-dir is " + dir + ", which is no directory"));
+                dir -> faults.require(Files.isDirectory(dir), "--history-dir is " + dir + ", which is not a directory"));
         faults.within("--limit", limit, 1, 1_000);
         if (server.isEmpty() && historyDir.isEmpty()) {
             kubeconfig.check(faults);

@@ -30,11 +30,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 
-/** Finds out what is known of a node, from the best source that can be reached, and prints it. */
+/** Reads what is known of a node from the best reachable source, and prints it. */
 public final class WhyProcess {
-    /** The deadline of each question. Chosen: somebody waits in front of a terminal. */
+    /** The deadline of each request to the API: far more than it takes, and a person waits at a terminal. */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
-    /** The deadline for a controller on an address that may lead nowhere. Chosen. */
+    /**
+     * The deadline for the controller's page, whose address may be unreachable; a page may read many files of history.
+     */
     private static final Duration PAGE_TIMEOUT = Duration.ofSeconds(20);
 
     private final WhyCommand command;
@@ -48,7 +50,7 @@ public final class WhyProcess {
         this.err = err;
     }
 
-    /** Prints the answer, with ages as of when it came; returns the exit code. */
+    /** Prints the answer, with ages relative to the time of its arrival; returns the exit code. */
     public static int run(WhyCommand command, Clock clock, PrintWriter out, PrintWriter err) throws IOException {
         Instant asked = clock.wallTime();
         WhyProcess process = new WhyProcess(command, asked, err);
@@ -84,13 +86,13 @@ public final class WhyProcess {
         return command.server.isPresent() ? asked(command.server.get()) : found();
     }
 
-    /** From the controller that the API names, or else from the API itself. */
+    /** Asks the controller that the API names, or else the API. */
     private Story found() {
         HttpTransport transport = new HttpTransport(command.kubeconfig.access());
         try {
             KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
             Optional<URI> address = DebugAddress.find(client).join();
-            String why = "no controller tells its address (annotation " + DebugAddress.ANNOTATION + ")";
+            String why = "no controller has published its address (annotation " + DebugAddress.ANNOTATION + ")";
             if (address.isPresent()) {
                 try {
                     Story story = asked(address.get());
@@ -135,7 +137,7 @@ public final class WhyProcess {
         } catch (CompletionException e) {
             throw new IOException("the controller at " + server + " cannot be reached: " + Failures.text(e), e);
         } catch (JsonException e) {
-            throw new IOException("what is at " + server + " is no controller: " + e.getMessage(), e);
+            throw new IOException("what is at " + server + " is not a controller: " + e.getMessage(), e);
         } finally {
             transport.close();
         }

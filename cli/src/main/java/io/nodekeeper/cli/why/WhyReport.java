@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** A {@link Story} as people read it: the state, then what happened, each with its causes in their order. Pure. */
+/** Formats a {@link Story} for people: the state, then the decisions, each with its causes in order. Pure. */
 final class WhyReport {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -43,7 +43,7 @@ final class WhyReport {
         this.at = at;
     }
 
-    /** The report, with ages as of {@code now}; {@code at} is the time that was asked about. */
+    /** The report, with ages relative to {@code now}; {@code at} is the requested time. */
     static String of(Story story, Instant now, Optional<Instant> at) {
         return new WhyReport(now, at).write(story);
     }
@@ -59,7 +59,7 @@ final class WhyReport {
         }
         line("");
         if (story.decisions().isEmpty()) {
-            line("No decision about it is kept.");
+            line("No decision about it is stored.");
             return text.toString();
         }
         line("What happened, newest last:");
@@ -79,7 +79,7 @@ final class WhyReport {
 
     private void mark() {
         line("");
-        line("--- " + time(at.orElse(now)) + " was asked about ---");
+        line("--- " + time(at.orElse(now)) + " is the requested time ---");
     }
 
     private void decision(Decision decision) {

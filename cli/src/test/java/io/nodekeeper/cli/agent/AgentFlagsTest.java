@@ -156,7 +156,7 @@ class AgentFlagsTest {
 
         assertThat(launched).isEmpty();
         assertThat(err.toString())
-                .startsWith("error: 6 things are wrong:\n")
+                .startsWith("error: 6 errors:\n")
                 .contains(
                         "--container-runtime-endpoint is \"/run/containerd/containerd.sock\"; expected unix:///PATH or"
                                 + " none\n")

@@ -87,7 +87,7 @@ class EtcdFlagsTest {
         assertThatThrownBy(flags::options)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("--etcd-certfile " + directory.resolve("client.crt") + ", --etcd-keyfile "
-                        + directory.resolve("other.key") + ": the private key is not the one of the certificate");
+                        + directory.resolve("other.key") + ": the private key does not belong to the certificate");
     }
 
     @Test
@@ -98,7 +98,7 @@ class EtcdFlagsTest {
         assertThatThrownBy(flags::options)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("--etcd-cafile " + directory.resolve("ca.crt")
-                        + ": expected a PEM block \"CERTIFICATE\", found no PEM at all");
+                        + ": expected a PEM block \"CERTIFICATE\", found no PEM block");
     }
 
     private Store open(EtcdOptions options) throws Exception {

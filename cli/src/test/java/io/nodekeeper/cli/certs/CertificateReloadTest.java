@@ -160,8 +160,8 @@ class CertificateReloadTest {
         // then
         assertThat(log.warnings())
                 .containsExactly("The server's certificate " + files.certificate() + " and key " + files.key()
-                        + " cannot be used, those before stay: java.lang.IllegalArgumentException:"
-                        + " the private key is not the one of the certificate CN=second");
+                        + " are unusable; the server keeps the previous ones: java.lang.IllegalArgumentException:"
+                        + " the private key does not belong to the certificate CN=second");
         assertThat(shown()).isEqualTo("CN=first");
         // and when the key comes, too
         Files.writeString(files.key(), Pem.encode(second.key()));
@@ -179,7 +179,7 @@ class CertificateReloadTest {
         assertThat(log.warnings())
                 .singleElement()
                 .asString()
-                .endsWith("the private key is not the one of the certificate CN=first");
+                .endsWith("the private key does not belong to the certificate CN=first");
     }
 
     @Test
@@ -194,7 +194,7 @@ class CertificateReloadTest {
                 .hasSize(2)
                 .last()
                 .asString()
-                .endsWith("expected a PEM block \"CERTIFICATE\", found no PEM at all");
+                .endsWith("expected a PEM block \"CERTIFICATE\", found no PEM block");
         assertThat(shown()).isEqualTo("CN=first");
     }
 }

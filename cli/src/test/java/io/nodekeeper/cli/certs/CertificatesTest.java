@@ -119,8 +119,8 @@ class CertificatesTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(data.resolve("pki/ca.key").toString())
                 .hasMessageContaining(
-                        "restore both from a backup. If there is none, remove both to have a new authority"
-                                + " made: every certificate and kubeconfig that the old one signed becomes invalid");
+                        "restore both from a backup. Without a backup, remove both to create a new authority:"
+                                + " every certificate and kubeconfig that the old one signed becomes invalid");
     }
 
     @Test

@@ -187,7 +187,7 @@ class ControllerFlagsTest {
                 .isEqualTo(2);
 
         assertThat(err.toString())
-                .startsWith("error: 6 things are wrong:\n")
+                .startsWith("error: 6 errors:\n")
                 .contains("leader election: leaseDuration must be greater than renewDeadline; ")
                 .contains("leader election: retryPeriod must be greater than zero; ")
                 .contains("--leader-elect-resource-name is \"A_B\"; expected lower case letters, digits, - and .")
@@ -201,8 +201,8 @@ class ControllerFlagsTest {
         assertThat(runner.run("controller", "--help")).isZero();
 
         assertThat(out.toString().replaceAll("\\s+", " "))
-                .contains("The default is the one that kube-controller-manager takes, so that the two never judge"
-                        + " nodes at once.");
+                .contains("The default is the lock of kube-controller-manager, so that the two never manage nodes"
+                        + " at the same time.");
     }
 
     @Test
@@ -219,7 +219,7 @@ class ControllerFlagsTest {
 
         assertThat(launched).isEmpty();
         assertThat(err.toString())
-                .startsWith("error: 6 things are wrong:\n")
+                .startsWith("error: 6 errors:\n")
                 .contains("--node-monitor-grace-period is 3s; expected at least --node-monitor-period, which is 5s")
                 .contains("--node-eviction-rate is -1; expected 0 to 1000000")
                 .contains("--unhealthy-zone-threshold is 0.0; expected more than 0, at most 1")

@@ -156,7 +156,7 @@ class DoctorTest {
         int code = hung(2).run("doctor", "--fix", "--timeout=1s", "--container-runtime-endpoint=unix:///tmp/none.sock");
 
         assertThat(out.toString())
-                .contains("Done:\n  not needed any more: remove sandbox s-w1 (crictl rmp -f s-w1)\n\n")
+                .contains("Done:\n  no longer needed: remove sandbox s-w1 (crictl rmp -f s-w1)\n\n")
                 .endsWith("Nothing hangs.\n");
         assertThat(code).isZero();
     }

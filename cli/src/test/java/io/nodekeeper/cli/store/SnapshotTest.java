@@ -156,10 +156,10 @@ class SnapshotTest {
         assertThat(damaged(whole.replace("n2", "n3"))).contains("is damaged: its content has the SHA-256 ");
         assertThat(damaged(whole.substring(0, whole.indexOf("sha256")))).contains("it ends before its last line");
         assertThat(damaged(whole.substring(0, whole.length() / 2))).contains("is damaged");
-        assertThat(damaged(whole + "more\n")).contains("it goes on after its last line");
+        assertThat(damaged(whole + "more\n")).contains("there is text after its last line");
         assertThat(damaged(whole.replace("snapshot 1", "snapshot 2")))
                 .contains("is a snapshot of version 2; expected version 1");
-        assertThat(damaged("something else\n")).contains("is no snapshot");
+        assertThat(damaged("something else\n")).contains("is not a snapshot");
     }
 
     private String damaged(String content) throws IOException {

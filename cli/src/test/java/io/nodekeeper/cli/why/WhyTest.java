@@ -98,7 +98,7 @@ class WhyTest {
                       could the controller see  yes, the canary was 400ms old
                       wrote                     PUT /api/v1/nodes/n1/status -> 200, took 7ms
 
-                --- 2015-01-01 12:01:00.000 (4m0s ago) was asked about ---
+                --- 2015-01-01 12:01:00.000 (4m0s ago) is the requested time ---
 
                   2015-01-01 12:01:30.000 (3m30s ago)  Returned
                     Heard of again.
@@ -111,8 +111,8 @@ class WhyTest {
                 .with("ready", "True")
                 .with(
                         "controllerIsBlind",
-                        "nothing seen for 42s: the API server does not answer (API server); no node is judged, and their"
-                                + " clocks stand still");
+                        "nothing seen for 42s: the API server does not answer (API server); no node gets a verdict,"
+                                + " and the nodes' clock stands still");
 
         assertThat(WhyReport.of(
                         new Story("n1", "the controller", List.of(), now, List.of(RETURNED)), NOW, Optional.empty()))
@@ -122,7 +122,7 @@ class WhyTest {
 
                         Now:
                           ready                True
-                          controller is blind  nothing seen for 42s: the API server does not answer (API server); no node is judged, and their clocks stand still
+                          controller is blind  nothing seen for 42s: the API server does not answer (API server); no node gets a verdict, and the nodes' clock stands still
 
                         What happened, newest last:
                         """);
@@ -164,7 +164,7 @@ class WhyTest {
             assertThat(out.toString())
                     .contains("From the controller at " + server.url())
                     .contains("  2015-01-01 12:00:50.003 (4m9s ago)  Unknown\n")
-                    .contains("(4m5s ago) was asked about ---\n")
+                    .contains("(4m5s ago) is the requested time ---\n")
                     .doesNotContain("Returned");
 
             assertThat(runner.run("why", "other", "--server=" + server.url())).isEqualTo(1);
@@ -222,7 +222,7 @@ class WhyTest {
                 .contains("--at is \"yesterday\"; expected a time like 2026-11-21T09:07:17Z, or how long ago, like 5m")
                 .contains("--server and --history-dir exclude each other")
                 .contains("--server is ftp://x; expected a URL like http://127.0.0.1:10257")
-                .contains("--history-dir is /none, which is no directory")
+                .contains("--history-dir is /none, which is not a directory")
                 .contains("--limit is 0; expected 1 to 1000");
     }
 

@@ -5,10 +5,9 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 
 /**
- * Who one side of a TLS connection is, and the proof. Immutable.
- *
+ * The certificate and key of one side of a TLS connection. Immutable.
  * @param key the private key
- * @param chain its certificate first, then those that lead to the authority
+ * @param chain its certificate, followed by intermediate certificates
  */
 public record Identity(PrivateKey key, List<X509Certificate> chain) {
 
@@ -25,7 +24,7 @@ public record Identity(PrivateKey key, List<X509Certificate> chain) {
         return chain.getFirst();
     }
 
-    /** The subject's name; the key stays secret. */
+    /** The subject's name, without the key. */
     @Override
     public String toString() {
         return certificate().getSubjectX500Principal().getName();

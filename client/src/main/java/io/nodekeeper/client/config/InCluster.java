@@ -12,14 +12,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The credentials that Kubernetes puts into every pod: those of its service account. */
+/** Reads the service account credentials that Kubernetes puts into every pod. */
 public final class InCluster {
-    /** Where they are. */
+    /** The directory of the credentials. */
     public static final Path DIRECTORY = Path.of("/var/run/secrets/kubernetes.io/serviceaccount");
 
     private InCluster() {}
 
-    /** Whether this process runs in a pod, going by {@code environment}. */
+    /** Whether {@code environment} shows that this process runs in a pod. */
     public static boolean isPresent(Map<String, String> environment) {
         return !environment.getOrDefault("KUBERNETES_SERVICE_HOST", "").isEmpty();
     }
@@ -29,14 +29,15 @@ public final class InCluster {
      *
      * @param environment the process's environment variables
      * @param directory {@link #DIRECTORY}
-     * @throws KubeconfigException with everything that is missing
+     * @throws KubeconfigException naming everything that is missing
      */
     public static ServerAccess load(Map<String, String> environment, Path directory) {
         List<String> faults = new ArrayList<>();
         String host = environment.getOrDefault("KUBERNETES_SERVICE_HOST", "");
         String port = environment.getOrDefault("KUBERNETES_SERVICE_PORT", "");
         if (host.isEmpty() || port.isEmpty()) {
-            faults.add("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; this is no pod");
+            faults.add("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; this process does not run"
+                    + " in a pod");
         }
         Path token = directory.resolve("token");
         if (!Files.isReadable(token)) {

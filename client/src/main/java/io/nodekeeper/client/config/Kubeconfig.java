@@ -21,11 +21,11 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
- * Reads kubeconfig files: clusters, users and contexts, with embedded data or files (relative ones beside the
- * kubeconfig), client certificates, tokens and token files. Not thread-safe; used once for each file.
+ * Reads kubeconfig files: clusters, users and contexts, with embedded data or files (relative to the kubeconfig's
+ * directory), client certificates, tokens and token files. Not thread-safe; used once for each file.
  */
 public final class Kubeconfig {
-    /** What a user entry may hold that needs other programs or other servers, and is not supported. */
+    /** The fields of a user entry that need other programs or servers, and are not supported. */
     private static final List<String> UNSUPPORTED_USER = List.of("exec", "auth-provider", "username", "password", "as");
 
     private final Path file;
@@ -38,7 +38,7 @@ public final class Kubeconfig {
     /**
      * The access that the current context of {@code file} gives.
      *
-     * @throws KubeconfigException with everything that is wrong
+     * @throws KubeconfigException naming every fault
      */
     public static ServerAccess load(Path file) {
         return load(file, "");
@@ -118,7 +118,7 @@ public final class Kubeconfig {
                 return uri;
             }
         } catch (IllegalArgumentException e) {
-            // Told below, as every other form that is not an address.
+            // Reported below, like every other form that is not an address.
         }
         faults.add(clusterIs + ": server is \"" + text + "\"; expected a form like https://10.0.0.1:6443");
         return URI.create("https://invalid");
@@ -130,7 +130,7 @@ public final class Kubeconfig {
         if (certificatePem.isPresent() != keyPem.isPresent()) {
             boolean given = has(user, "client-certificate") && has(user, "client-key");
             if (!given) {
-                faults.add(userIs + ": client-certificate and client-key are needed both, or neither");
+                faults.add(userIs + ": client-certificate and client-key must be given together");
             }
             return Optional.empty();
         }
@@ -153,7 +153,7 @@ public final class Kubeconfig {
         return !text(map, key).isEmpty() || !text(map, key + "-data").isEmpty();
     }
 
-    /** The PEM text of {@code key}: embedded, which goes first as in client-go, or from a file. */
+    /** The PEM text of {@code key}: embedded, which takes precedence as in client-go, or from a file. */
     private Optional<String> material(Map<?, ?> map, String key, String where) {
         String data = text(map, key + "-data");
         if (!data.isEmpty()) {

@@ -23,17 +23,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Certificates and keys in PEM (RFC 7468). Private keys may be PKCS#8, SEC 1 ({@code EC PRIVATE KEY}) or PKCS#1
- * ({@code RSA PRIVATE KEY}), unencrypted. Every failure is an IllegalArgumentException that tells what was expected.
+ * Reads and writes certificates and keys in PEM (RFC 7468). Private keys may be PKCS#8, SEC 1 ({@code EC PRIVATE KEY})
+ * or PKCS#1 ({@code RSA PRIVATE KEY}), unencrypted. Every failure is an IllegalArgumentException that says what was
+ * expected.
  */
 public final class Pem {
     private static final Pattern BLOCK =
             Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\\s]+)-----END \\1-----");
     private static final int SEQUENCE = 0x30;
     private static final int OCTET_STRING = 0x04;
-    /** The place of the curve in SEC 1. */
+    /** The tag of the curve in SEC 1. */
     private static final int CURVE = 0xa0;
-    /** The place of the public key in SEC 1. */
+    /** The tag of the public key in SEC 1. */
     private static final int PUBLIC_KEY = 0xa1;
     /** The version of PKCS#8: INTEGER 0. */
     private static final byte[] VERSION_0 = {2, 1, 0};
@@ -43,7 +44,7 @@ public final class Pem {
     };
     /** The object identifier id-ecPublicKey (RFC 5480). */
     private static final byte[] EC_PUBLIC_KEY = {0x06, 0x07, 0x2a, (byte) 0x86, 0x48, (byte) 0xce, 0x3d, 0x02, 0x01};
-    /** The algorithms that TLS keys have; a PKCS#8 key names its own, and a factory refuses those of others. */
+    /** The algorithms of TLS keys. A PKCS#8 key names its algorithm, and the factories of others refuse it. */
     private static final List<String> ALGORITHMS = List.of("EC", "RSA", "EdDSA");
 
     private Pem() {}
@@ -174,7 +175,7 @@ public final class Pem {
     private static String labels(String pem) {
         List<String> labels =
                 blocks(pem).stream().map(block -> "\"" + block.label + "\"").toList();
-        return labels.isEmpty() ? "no PEM at all" : String.join(", ", labels);
+        return labels.isEmpty() ? "no PEM block" : String.join(", ", labels);
     }
 
     private static PrivateKey fromPkcs8(byte[] der) {
@@ -190,12 +191,12 @@ public final class Pem {
             try {
                 return reader.read(KeyFactory.getInstance(algorithm));
             } catch (InvalidKeySpecException e) {
-                // Of another algorithm, or broken: if none takes it the error below says so.
+                // Another algorithm, or a broken key: if no factory accepts it, the error below says so.
             } catch (GeneralSecurityException e) {
                 throw new IllegalStateException("this Java lacks " + algorithm + " keys", e);
             }
         }
-        throw new IllegalArgumentException("the " + which + " key is broken or of none of the kinds " + ALGORITHMS);
+        throw new IllegalArgumentException("the " + which + " key is broken, or not of one of the kinds " + ALGORITHMS);
     }
 
     private static byte[] pkcs8(byte[] algorithm, byte[] key) {
@@ -213,7 +214,7 @@ public final class Pem {
                 return Arrays.copyOfRange(sec1, inner, end(sec1, inner));
             }
         } catch (IndexOutOfBoundsException e) {
-            throw new IllegalArgumentException("the EC private key is cut short", e);
+            throw new IllegalArgumentException("the EC private key is truncated", e);
         }
         throw new IllegalArgumentException("the EC private key does not name its curve");
     }

@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where an API server is, how to know it, and how to be known to it. Immutable.
+ * The address of an API server, the way to verify it, and the client's credentials. Immutable.
  *
- * @param server its address, {@code https://host:port} and maybe a path in front of all others; plain http is possible
- * @param authorities the certificate authorities that may vouch for it; empty for those of the Java installation
- * @param skipVerify whether any certificate will do
- * @param tlsServerName the name that its certificate must bear instead of the address's; empty for the address's own
+ * @param server its address, {@code https://host:port}, with an optional path prefix; plain http is possible
+ * @param authorities the certificate authorities to trust; empty for those of the Java installation
+ * @param skipVerify whether to accept any certificate
+ * @param tlsServerName the name that its certificate must have instead of the address's; empty for the address's
  * @param identity the client certificate, if there is one
  * @param token the bearer token; empty for none
- * @param tokenFile a file whose content is the token, read again every minute; goes before {@code token}
+ * @param tokenFile a file whose content is the token, read again every minute; takes precedence over {@code token}
  */
 public record ServerAccess(
         URI server,
@@ -31,12 +31,12 @@ public record ServerAccess(
         authorities = List.copyOf(authorities);
     }
 
-    /** Access with a client certificate, the server being vouched for by {@code authority}. */
+    /** Access with a client certificate to a server whose certificate {@code authority} signed. */
     public static ServerAccess withCertificate(URI server, X509Certificate authority, Identity identity) {
         return new ServerAccess(server, List.of(authority), false, "", Optional.of(identity), "", Optional.empty());
     }
 
-    /** Access with a bearer token, the server being vouched for by {@code authority}. */
+    /** Access with a bearer token to a server whose certificate {@code authority} signed. */
     public static ServerAccess withToken(URI server, X509Certificate authority, String token) {
         return new ServerAccess(server, List.of(authority), false, "", Optional.empty(), token, Optional.empty());
     }

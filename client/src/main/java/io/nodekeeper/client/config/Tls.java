@@ -19,17 +19,16 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
-/** The client's side of TLS. */
+/** Creates TLS contexts for clients. */
 public final class Tls {
     private static final char[] NO_PASSWORD = {};
 
     private Tls() {}
 
     /**
-     * A context for a client that shows {@code identity}, if any, and takes servers that {@code authorities} vouch for;
-     * if there are none, those that this machine trusts.
-     *
-     * @throws IOException if it cannot be set up
+     * A context for a client that presents {@code identity}, if any, and trusts {@code authorities}; if there are none,
+     * those that this machine trusts.
+     * @throws IOException if the context cannot be created
      */
     public static SSLContext context(Optional<Identity> identity, List<X509Certificate> authorities)
             throws IOException {
@@ -105,7 +104,7 @@ public final class Tls {
         return store;
     }
 
-    /** Whether {@code certificate} is for {@code name}, a DNS name (which {@code *.} may stand for) or an address. */
+    /** Whether {@code certificate} is valid for {@code name}, a DNS name (which {@code *.} may match) or an address. */
     static boolean bears(X509Certificate certificate, String name) throws CertificateException {
         Collection<List<?>> names = certificate.getSubjectAlternativeNames();
         if (names == null) {
@@ -127,13 +126,13 @@ public final class Tls {
         return false;
     }
 
-    /** What a kubeconfig asks for with insecure-skip-tls-verify. */
+    /** Accepts any certificate: insecure-skip-tls-verify. */
     private static final class Anything extends ServerTrust {
         @Override
         void check(X509Certificate[] chain, String authType) {}
     }
 
-    /** The usual check, but of another name than the address's: tls-server-name. */
+    /** Checks the certificate for another name than the address's: tls-server-name. */
     private static final class OtherName extends ServerTrust {
         private final X509ExtendedTrustManager usual;
         private final String name;
@@ -152,7 +151,7 @@ public final class Tls {
         }
     }
 
-    /** Judges servers only. An extended manager, since Java adds its own check of the address to others. */
+    /** Checks servers only. It is an extended manager, because Java adds its own check of the address to others. */
     private abstract static class ServerTrust extends X509ExtendedTrustManager {
         abstract void check(X509Certificate[] chain, String authType) throws CertificateException;
 
@@ -175,7 +174,7 @@ public final class Tls {
 
         @Override
         public void checkClientTrusted(X509Certificate[] chain, String authType) throws CertificateException {
-            throw new CertificateException("clients are not judged here");
+            throw new CertificateException("this trust manager does not check clients");
         }
 
         @Override

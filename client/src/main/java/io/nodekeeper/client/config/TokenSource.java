@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The bearer token of the moment. One in a file is read again in the background once it is a minute old, as a kubelet
- * replaces those of service accounts while a process runs; a read that fails keeps the old one. Thread-safe.
+ * Provides the current bearer token. A token file is read again in the background when the token is a minute old,
+ * because kubelets replace service account tokens; if that fails, the old token stays. Thread-safe.
  */
 public final class TokenSource {
     private static final Logger log = LoggerFactory.getLogger(TokenSource.class);
@@ -25,7 +25,7 @@ public final class TokenSource {
     private volatile String token;
     private long readAt;
 
-    /** Reads the file, if there is one; throws IllegalArgumentException if that fails. */
+    /** Reads the token file, if there is one; throws IllegalArgumentException if that fails. */
     public TokenSource(ServerAccess access, Clock clock, Executor reader) {
         this.file = access.tokenFile();
         this.clock = clock;

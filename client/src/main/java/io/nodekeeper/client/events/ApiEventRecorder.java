@@ -20,47 +20,47 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes Events of core/v1 to the API server, one after the other in the background, after {@link EventCorrelator} has
- * counted, combined or dropped them. While more happens than the server takes, {@link EventQueue} keeps what matters most.
- * Neither its memory nor its log grows with the number of events; all that is not written is counted. What is recorded may
- * come from any thread; the rest is confined to the client's loop.
+ * Writes Events of core/v1 to the API server, one after another in the background, after {@link EventCorrelator} has
+ * counted, combined or dropped them. If there are more events than the server accepts, {@link EventQueue} keeps the
+ * most important ones. Memory and log do not grow with the number of events; all events that are not written are
+ * counted. Events may be recorded on any thread; the rest is confined to the client's loop.
  */
 public final class ApiEventRecorder implements EventRecorder {
-    /** What became of an event. */
+    /** The outcome of an event. */
     public enum Outcome {
-        /** It was written, alone or as one more of an Event object. */
+        /** It was written, as a new Event object or as a higher count of one. */
         WRITTEN,
-        /** It is part of a later write of its Event object. */
+        /** A later write of its Event object includes it. */
         MERGED,
-        /** There were too many of its object, so it is only counted there. */
+        /** Its object had too many events, so it was only counted. */
         SUPPRESSED,
-        /** More important or newer events took its place in the queue. */
+        /** More important or newer events replaced it in the queue. */
         DROPPED,
-        /** The server refused it, or did not take it in time. */
+        /** The server refused it, or did not accept it in time. */
         FAILED;
 
-        /** As a label of a metric. */
+        /** The value as a metric label. */
         public String label() {
             return name().toLowerCase(Locale.ROOT);
         }
     }
 
-    /** Is told what becomes of events; for metrics. Called on the loop. */
+    /** Receives the outcomes of events, for metrics. Called on the loop. */
     public interface Watcher {
-        /** One event ended like this. */
+        /** An event had this outcome. */
         void ended(Outcome outcome);
     }
 
     private static final Logger log = LoggerFactory.getLogger(ApiEventRecorder.class);
-    /** As client-go: with the waits between them an event survives an outage of a minute and a half. */
+    /** As in client-go: with the waits between attempts, an event survives an outage of a minute and a half. */
     private static final int TRIES = 12;
-    /** Events that are logged at once, and per second after that: more than happens while nothing is wrong. */
+    /** The burst of logged events, and the rate per second after it: more than there are in normal operation. */
     private static final int LOG_BURST = 100;
     /** See {@link #LOG_BURST}. */
     private static final double LOGS_PER_SECOND = 1;
 
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(10));
-    /** Events of objects without a namespace live here, as in Kubernetes. */
+    /** The namespace for events of objects without a namespace, as in Kubernetes. */
     private static final String DEFAULT_NAMESPACE = "default";
 
     private final KubeClient client;
@@ -88,7 +88,7 @@ public final class ApiEventRecorder implements EventRecorder {
         this(client, component, host, random, outcome -> {});
     }
 
-    /** The same, watched. */
+    /** The same with a watcher. */
     public ApiEventRecorder(KubeClient client, String component, String host, RandomGenerator random, Watcher watcher) {
         this.client = client;
         this.loop = client.loop();
@@ -149,8 +149,8 @@ public final class ApiEventRecorder implements EventRecorder {
     }
 
     /**
-     * {@code <object>.<hex of unix nanoseconds>}. Clocks tick more coarsely than nanoseconds, so the rest is random, lest
-     * two processes choose the same name for events of one object at one time.
+     * {@code <object>.<hex of unix nanoseconds>}. Clocks are coarser than nanoseconds, so the lower digits are random.
+     * Two processes then do not use the same name for events of one object at the same time.
      */
     private String name(ObjectRef about, Instant now) {
         long micros = KubeTime.micros(now);
@@ -168,12 +168,12 @@ public final class ApiEventRecorder implements EventRecorder {
         write(send)
                 .whenComplete((done, error) -> loop.execute(() -> {
                     if (error == null || attempt > 1 && Failures.isReason(error, 409, "AlreadyExists")) {
-                        // The name is ours alone: an earlier try was written, only its answer did not come.
+                        // No other process uses this name: an earlier attempt was written, but its response was lost.
                         watcher.ended(Outcome.WRITTEN);
                         sendNext();
                     } else if (attempt < TRIES && Failures.mayPass(error)) {
                         log.debug(
-                                "event {} not written, trying again: {}",
+                                "writing event {} failed, retrying: {}",
                                 send.write().name(),
                                 Failures.text(error));
                         loop.schedule(
@@ -197,7 +197,7 @@ public final class ApiEventRecorder implements EventRecorder {
                 .put("lastTimestamp", KubeTime.format(send.last()))
                 .build();
         return client.patch(ResourceType.EVENTS, namespace, send.write().name(), "", PatchType.STRATEGIC, patch)
-                // Events live for an hour; what is gone is made anew with the count it had.
+                // Events expire after an hour; an expired one is created again with its count.
                 .exceptionallyCompose(error -> Failures.isCode(error, 404)
                         ? client.create(ResourceType.EVENTS, namespace, event(send, namespace))
                         : CompletableFuture.failedFuture(error));

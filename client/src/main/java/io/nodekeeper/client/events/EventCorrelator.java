@@ -9,12 +9,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides what becomes of an event, so that one that keeps happening is one object with a count, and a flood is none: the
- * same again is counted; more than ten that differ only in their message are combined; beyond a burst for one object the
- * rest is dropped. All numbers are client-go's. Pure but for its memory, which is bounded; not thread-safe.
+ * Decides how an event is written, so that a repeated event is one object with a count and a flood is limited: equal
+ * events are counted; more than ten that differ only in their message are combined; events of one object beyond a burst
+ * are dropped. All numbers are client-go's. Its only state is bounded; not thread-safe.
  */
 final class EventCorrelator {
-    /** What one process remembers, of each sort. */
+    /** The most entries of each kind. */
     static final int REMEMBERED = 4_096;
 
     static final int SIMILAR = 10;
@@ -31,12 +31,12 @@ final class EventCorrelator {
     record Input(ObjectRef about, String type, String reason, String message) {}
 
     /**
-     * What to write.
+     * A write of an Event object.
      *
      * @param name the name of the Event object
-     * @param message the message, maybe of a combination
+     * @param message the message, possibly of a combination
      * @param first when it happened first
-     * @param count how often so far; above 1 the object is there already
+     * @param count how often it has happened; above 1 if the object exists already
      */
     record Write(String name, String message, Instant first, int count) {}
 
@@ -52,16 +52,16 @@ final class EventCorrelator {
     }
 
     /**
-     * The write that {@code event} calls for, if any.
+     * The write for {@code event}, if any.
      *
-     * @param freshName the name to use if it becomes an object of its own
-     * @param wall what is written
+     * @param freshName the name to use for a new object
+     * @param wall the time to write
      * @param nanos the monotonic time
      */
     Optional<Write> observe(Input event, String freshName, Instant wall, long nanos) {
         Group group = new Group(event.about, event.type, event.reason);
         boolean combined = isOneOfMany(group, event.message, nanos);
-        // Combined events share one object whatever their message says.
+        // Combined events share one object, whatever their message.
         Key key = new Key(group, combined ? COMBINED : event.message);
         String message = combined ? COMBINED + event.message : event.message;
         Seen before = lookUp(key);

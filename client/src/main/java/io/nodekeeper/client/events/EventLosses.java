@@ -12,9 +12,9 @@ import org.slf4j.Logger;
  * counts. Confined to the loop.
  */
 final class EventLosses {
-    /** Long enough that lasting losses fill no log, short enough to be read beside their cause. */
+    /** Long enough that permanent losses do not fill the log, short enough to appear near their cause. */
     static final Duration INTERVAL = Duration.ofMinutes(1);
-    /** Different counts in one line; the rest is counted together. */
+    /** The most separate counts in one line; the rest is counted together. */
     private static final int KINDS = 16;
 
     private final Logger log;

@@ -10,23 +10,24 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Events that wait for the API server: the most important first, at most {@link #ROOM}, and each Event object once, however
- * often it happened meanwhile. When it is full, the oldest of the least important events makes room. Pure; not thread-safe.
+ * A queue of events for the API server, the most important first. It has at most {@link #ROOM} entries, and one for
+ * each Event object, however often the event happens. A full queue drops the oldest of the least important events.
+ * Pure; not thread-safe.
  */
 final class EventQueue {
-    /** As many as client-go keeps. */
+    /** The same as in client-go. */
     static final int ROOM = 1_000;
 
-    /** What comes with every node, whether something is wrong or not: it waits for everything else. */
+    /** Events that every node has in normal operation; they are least important. */
     private static final Set<String> ROUTINE = Set.of("RegisteredNode", "RemovingNode");
 
     /**
      * A write of an Event object.
      *
      * @param event what happened
-     * @param write what the object is to say
-     * @param last when it happened last
-     * @param isNew whether the object is to be created; else it is there and is to be patched
+     * @param write the content of the object
+     * @param last when it last happened
+     * @param isNew whether to create the object; otherwise patch it
      */
     record Send(EventCorrelator.Input event, EventCorrelator.Write write, Instant last, boolean isNew) {
         private Send after(Send earlier) {
@@ -45,7 +46,9 @@ final class EventQueue {
         }
     }
 
-    /** Verdicts on nodes and what else is said of them, then what is said of pods, of which there are many, then routine. */
+    /**
+     * The rank of an event: first events of nodes, such as verdicts, then of pods, which are many, then routine events.
+     */
     private static int rank(EventCorrelator.Input event) {
         if (ROUTINE.contains(event.reason())) {
             return 2;
@@ -53,7 +56,9 @@ final class EventQueue {
         return event.about().kind().equals("Pod") ? 1 : 0;
     }
 
-    /** Lets {@code send} wait, with an earlier write of its object as one; the result is what had to make room for it. */
+    /**
+     * Adds {@code send}, merged with a waiting write of its object; returns the write that was dropped for it, if any.
+     */
     Optional<Send> add(Send send) {
         Map<String, Send> rank = ranks.get(rank(send.event));
         Send earlier = rank.get(send.write.name());
@@ -73,7 +78,7 @@ final class EventQueue {
                 .map(this::removeEldest);
     }
 
-    /** The most important one that waits, the oldest of its rank; it has left the queue then. */
+    /** Removes and returns the oldest write of the highest rank. */
     Optional<Send> poll() {
         return ranks.stream().filter(rank -> !rank.isEmpty()).findFirst().map(this::removeEldest);
     }
@@ -86,7 +91,7 @@ final class EventQueue {
         return send;
     }
 
-    /** How many wait. */
+    /** The number of waiting writes. */
     int size() {
         return size;
     }

@@ -1,11 +1,11 @@
 package io.nodekeeper.client.events;
 
-/** Tells people what happens to objects, through Events of core/v1. Never blocks and never fails its caller. */
+/** Records Events of core/v1 about objects. Never blocks and never throws. */
 public interface EventRecorder {
 
     /** An ordinary event. */
     String NORMAL = "Normal";
-    /** An event that somebody should look at. */
+    /** An event that needs attention. */
     String WARNING = "Warning";
 
     /** Records that something happened to {@code about}. */

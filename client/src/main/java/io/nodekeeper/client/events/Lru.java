@@ -3,7 +3,7 @@ package io.nodekeeper.client.events;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** A map that forgets what was not used for longest. Not thread-safe. */
+/** A map that removes the least recently used entry when it is full. Not thread-safe. */
 final class Lru<K, V> extends LinkedHashMap<K, V> {
     private final int limit;
 

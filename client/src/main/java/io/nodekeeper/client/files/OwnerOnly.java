@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Directories (0700) and files (0600) of this process's user alone, whatever the umask, and outputs that replace nothing
- * but regular files. All calls block.
+ * Creates directories (0700) and files (0600) that only this process' user can access, whatever the umask, and checks
+ * that outputs replace only regular files. All calls block.
  */
 public final class OwnerOnly {
     private static final Logger log = LoggerFactory.getLogger(OwnerOnly.class);
@@ -36,16 +36,15 @@ public final class OwnerOnly {
             PosixFilePermission.OTHERS_WRITE,
             PosixFilePermission.OTHERS_EXECUTE);
 
-    /** The bit of a directory in which everybody may create files, as {@code /tmp}. */
+    /** The sticky bit of a directory in which all users may create files, such as {@code /tmp}. */
     private static final int STICKY = 01000;
 
     private OwnerOnly() {}
 
     /**
-     * Makes {@code directory} if it is absent, or takes the rights of others on it away. Directories above it that are
-     * absent get the usual mode.
-     *
-     * @throws IOException if it cannot be made or is no directory
+     * Creates {@code directory} if it is absent, or removes other users' access to it. Absent parent directories get
+     * the usual mode.
+     * @throws IOException if it cannot be created or is not a directory
      */
     public static Path directory(Path directory) throws IOException {
         if (Files.exists(directory)) {
@@ -56,7 +55,7 @@ public final class OwnerOnly {
         return directory;
     }
 
-    /** As {@link #directory(Path)}, and takes the rights of others on the regular files in it away. */
+    /** As {@link #directory(Path)}, and removes other users' access to the regular files in it. */
     public static Path directoryAndFiles(Path directory) throws IOException {
         directory(directory);
         for (Path inside : inside(directory)) {
@@ -68,8 +67,8 @@ public final class OwnerOnly {
     }
 
     /**
-     * As {@link #directory(Path)}, but a directory that is there is changed only if it is empty or holds one of {@code parts},
-     * which says that it is ours: somebody may have named a directory that others need.
+     * As {@link #directory(Path)}, but changes an existing directory only if it is empty or has one of {@code parts},
+     * which shows that it is ours: a user may have named a directory that others need.
      */
     public static Path directory(Path directory, List<String> parts) throws IOException {
         if (!Files.exists(directory)) {
@@ -81,15 +80,15 @@ public final class OwnerOnly {
         if (ours) {
             tighten(directory);
         } else if (isOpen(directory)) {
-            log.warn("{} holds files of others and stays open to them; what is put into it is not", directory);
+            log.warn("{} has files of other users and stays accessible to them; files that this process creates in"
+                    + " it are not", directory);
         }
         return directory;
     }
 
     /**
-     * Takes the rights of others on {@code file} away, if they have some, and logs that.
-     *
-     * @throws IOException if {@code file} cannot be looked at
+     * Removes other users' access to {@code file}, if any, and logs that.
+     * @throws IOException if the attributes of {@code file} cannot be read
      */
     public static void tighten(Path file) throws IOException {
         if (!isOpen(file)) {
@@ -99,24 +98,24 @@ public final class OwnerOnly {
         Set<PosixFilePermission> own = EnumSet.copyOf(mode);
         own.removeAll(OTHERS);
         if (((int) Files.getAttribute(file, "unix:mode") & STICKY) != 0) {
-            log.warn("{} is a directory for everybody and stays so", file);
+            log.warn("{} is a directory for all users; its mode is not changed", file);
             return;
         }
         try {
             Files.setPosixFilePermissions(file, own);
             log.warn(
-                    "{} was open to others ({}); it is its owner's alone now ({})",
+                    "{} was accessible to other users ({}); now only its owner has access ({})",
                     file,
                     PosixFilePermissions.toString(mode),
                     PosixFilePermissions.toString(own));
         } catch (IOException e) {
-            log.warn("{} is open to others ({}): {}", file, PosixFilePermissions.toString(mode), e.toString());
+            log.warn("{} is accessible to other users ({}): {}", file, PosixFilePermissions.toString(mode), e.toString());
         }
     }
 
     /**
-     * Why a new file cannot be put at {@code file}: only a regular file is replaced, never a link, a device or a directory.
-     * Empty if it can.
+     * Why {@code file} cannot be written: only a regular file is replaced, never a link, a device or a directory. Empty
+     * if it can.
      */
     public static Optional<String> outputFault(Path file) {
         String what = Files.isSymbolicLink(file)

@@ -9,11 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Reads files that users write and name: configurations, keys, certificates, tokens. A file that is too long, and a device or
- * pipe, which may have no end, is refused instead of filling the memory. All calls block.
+ * Reads files that users provide: configurations, keys, certificates, tokens. Refuses a file that is too long, and
+ * devices and pipes, which may be endless. All calls block.
  */
 public final class SmallFiles {
-    /** Bytes. A kubeconfig with certificates takes about 10 KB; 50,000 bearer tokens take 8 MB. */
+    /** The largest file in bytes. A kubeconfig with certificates has about 10 KB; 50,000 bearer tokens have 8 MB. */
     public static final int LIMIT = 8 << 20;
 
     private SmallFiles() {}
@@ -21,7 +21,7 @@ public final class SmallFiles {
     /**
      * All bytes of {@code file}.
      *
-     * @throws IOException if it cannot be read, is no regular file, or has more than {@link #LIMIT} bytes
+     * @throws IOException if it cannot be read, is not a regular file, or has more than {@link #LIMIT} bytes
      */
     public static byte[] bytes(Path file) throws IOException {
         if (Files.exists(file) && !Files.isRegularFile(file)) {
@@ -31,13 +31,13 @@ public final class SmallFiles {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] bytes = in.readNBytes(LIMIT + 1);
             if (bytes.length > LIMIT) {
-                throw new IOException(file + " has more than " + LIMIT + " bytes, which is the most that is read");
+                throw new IOException(file + " has more than " + LIMIT + " bytes, which is the limit");
             }
             return bytes;
         }
     }
 
-    /** All text of {@code file}, which is UTF-8; errors are as in {@link #bytes}, and for bytes that are no UTF-8. */
+    /** All text of {@code file}, which is UTF-8; errors are as in {@link #bytes}, and for bytes that are not UTF-8. */
     public static String text(Path file) throws IOException {
         return text(file, StandardCharsets.UTF_8);
     }

@@ -1,4 +1,4 @@
-/** Directories and files that only their owner may read. */
+/** Creates directories and files that only their owner can access, and reads small files. */
 @NullMarked
 package io.nodekeeper.client.files;
 

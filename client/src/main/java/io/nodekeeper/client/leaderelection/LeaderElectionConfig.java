@@ -5,15 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How processes agree on one leader through a Lease.
- *
- * @param leaseDuration for how long others respect a leader that they do not hear from, after they last saw it renew
- * @param renewDeadline for how long a leader believes in itself without a successful renewal
- * @param retryPeriod between tries; those who wait stretch it by up to 1.2 of itself
+ * The configuration of a leader election through a Lease.
+ * @param leaseDuration how long others wait after they last saw the leader renew
+ * @param renewDeadline how long a leader leads without a successful renewal
+ * @param retryPeriod the time between attempts; candidates that wait add a jitter of up to 120 %
  * @param namespace of the Lease
  * @param name of the Lease
- * @param releaseOnCancel whether a leader that is stopped gives the lease back, so that the next one need not wait for its
- *     end; kube-controller-manager does not
+ * @param releaseOnCancel whether a leader that is stopped releases the lease, so that the next one need not wait until
+ *     it expires; kube-controller-manager does not
  */
 public record LeaderElectionConfig(
         Duration leaseDuration,
@@ -22,10 +21,10 @@ public record LeaderElectionConfig(
         String namespace,
         String name,
         boolean releaseOnCancel) {
-    /** How much those who wait stretch their wait at most, as in client-go. */
+    /** The largest jitter of candidates that wait, as in client-go. */
     static final double JITTER = 1.2;
 
-    /** kube-controller-manager's lock and times; the lease is given back at a clean stop. */
+    /** kube-controller-manager's lock and times; a clean stop releases the lease. */
     public static LeaderElectionConfig defaults() {
         return new LeaderElectionConfig(
                 Duration.ofSeconds(15),
@@ -36,7 +35,7 @@ public record LeaderElectionConfig(
                 true);
     }
 
-    /** All that is wrong with this, in client-go's words; empty if it can be used. */
+    /** The faults, with client-go's texts; empty if there are none. */
     public List<String> faults() {
         List<String> faults = new ArrayList<>();
         if (leaseDuration.compareTo(renewDeadline) <= 0) {

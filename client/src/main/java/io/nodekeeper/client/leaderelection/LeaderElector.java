@@ -18,24 +18,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes part in the election of one leader: waits for the lock, renews it, and says when it is lost; after that it does
- * nothing more, as the process is expected to end. Compatible with client-go's {@code leaderelection} on a Lease. Confined
- * to its client's loop, except where methods say otherwise.
+ * Takes part in a leader election: waits for the lock, renews it, and reports its loss; after that it does nothing
+ * more, because the process should exit. Compatible with client-go's {@code leaderelection} on a Lease. Confined to its
+ * client's loop, except where methods say otherwise.
  */
 public final class LeaderElector {
-    /** What becomes of a candidate. Called on the loop. */
+    /** Receives the changes of a candidate's state. Called on the loop. */
     public interface Callbacks {
-        /** It is the leader now. */
+        /** The candidate became the leader. */
         void started();
 
         /**
-         * It is the leader no more and must not act any more; never called twice, nor without {@link #started}.
+         * The candidate is no longer the leader and must not act as one. Called at most once, and only after {@link
+         * #started}.
          *
-         * @param lost whether this was not its own wish; Kubernetes ends the process then
+         * @param lost whether the lease was lost rather than released; in Kubernetes the process exits then
          */
         void stopped(boolean lost);
 
-        /** Another candidate was seen to be the leader, or this one has become it. */
+        /** A new leader was seen, possibly this candidate. */
         default void newLeader(String identity) {}
 
         /**
@@ -46,12 +47,12 @@ public final class LeaderElector {
          */
         default void wrote(long sentAt, long acknowledgedAt) {}
 
-        /** The leader could not renew from memory and had to read the lease first; for a count of those. */
+        /** The leader could not renew from memory and had to read the lease first; for a metric. */
         default void slowPath() {}
     }
 
     private static final Logger log = LoggerFactory.getLogger(LeaderElector.class);
-    /** How long after its lease's end a leader is called unhealthy (kube-controller-manager). */
+    /** How long after the end of its lease a leader becomes unhealthy (as in kube-controller-manager). */
     private static final Duration TOLERATED = Duration.ofSeconds(20);
 
     private final LeaderElectionConfig config;
@@ -67,7 +68,7 @@ public final class LeaderElector {
     private volatile long wroteAt;
     private String reported = "";
     private boolean ended;
-    /** Whether a write was sent and it is not known what became of it. */
+    /** Whether the outcome of a write is unknown. */
     private boolean unsure;
 
     private CompletableFuture<Void> trying = CompletableFuture.completedFuture(null);
@@ -75,11 +76,10 @@ public final class LeaderElector {
     private Loop.@Nullable Timer deadline;
 
     /**
-     * A candidate at rest.
-     *
-     * @param identity unlike that of any other candidate; Kubernetes' form is {@code <hostname>_<uuid>}
+     * Creates a candidate that has not started.
+     * @param identity unique among candidates; Kubernetes' form is {@code <hostname>_<uuid>}
      * @param recorder for events on the Lease
-     * @param random for the waits between tries
+     * @param random for the waits between attempts
      * @throws IllegalArgumentException naming all faults of {@code config}, or if {@code identity} is empty
      */
     public LeaderElector(
@@ -105,15 +105,15 @@ public final class LeaderElector {
         this.lock = new LeaderLock(config, identity);
     }
 
-    /** Begins to try. Thread-safe. */
+    /** Starts to try to acquire the lease. Thread-safe. */
     public void start() {
         log.info("attempting to acquire leader lease {}/{} as {}", config.namespace(), config.name(), identity);
         loop.execute(this::attempt);
     }
 
     /**
-     * Takes part no more, and gives the lease back if it is held and the configuration says so. The result completes when
-     * that is done or has failed; it never fails. Thread-safe.
+     * Leaves the election, and releases the lease if it is held and the configuration says so. The result completes
+     * normally when the release has succeeded or failed. Thread-safe.
      */
     public CompletableFuture<Void> stop() {
         CompletableFuture<Void> done = new CompletableFuture<>();
@@ -123,11 +123,11 @@ public final class LeaderElector {
                 return;
             }
             end(false);
-            // A try under way may still win the lock, which nobody would give back then.
+            // A running attempt may still acquire the lock, which would then not be released.
             trying.thenCompose(tried -> config.releaseOnCancel() ? release() : trying)
                     .whenComplete((released, error) -> {
                         if (error != null) {
-                            log.info("lease {} not given back: {}", config.name(), Failures.text(error));
+                            log.info("releasing lease {} failed: {}", config.name(), Failures.text(error));
                         }
                         done.complete(null);
                     });
@@ -136,15 +136,18 @@ public final class LeaderElector {
     }
 
     /**
-     * Whether this candidate may act as the leader at this moment, by the clock: a process that was frozen learns it here
-     * before {@link Callbacks#stopped} can be called. Thread-safe.
+     * Whether this candidate may act as the leader at this moment, by the clock. After a freeze of the process this is
+     * false before {@link Callbacks#stopped} can be called. Thread-safe.
      */
     public boolean leads() {
         return leading
                 && loop.clock().nanoTime() - wroteAt < config.renewDeadline().toNanos();
     }
 
-    /** False for a leader whose lease ended over 20 s ago and who has not noticed. Thread-safe; {@code now} as by the loop's clock. */
+    /**
+     * False if this is a leader whose lease ended over 20 s ago without its noticing. Thread-safe; {@code now} as by
+     * the loop's clock.
+     */
     public boolean healthy(long now) {
         return !leading
                 || now - wroteAt <= config.leaseDuration().plus(TOLERATED).toNanos();
@@ -162,14 +165,14 @@ public final class LeaderElector {
             log.info("lease {}/{}: {}", config.namespace(), config.name(), Failures.text(error));
             return null;
         });
-        // On the loop, as a task of its own: a failing callback is then logged like any other task.
+        // As a separate task on the loop, so that a failing callback is logged like any other task.
         trying.thenRun(() -> loop.execute(this::tried));
     }
 
-    /** Writes from memory; if that fails, from what is stored. */
+    /** Renews from memory; if that fails, reads the lease first. */
     private CompletableFuture<Void> renew() {
         return put(lock.renewal(loop.clock().wallTime())).exceptionallyCompose(error -> {
-            log.info("lease {} not renewed from memory: {}; reading it first", config.name(), Failures.text(error));
+            log.info("renewing lease {} from memory failed: {}; reading it first", config.name(), Failures.text(error));
             callbacks.slowPath();
             return acquire();
         });
@@ -211,7 +214,7 @@ public final class LeaderElector {
         });
     }
 
-    /** A try is over, in whichever way; what it brought stands in the lock. */
+    /** An attempt has ended; its result is in the lock. */
     private void tried() {
         if (ended) {
             return;
@@ -237,7 +240,7 @@ public final class LeaderElector {
         }
     }
 
-    /** A leader that cannot renew notices in time, whatever its calls do. */
+    /** Makes a leader that cannot renew notice that in time, whatever its calls do. */
     private void expect() {
         if (deadline != null) {
             deadline.cancel();
@@ -270,7 +273,7 @@ public final class LeaderElector {
         }
     }
 
-    /** Gives the lock back if it is held; reads it first if it may be another than is remembered. */
+    /** Releases the lock if it is held; reads it first if it may differ from the remembered one. */
     private CompletableFuture<Void> release() {
         return unsure
                 ? readAndRelease()
@@ -289,7 +292,7 @@ public final class LeaderElector {
         return released.isEmpty()
                 ? CompletableFuture.completedFuture(null)
                 : client.update(ResourceType.LEASES, config.namespace(), config.name(), released.get())
-                        .thenAccept(stored -> log.info("lease {}/{} given back", config.namespace(), config.name()));
+                        .thenAccept(stored -> log.info("released lease {}/{}", config.namespace(), config.name()));
     }
 
     private void report() {

@@ -10,14 +10,15 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What one candidate knows of the lock, and what it may do next. Pure: it is told what was read and written and when, in
- * monotonic nanoseconds.
+ * One candidate's state of the lock, which decides what the candidate may do. Pure: reads, writes and their times, in
+ * monotonic nanoseconds, are passed in.
  *
- * <p>Why there are never two leaders: a leader believes in itself for {@code renewDeadline} from when it <em>sent</em> its
- * last successful write. Another one takes over {@code leaseDuration} after it <em>read</em> that write, which was later,
- * and only if nothing was written since: every write names the version that it replaces. As {@code renewDeadline} is the
- * shorter, the old leader has given up by then, however wrong anybody's wall clock is; only the clocks' rates must agree
- * better than leaseDuration : renewDeadline. Of the times in the lease nothing is believed but that they changed.
+ * <p>Why there are never two leaders: a leader leads for {@code renewDeadline} from when it <em>sent</em> its last
+ * successful write. Another candidate takes over {@code leaseDuration} after it <em>read</em> that write, which was
+ * later, and only if there was no write since: every write names the version that it replaces. As {@code renewDeadline}
+ * is shorter, the old leader has stopped leading by then, however wrong wall clocks are; only the clocks' rates must
+ * differ by less than leaseDuration : renewDeadline. The values of the times in the lease are not used, only their
+ * changes.
  */
 final class LeaderLock {
     private final LeaderElectionConfig config;
@@ -42,17 +43,17 @@ final class LeaderLock {
         return wroteAt;
     }
 
-    /** Who holds the lock as far as is known; empty if nobody. */
+    /** The known holder of the lock; empty if there is none. */
     String holder() {
         return new Lease(seen).holderIdentity();
     }
 
-    /** The UID of the Lease; empty if it was not seen. */
+    /** The UID of the Lease; empty if the Lease was not seen. */
     String uid() {
         return new Lease(seen).uid();
     }
 
-    /** The lease with which a new lock is made. */
+    /** The lease that creates the lock. */
     JsonObject first(Instant wallTime) {
         return JsonObject.builder()
                 .put("apiVersion", ResourceType.LEASES.apiVersion())
@@ -67,21 +68,24 @@ final class LeaderLock {
                 .build();
     }
 
-    /** The lease as it is to be written by its leader, made from memory. */
+    /** The lease that the leader writes, from memory. */
     JsonObject renewal(Instant wallTime) {
         return seen.update(
                 "spec",
                 spec -> spec.with("leaseDurationSeconds", seconds()).with("renewTime", KubeTime.formatMicro(wallTime)));
     }
 
-    /** The lease was read. The answer is what to write to get or keep the lock; empty as long as it is another's. */
+    /**
+     * The lease was read. Returns the lease to write to acquire or keep the lock; empty while another candidate holds
+     * it.
+     */
     Optional<JsonObject> read(JsonObject lease, long now, Instant wallTime) {
         if (seen.isEmpty() || !lease.object("spec").equals(seen.object("spec"))) {
             seenAt = now;
         }
         seen = lease;
         if (isMine()) {
-            // Kept over a conflict, or won by a write whose answer got lost.
+            // Kept in spite of a conflict, or acquired by a write whose response was lost.
             return Optional.of(renewal(wallTime));
         }
         Duration duration =
@@ -93,7 +97,7 @@ final class LeaderLock {
         return Optional.of(lease.with("spec", claim(lease.object("spec"), wallTime, transitions)));
     }
 
-    /** What was sent at {@code sentAt} in this candidate's name is stored as {@code lease}. */
+    /** The write of this candidate that was sent at {@code sentAt} is stored as {@code lease}. */
     void wrote(JsonObject lease, long sentAt, long now) {
         seen = lease;
         seenAt = now;
@@ -101,7 +105,7 @@ final class LeaderLock {
         wroteOnce = true;
     }
 
-    /** The lease with which the holder gives the lock back; empty if it is not held by this candidate. */
+    /** The lease that releases the lock; empty if this candidate does not hold it. */
     Optional<JsonObject> release(JsonObject lease, Instant wallTime) {
         if (!new Lease(lease).holderIdentity().equals(identity)) {
             return Optional.empty();
@@ -115,7 +119,7 @@ final class LeaderLock {
                         .with("renewTime", time)));
     }
 
-    /** The lease as last seen or written. */
+    /** The lease last seen or written. */
     JsonObject seen() {
         return seen;
     }

@@ -5,11 +5,11 @@ import io.nodekeeper.api.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 
 /**
- * An answer over HTTP.
+ * An HTTP response.
  *
  * @param status the HTTP status
  * @param type the content type
- * @param body the content; not to be changed
+ * @param body the content; must not be changed
  */
 public record Page(int status, String type, byte[] body) {
 

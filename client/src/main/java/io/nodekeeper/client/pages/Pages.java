@@ -2,7 +2,7 @@ package io.nodekeeper.client.pages;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Pages that can be asked for by their paths. Implementations are thread-safe. */
+/** Provides HTTP pages by their paths. Implementations are thread-safe. */
 @FunctionalInterface
 public interface Pages {
 

@@ -1,4 +1,4 @@
-/** What a process tells whoever asks it over HTTP, whatever serves it. */
+/** HTTP pages of a process, independent of the server that serves them. */
 @NullMarked
 package io.nodekeeper.client.pages;
 

@@ -5,11 +5,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A map from names to values in which a name can be looked up by its bytes, without making a string of it. That is all
- * that {@link java.util.HashMap} cannot do. Open addressing with linear probing; at most half of the slots are used, and a
- * removal closes the gap, so that chains stay short. Iteration is in no order, but in the same one for the same history.
- * What is not there is null, as an Optional for each renewal would be the garbage that this class is here to avoid. Not
- * thread-safe.
+ * A map from names to values with look-ups by a name's bytes, without creating a string, which {@link
+ * java.util.HashMap} cannot do. It uses open addressing with linear probing; at most half of the slots are used, and a
+ * removal closes the gap, so that chains stay short. The order of iteration is unspecified, but the same for the same
+ * history. The result for an absent name is null, because an Optional for each renewal would be garbage that this class
+ * avoids. Not thread-safe.
  */
 public final class ByteKeyTable<V> {
     private static final int SMALLEST = 16;
@@ -18,7 +18,7 @@ public final class ByteKeyTable<V> {
     private @Nullable Object[] values = new @Nullable Object[SMALLEST];
     private int size;
 
-    /** The value of the name that these bytes spell in ASCII; null if there is none. */
+    /** The value of the name with these ASCII bytes; null if there is none. */
     public @Nullable V get(byte[] bytes, int from, int length) {
         return get(bytes, from, length, hash(bytes, from, length));
     }
@@ -72,7 +72,7 @@ public final class ByteKeyTable<V> {
             if (moved == null) {
                 break;
             }
-            // It may move back only if its own slot does not lie behind the gap.
+            // It may move back only if its own slot is not behind the gap.
             int mask = keys.length - 1;
             if (((next - slot(moved.hashCode())) & mask) >= ((next - gap) & mask)) {
                 keys[gap] = moved;
@@ -86,12 +86,12 @@ public final class ByteKeyTable<V> {
         return removed;
     }
 
-    /** How many names there are. */
+    /** The number of names. */
     public int size() {
         return size;
     }
 
-    /** Hands over every value; {@code consumer} must not change the table. */
+    /** Passes every value to {@code consumer}, which must not change the table. */
     public void forEach(Consumer<? super V> consumer) {
         for (int slot = 0; slot < keys.length; slot++) {
             if (keys[slot] != null) {
@@ -135,7 +135,7 @@ public final class ByteKeyTable<V> {
         }
     }
 
-    /** Names of a fleet differ in their last characters: the multiplication spreads those over the table. */
+    /** Names of nodes differ in their last characters; the multiplication spreads these over the table. */
     private int slot(int hash) {
         return (hash * 0x9E3779B9) >>> Integer.numberOfLeadingZeros(keys.length - 1);
     }

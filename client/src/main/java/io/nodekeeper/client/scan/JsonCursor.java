@@ -1,10 +1,10 @@
 package io.nodekeeper.client.scan;
 
 /**
- * Walks over one JSON value in a range of bytes without making any object. It is stricter than JSON: what is not plain
- * ASCII, has a {@code \}{@code u} escape or is nested deeper than 32 is malformed to it, as is everything that JSON forbids
- * but for repeated fields. Methods answer false, or {@link #MALFORMED}, where the input is not as expected, and may be
- * called in any state. Not thread-safe.
+ * Reads one JSON value in a range of bytes without creating any object. It is stricter than JSON: it rejects text that
+ * is not plain ASCII, {@code \}{@code u} escapes and nesting deeper than 32, and everything that JSON forbids except
+ * repeated fields. Methods return false, or {@link #MALFORMED}, if the input is not as expected, and may be called in
+ * any state. Not thread-safe.
  */
 final class JsonCursor {
     /** See the methods. */
@@ -21,7 +21,7 @@ final class JsonCursor {
     private int textEnd;
     private boolean escaped;
 
-    /** Begins at {@code from}; {@code to} is the end. */
+    /** Starts at {@code from}; {@code to} is the end. */
     void reset(byte[] input, int from, int to) {
         bytes = input;
         at = from;
@@ -38,12 +38,12 @@ final class JsonCursor {
         return textEnd;
     }
 
-    /** Whether the text last read holds escapes, so that its bytes are not its characters. */
+    /** Whether the text last read has escapes, so that its bytes are not its characters. */
     boolean isEscaped() {
         return escaped;
     }
 
-    /** Passes white space; the next byte, which is not passed, or {@link #MALFORMED} at the end. */
+    /** Skips white space and returns the next byte without reading it, or {@link #MALFORMED} at the end. */
     int peek() {
         while (at < end) {
             byte b = bytes[at];
@@ -55,7 +55,7 @@ final class JsonCursor {
         return MALFORMED;
     }
 
-    /** Passes the character {@code expected} and the white space before it. */
+    /** Skips white space and the character {@code expected}. */
     boolean pass(int expected) {
         if (peek() != expected) {
             return false;
@@ -124,12 +124,12 @@ final class JsonCursor {
         return pass(close) ? 0 : MALFORMED;
     }
 
-    /** Passes a null; false, with nothing passed, if there is something else. */
+    /** Skips a null; false, and skips nothing, if there is something else. */
     boolean passNull() {
         return peek() == 'n' && word("null");
     }
 
-    /** Passes any value. */
+    /** Skips any value. */
     boolean skip() {
         return skip(0);
     }

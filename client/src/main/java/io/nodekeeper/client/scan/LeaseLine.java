@@ -3,14 +3,14 @@ package io.nodekeeper.client.scan;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Reads what matters of a watch event about a Lease straight from its bytes, without making any object:
- * {@code {"type":"MODIFIED","object":{…}}} with fields in any order and any other fields beside them. What it does not
- * understand — another type of event, an escape or a repeated field among what it needs, a time in an unusual form, text
- * beyond ASCII, malformed JSON — it leaves to the full parser. What it understands, the full parser understands in the same
- * way, save that it does not notice when a field that nobody needs is repeated.
+ * Reads the needed fields of a watch event about a Lease directly from its bytes, without creating any object: {@code
+ * {"type":"MODIFIED","object":{…}}} with fields in any order and any other fields. It leaves to the full parser what it
+ * does not support: other types of events, escapes or repetitions of needed fields, times in an unusual form, text
+ * beyond ASCII, malformed JSON. For all other events the full parser gives the same result, except that this class does
+ * not detect the repetition of a field that is not needed.
  *
- * <p>One object for all lines: the answers are about the last line scanned, are valid as long as its bytes do not change,
- * and mean nothing unless {@link #scan} said true. Not thread-safe.
+ * <p>One object serves all lines: the results are about the last scanned line, are valid while its bytes do not change,
+ * and only if {@link #scan} returned true. Not thread-safe.
  */
 public final class LeaseLine {
     /** {@link #renewMicros} of a Lease that was never renewed. */
@@ -45,7 +45,7 @@ public final class LeaseLine {
     private long resourceVersion;
     private long renewMicros;
 
-    /** Reads the line in {@code [from, to)}; false if it is one for the full parser. Never throws. */
+    /** Reads the line in {@code [from, to)}; false if the full parser must read it. Never throws. */
     public boolean scan(byte[] line, int from, int to) {
         json.reset(line, from, to);
         bytes = line;
@@ -60,12 +60,12 @@ public final class LeaseLine {
         return event() && json.atEnd() && has(TYPE) && has(OBJECT) && has(NAME) && has(VERSION);
     }
 
-    /** Whether the Lease is gone; else it was created or changed. */
+    /** Whether the Lease was deleted; otherwise it was created or changed. */
     public boolean isDeletion() {
         return deleted;
     }
 
-    /** The bytes in which the ranges lie. */
+    /** The bytes that the ranges refer to. */
     public byte[] bytes() {
         return bytes;
     }

@@ -1,8 +1,8 @@
 package io.nodekeeper.client.scan;
 
-/** Reads times as Kubernetes writes them, straight from bytes. */
+/** Parses times in Kubernetes' form directly from bytes. */
 final class MicroTimes {
-    /** What is no such time, or one in another form. */
+    /** The result for text in any other form. */
     static final long MALFORMED = Long.MIN_VALUE;
 
     private static final int FRACTION_AT = 19;

@@ -21,27 +21,27 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
- * Lets a program believe that it writes, while nothing but GET ever leaves: lists, reads and watches go to the real
- * server, writes are answered as that would have answered them, and what is read afterwards shows them, until somebody
- * changes the same part of the object in reality. Each write that was kept back, and each real change that a watch tells
- * of, is shown to a {@link Witness}. Thread-safe.
+ * Simulates writes without sending them: lists, reads and watches go to the real server; writes get the answer that the
+ * server would have given, and later reads include them, until a real change of the same part of the object. A {@link
+ * Witness} receives each withheld write and each real change that a watch sends. Only GET requests are ever sent.
+ * Thread-safe.
  *
- * <p>Two things differ from a real server: the answer to a write carries the real {@code resourceVersion} with a suffix,
- * since no real one was made; and agents do not react to what they cannot see.
+ * <p>Two things differ from a real server: the answer to a write has the last real {@code resourceVersion} with a
+ * suffix, because there is no new one; and agents do not react to writes that they cannot see.
  */
 public final class ShadowTransport implements Transport {
-    /** Hears of what would have happened and of what did. Called on any thread; must not block. */
+    /** Receives withheld writes and real changes. Called on any thread; must not block. */
     public interface Witness {
         /**
-         * A write was kept back; never called for one that would have been refused.
+         * A write was withheld; not called for a write that the server would have refused.
          *
          * @param plural the resource, as in paths
-         * @param before the object as the writer saw it; empty if it would be created
-         * @param after the object as it would be; empty if it would be gone
+         * @param before the object that the writer saw; empty if it would be created
+         * @param after the object after the write; empty if it would be deleted
          */
         void kept(Call call, String plural, JsonObject before, JsonObject after);
 
-        /** A list or a watch told of {@code object}; {@code type} is the event's or {@code LISTED}. */
+        /** A list or a watch sent {@code object}; {@code type} is the event's type or {@code LISTED}. */
         void happened(String type, String plural, JsonObject object);
     }
 
@@ -54,7 +54,7 @@ public final class ShadowTransport implements Transport {
     private final ShadowWrites writes;
     private long answers;
 
-    /** The shadow of {@code real}; {@code clock} tells when what is deleted would have begun to end. */
+    /** The shadow of {@code real}; {@code clock} gives the time of deletions. */
     public ShadowTransport(Transport real, Clock clock, Witness witness) {
         this.real = real;
         this.clock = clock;
@@ -166,7 +166,7 @@ public final class ShadowTransport implements Transport {
             version = before.object("metadata").text("resourceVersion") + "." + ++answers;
         }
         witness.kept(call, target.plural(), before, after.orElse(JsonObject.EMPTY));
-        // A watch tells of the real version: watchers resume from it.
+        // A watch sends the real version, from which watchers resume.
         String type = after.isPresent() ? "MODIFIED" : "DELETED";
         JsonObject event = JsonObject.EMPTY.with("type", type).with("object", after.orElse(before));
         streams.stream()
@@ -201,7 +201,7 @@ public final class ShadowTransport implements Transport {
         return reply(refused.code(), refused.toStatus());
     }
 
-    /** As thenApply, but giving the result up gives the call up. */
+    /** As thenApply, but cancelling the result cancels the call. */
     private static CompletableFuture<Reply> mapped(CompletableFuture<Reply> call, UnaryOperator<Reply> change) {
         CompletableFuture<Reply> result = call.thenApply(change);
         result.whenComplete((reply, error) -> {
@@ -212,7 +212,7 @@ public final class ShadowTransport implements Transport {
         return result;
     }
 
-    /** A watch, one line after the other: the real ones as they would be, and those that would have come. */
+    /** A watch, line by line: the real events with the withheld writes, and events of the withheld writes. */
     private final class Shown implements StreamHandler {
         private final Target target;
         private final StreamHandler handler;
@@ -257,7 +257,7 @@ public final class ShadowTransport implements Transport {
             try {
                 event = Json.parseObject(line);
             } catch (JsonException e) {
-                // Whoever reads it next says so.
+                // The next read reports it.
                 return line;
             }
             String type = event.text("type");

@@ -13,7 +13,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a server would make of a write. Pure. */
+/** Computes the result that a server would give to a write. Pure. */
 final class ShadowWrites {
     private static final Map<String, Schema> SCHEMAS = Map.of(
             "nodes", Schemas.NODE,
@@ -23,7 +23,7 @@ final class ShadowWrites {
             "namespaces", Schemas.WITH_CONDITIONS);
 
     /**
-     * {@code before} after the write; empty if it is gone then.
+     * {@code before} after the write; empty if the write deletes it.
      *
      * @throws ApiException if a server would refuse
      */
@@ -67,7 +67,7 @@ final class ShadowWrites {
                 415, "UnsupportedMediaType", call + " is of type " + call.contentType() + ", unknown to a shadow");
     }
 
-    /** A pod that runs somewhere ends when its node says so; all else is gone at once. */
+    /** A scheduled pod ends when its node reports so; all other objects are deleted immediately. */
     private static Optional<JsonObject> deleted(
             Target target, JsonObject before, JsonObject options, Instant wallTime) {
         boolean atOnce =
@@ -84,7 +84,7 @@ final class ShadowWrites {
                                 "metadata", metadata -> metadata.with("deletionTimestamp", KubeTime.format(wallTime))));
     }
 
-    /** Refuses what was meant for another object, or for an earlier state of it. */
+    /** Refuses a write whose preconditions name another object or an earlier version. */
     private static void check(Target target, JsonObject before, JsonObject expected) {
         String uid = expected.text("uid");
         String version = expected.text("resourceVersion");
@@ -101,7 +101,7 @@ final class ShadowWrites {
         }
     }
 
-    /** The version without what a shadow's answer adds. */
+    /** The version without the suffix of a shadow's answer. */
     private static String real(String version) {
         int dot = version.indexOf('.');
         return dot < 0 ? version : version.substring(0, dot);

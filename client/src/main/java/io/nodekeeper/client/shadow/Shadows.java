@@ -11,15 +11,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What objects would look like, had the writes been made that were kept back. A write covers one part of its object (its
- * spec, its status, its metadata's labels or deletion) and lasts until that part changes in reality: whoever changed it
- * had the last word, as it would have been. Not thread-safe.
+ * Computes objects with the withheld writes applied. A write covers one part of its object (its spec, its status, its
+ * metadata's labels or deletion) until that part changes in reality: the last writer wins, as on a server. Not
+ * thread-safe.
  */
 final class Shadows {
     private static final List<String> PARTS = List.of("spec", "status");
     private static final List<String> METADATA = List.of("labels", "annotations", "deletionTimestamp");
 
-    /** A part as it really was, and as it would be; null where it is not there. */
+    /** A part's real value and its shadow value; null if absent. */
     private record Cover(JsonValue real, JsonValue shadow) {}
 
     private static final class Shadow {
@@ -40,7 +40,7 @@ final class Shadows {
         return byPlural.containsKey(plural);
     }
 
-    /** The object at {@code path} as it would be; empty if it would be gone. */
+    /** The object at {@code path} with the writes applied; empty if a write deleted it. */
     Optional<JsonObject> apply(Target target, String path, JsonObject real) {
         Shadow shadow = byPath.get(path);
         if (shadow == null) {
@@ -68,7 +68,7 @@ final class Shadows {
         return Optional.of(object);
     }
 
-    /** From now on {@code real} at the target looks like {@code wanted}. */
+    /** Makes {@code real} at the target appear as {@code wanted}. */
     void put(Target target, JsonObject real, JsonObject wanted) {
         Shadow shadow = shadow(target, real);
         PARTS.forEach(part -> cover(shadow, part, real, wanted));
@@ -78,12 +78,12 @@ final class Shadows {
         }
     }
 
-    /** From now on {@code real} at the target is gone. */
+    /** Makes {@code real} at the target appear deleted. */
     void delete(Target target, JsonObject real) {
         shadow(target, real).deleted = true;
     }
 
-    /** The object at {@code path} is gone in reality. */
+    /** The object at {@code path} was deleted in reality. */
     void forget(Target target, String path) {
         byPath.remove(path);
         byPlural.computeIfPresent(target.plural(), (plural, paths) -> {

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * What a request's target names.
+ * The parsed target of a request.
  *
  * @param root {@code /api/v1} or {@code /apis/GROUP/VERSION}
  * @param namespace empty if there is none
@@ -24,7 +24,7 @@ record Target(String root, String namespace, String plural, String name, String 
         String query = question < 0 ? "" : target.substring(question + 1);
         String[] parts = path.split("/");
         int root = part(parts, 1).equals("api") ? 3 : 4;
-        // "namespaces" is a resource of its own, too: only with something below a namespace it is a prefix.
+        // "namespaces" is also a resource; it is a prefix only if something follows the namespace.
         boolean namespaced = part(parts, root).equals("namespaces") && parts.length > root + 2;
         int resource = namespaced ? root + 2 : root;
         return new Target(
@@ -36,17 +36,17 @@ record Target(String root, String namespace, String plural, String name, String 
                 query);
     }
 
-    /** The object itself, its subresource and query left out. */
+    /** The path of the object, without subresource and query. */
     String object() {
         return root + (namespace.isEmpty() ? "" : "/namespaces/" + namespace) + "/" + plural + "/" + name;
     }
 
-    /** Where an object of this collection is found. */
+    /** The path of an object of this collection. */
     String object(JsonObject metadata) {
         return new Target(root, metadata.text("namespace"), plural, metadata.text("name"), "", "").object();
     }
 
-    /** Whether this collection, as selected, has {@code object} of the resource that {@code other} names. */
+    /** Whether this collection with its selectors contains {@code object} of the resource of {@code other}. */
     boolean contains(Target other, JsonObject object) {
         return root.equals(other.root)
                 && plural.equals(other.plural)

@@ -1,31 +1,40 @@
 package io.nodekeeper.client.workqueue;
 
 /**
- * How many jobs may be under way at once: as many as the server can bear, found out from how long calls take and which of
- * them fail. Pure: time comes in as monotonic nanoseconds. Not thread-safe.
+ * Adapts the limit of concurrent jobs to the server's capacity, measured by the duration and the failures of calls.
+ * Pure: times are monotonic nanoseconds, passed in. Not thread-safe.
  *
- * <p>Calls to a server with room to spare take their base time; the more wait in its queues, the longer they take. After
- * each window of calls the limit L becomes {@code L × g + √L}, where {@code g = 1.5 × base / mean}, at most 1 and at least
- * ½: it grows by √L while calls take less than 1.5 times the base, and comes to rest where the queues are about half as
- * long as what is being served (the gradient of Netflix' <em>concurrency-limits</em>, whose √L is the queue that it puts
- * up with). A call that fails because of the server's state (429, 5xx, no answer) halves the limit, once for all calls
- * that were sent before that (multiplicative decrease, as TCP does: RFC 5681).
+ * <p>Calls to a server with spare capacity take their base time; queues in the server make them slower. After each
+ * window of calls the limit L becomes {@code L × g + √L}, where {@code g = 1.5 × base / mean}, at most 1 and at least
+ * ½: it grows by √L while calls take less than 1.5 times the base, and settles where the queue is about half as long as
+ * the number of calls in service (the gradient of Netflix' <em>concurrency-limits</em>, where √L is the tolerated
+ * queue). A call that fails because of the server's state (429, 5xx, no answer) halves the limit, once for all calls
+ * that were sent before (multiplicative decrease, as in TCP: RFC 5681).
  *
- * <p>The base is the lowest mean seen, for reads and writes apart, as writes wait for a disk. A path that has become slower
- * for good would look like overload for ever, so at first and every 30 s the limit falls to its minimum for one window in which the
- * base is measured anew (as TCP BBR does for its round trip).
+ * <p>The base is the lowest mean seen, separately for reads and writes, because writes wait for a disk. A permanently
+ * slower path would always look like overload, so at the start and every 30 s the limit falls to its minimum for one
+ * window, which measures the base again (as TCP BBR does for its round trip).
  */
 final class AdaptiveLimit {
-    /** With fewer a mass failure would take too long on any server. Chosen. */
+    /**
+     * With a write of 10 ms, 8 jobs make 800 writes per second; with fewer, the verdicts of a mass failure would take
+     * too long. A server that cannot take 8 concurrent calls is not useful.
+     */
     static final int MIN = 8;
-    /** Chosen: what one API server on two cores bears. */
+    /**
+     * The concurrent calls that one API server on two cores handles without queues; the limit adapts from here within
+     * some windows.
+     */
     static final int START = 64;
-    /** Chosen: API servers refuse more than 400 + 200 calls at once by default. */
+    /** Just below the 400 + 200 concurrent calls that API servers allow by default. */
     static final int MAX = 512;
 
-    /** Netflix' default: longer queues help nobody. */
+    /** Netflix' default; longer queues do not increase the throughput. */
     private static final double TOLERANCE = 1.5;
-    /** Fewer calls make no mean. Chosen. */
+    /**
+     * The calls of a window: twice the smallest limit. The mean of fewer calls varies too much, and more calls would
+     * slow down the adaptation.
+     */
     private static final int WINDOW = 16;
 
     private static final long PROBE_EVERY = 30_000_000_000L;
@@ -48,43 +57,43 @@ final class AdaptiveLimit {
     private final Kind writes = new Kind();
     private double limit;
     private int underWay;
-    /** The most jobs that were under way in the current window. */
+    /** The most concurrent jobs in the current window. */
     private int busiest;
-    /** Calls sent before this moment tell of an earlier limit. */
+    /** Calls sent before this moment belong to an earlier limit. */
     private long since = UNKNOWN;
 
     private boolean probing;
     private long probeAt = UNKNOWN;
 
-    /** A limit that begins at {@code start}. */
+    /** A limit that starts at {@code start}. */
     AdaptiveLimit(int start) {
         this.min = Math.min(MIN, start);
         this.limit = start;
     }
 
-    /** How many jobs may be under way now. */
+    /** The current limit of concurrent jobs. */
     int limit() {
         return (int) (probing ? min : limit);
     }
 
-    /** How many jobs are under way. */
+    /** The number of running jobs. */
     int underWay() {
         return underWay;
     }
 
-    /** A job begins. */
+    /** A job starts. */
     void begin() {
         underWay++;
         busiest = Math.max(busiest, underWay);
     }
 
-    /** A job is over. */
+    /** A job has ended. */
     void end() {
         underWay--;
     }
 
     /**
-     * A call of a job is over.
+     * A call of a job has ended.
      *
      * @param now when it ended
      * @param nanos how long it took
@@ -119,12 +128,12 @@ final class AdaptiveLimit {
             return;
         }
         double gradient = took <= TOLERANCE * base ? 1 : Math.max(0.5, TOLERANCE * base / took);
-        // What nobody uses says nothing about whether more could be used.
+        // An unused limit gives no information about a higher one.
         double room = busiest >= limit / 2 ? Math.sqrt(limit) : 0;
         limit = Math.clamp(limit * gradient + room, min, MAX);
     }
 
-    /** What the calls of this window would have taken without queues. */
+    /** How long the calls of this window would have taken without queues. */
     private double base(Kind kind) {
         if (kind.calls >= WINDOW / 2 && (probing || kind.sum / kind.calls < kind.base)) {
             kind.base = kind.sum / kind.calls;

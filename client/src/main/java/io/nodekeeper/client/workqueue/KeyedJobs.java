@@ -18,26 +18,26 @@ import org.slf4j.LoggerFactory;
  * therefore bounded by the number of keys. Confined to the loop, on which the jobs' results have to arrive.
  *
  * <p>Only this class takes and releases keys. A run that throws, or whose result fails, is logged and repeated after a
- * wait, so that no exception can leave a key taken without a run to come. The result of each run has to complete: every
- * call that it makes needs a deadline.
+ * wait, so that no exception leaves a key taken without a next run. The result of each run must complete: every call
+ * that it makes needs a deadline.
  *
- * @param <K> the keys; compared with equals
+ * @param <K> the keys, compared with equals
  * @param <J> the jobs
  */
 public final class KeyedJobs<K, J extends KeyedJobs.Job> {
 
     /** The work for one key, over all its runs. */
     public interface Job {
-        /** Runs once; the result says whether that was the last time. */
+        /** Runs once; the result says whether it runs again. */
         CompletionStage<Next> run();
     }
 
-    /** What follows a run. */
+    /** The next step after a run. */
     public sealed interface Next {
-        /** Nothing: the key is released. */
+        /** The job is done: the key is released. */
         record Done() implements Next {}
 
-        /** Another run, {@code delay} from now; the key stays taken. */
+        /** The job runs again after {@code delay}; the key stays taken. */
         record Again(Duration delay) implements Next {}
 
         /** A completed result: {@link Done}. */
@@ -52,9 +52,12 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
     }
 
     private static final Logger log = LoggerFactory.getLogger(KeyedJobs.class);
-    /** Between runs that end unexpectedly. An error in the program seldom passes, so the waits become long. */
+    /** The waits after runs that end unexpectedly. A programming error rarely goes away, so the waits become long. */
     private static final Backoff UNEXPECTED = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
-    /** Unexpected ends that are logged: 5 at once, then one in 10 s, as one fault may hit thousands of keys. */
+    /**
+     * The limit of logged unexpected ends: a burst of 5, then one in 10 s, because one fault may affect thousands of
+     * keys.
+     */
     private static final int LOG_BURST = 5;
     /** See {@link #LOG_BURST}. */
     private static final double LOGS_PER_SECOND = 0.1;
@@ -75,12 +78,11 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
     private final BiConsumer<K, J> released;
     private final TokenBucket logs;
     private long unlogged;
-    /** One entry for each key whose job waits, runs or rests. */
+    /** One entry for each key with a job. */
     private final Map<K, Entry<J>> jobs = new HashMap<>();
 
     /**
-     * No jobs.
-     *
+     * Creates an empty set of jobs.
      * @param name for the log
      * @param released called after a key was released, which may be taken again in it
      */
@@ -103,7 +105,7 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
         this(name, lanes, priority, loop, (key, job) -> {});
     }
 
-    /** The job of {@code key} that waits, runs or rests. */
+    /** The job of {@code key}, which waits, runs or pauses. */
     public Optional<J> find(K key) {
         Entry<J> entry = jobs.get(key);
         return entry == null ? Optional.empty() : Optional.of(entry.job);
@@ -129,7 +131,7 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
         return true;
     }
 
-    /** The same as {@link #submit}, {@code wait} from now; the key is taken at once. */
+    /** The same as {@link #submit} after {@code wait}; the key is taken immediately. */
     public boolean submitAfter(K key, J job, Duration wait) {
         Entry<J> entry = new Entry<>(job);
         if (lanes.isClosed() || jobs.putIfAbsent(key, entry) != null) {

@@ -106,7 +106,7 @@ class KubeconfigTest {
                         + " cannot be read"
                         + "; user \"u\": exec is not supported; expected a client certificate or a token"
                         + "; user \"u\": tokenFile " + directory.resolve("no") + " cannot be read"
-                        + "; user \"u\": client-certificate and client-key are needed both, or neither");
+                        + "; user \"u\": client-certificate and client-key must be given together");
     }
 
     @Test

@@ -91,7 +91,7 @@ class PemTest {
     void saysWhatItFoundInsteadOfAKey() {
         assertThatThrownBy(() -> Pem.privateKey("nothing"))
                 .hasMessage("expected a PEM block \"PRIVATE KEY\", \"EC PRIVATE KEY\" or \"RSA PRIVATE KEY\","
-                        + " found no PEM at all");
+                        + " found no PEM block");
         assertThatThrownBy(() -> Pem.certificates(SEC1))
                 .hasMessage("expected a PEM block \"CERTIFICATE\", found \"EC PRIVATE KEY\"");
     }
@@ -108,7 +108,7 @@ class PemTest {
     void refusesAKeyThatIsCutShort() {
         String pem = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----\n";
 
-        assertThatThrownBy(() -> Pem.privateKey(pem)).hasMessage("the EC private key is cut short");
+        assertThatThrownBy(() -> Pem.privateKey(pem)).hasMessage("the EC private key is truncated");
     }
 
     @ParameterizedTest
@@ -159,7 +159,7 @@ class PemTest {
         byte[] key = HexFormat.of().parseHex("300e020101040100a00606847fffffff");
 
         assertThatThrownBy(() -> Pem.privateKey(pem("EC PRIVATE KEY", key)))
-                .hasMessage("the EC private key is cut short");
+                .hasMessage("the EC private key is truncated");
     }
 
     private static KeyPair ec(String curve) throws GeneralSecurityException {

@@ -28,7 +28,7 @@ class SmallFilesTest {
     void aFileOfTheLimitIsReadAndALongerOneIsNot() throws Exception {
         assertThat(SmallFiles.bytes(sized(SmallFiles.LIMIT))).hasSize(8_388_608);
         assertThatThrownBy(() -> SmallFiles.bytes(sized(SmallFiles.LIMIT + 1L)))
-                .hasMessageEndingWith("/sized has more than 8388608 bytes, which is the most that is read");
+                .hasMessageEndingWith("/sized has more than 8388608 bytes, which is the limit");
         assertThatThrownBy(() -> SmallFiles.bytes(sized(1L << 40))).hasMessageContaining("has more than 8388608 bytes");
     }
 

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the pages are of the controller that works, told through the API: an annotation of a Lease that serves nothing
- * else. It is not the lock's, whose name may be any and which its holder renews from memory. Whoever begins to work
- * overwrites what the one before him told.
+ * Publishes the address of the leading controller's pages in the API: as an annotation of a Lease for only this
+ * purpose. It is not the lock, whose name is configurable and which its holder renews from memory. A new leader
+ * overwrites the address.
  */
 public final class DebugAddress {
     /** The annotation whose value is a URL such as {@code http://127.0.0.1:10257}. */
@@ -30,17 +30,17 @@ public final class DebugAddress {
     public static final String NAME = "nodekeeper-controller";
 
     private static final Logger log = LoggerFactory.getLogger(DebugAddress.class);
-    /** Between tries to tell it. Chosen. */
+    /**
+     * The pause between attempts to publish it: often enough to finish soon after a short outage; the address is only
+     * for people.
+     */
     private static final Duration RETRY = Duration.ofSeconds(10);
 
     private static final int TRIES = 30;
 
     private DebugAddress() {}
 
-    /**
-     * Tells where the pages are of the controller that begins to work, or that it has none; goes on trying for some
-     * minutes. On the loop.
-     */
+    /** Publishes the address of this controller's pages, or that it has none; retries for some minutes. On the loop. */
     public static void tell(KubeClient client, Optional<URI> url) {
         tell(client, url, 1);
     }
@@ -63,12 +63,12 @@ public final class DebugAddress {
                     if (error == null) {
                         return;
                     }
-                    String told = url.map(URI::toString).orElse("that there are no pages");
+                    String told = url.map(URI::toString).orElse("the removal of the address");
                     if (number < TRIES) {
-                        log.debug("{} cannot be told in the API: {}; again in {}", told, Failures.text(error), RETRY);
+                        log.debug("Publishing {} in the API failed: {}; retrying in {}", told, Failures.text(error), RETRY);
                         client.loop().schedule(RETRY, () -> tell(client, url, number + 1));
                     } else {
-                        log.warn("{} could not be told in the API: {}", told, Failures.text(error));
+                        log.warn("Publishing {} in the API failed: {}", told, Failures.text(error));
                     }
                 });
     }
@@ -79,7 +79,7 @@ public final class DebugAddress {
                 : client.create(ResourceType.LEASES, NAMESPACE, lease(metadata));
     }
 
-    /** The address that the API tells. */
+    /** Reads the address from the API. */
     public static CompletableFuture<Optional<URI>> find(KubeClient client) {
         return client.get(ResourceType.LEASES, NAMESPACE, NAME)
                 .thenApply(lease ->

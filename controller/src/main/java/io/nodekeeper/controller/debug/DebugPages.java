@@ -28,16 +28,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * The controller's pages, whatever serves them: {@code /metrics}, {@code /healthz}, {@code /readyz},
- * {@code /debug/nodes}, {@code /debug/nodes/NAME}, {@code /debug/sight}, {@code /debug/lag} and, when it only
- * observes, {@code /debug/observe}. Reads only. Thread-safe.
+ * Serves the controller's pages: {@code /metrics}, {@code /healthz}, {@code /readyz}, {@code /debug/nodes}, {@code
+ * /debug/nodes/NAME}, {@code /debug/sight}, {@code /debug/lag} and, in observe mode, {@code /debug/observe}. Read-only.
+ * Thread-safe.
  */
 public final class DebugPages implements Pages {
-    /** How long the controller may take to answer; a loop that takes longer stands still. Chosen. */
+    /**
+     * How long the controller's loop may take to answer: usually milliseconds, so that a slower loop hangs; below the
+     * usual 10 s of a Prometheus scrape.
+     */
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
-    /** How long a page with decisions may take, as they may come from a disk. Chosen. */
+    /** How long a page with decisions may take: longer than the 10 s deadline for reading them from disk. */
     private static final Duration HISTORY_LIMIT = Duration.ofSeconds(15);
-    /** Decisions on a page unless {@code limit} says otherwise, and at most. Chosen. */
+    /** The default number of decisions on a page: some outages of one node, which fit a screen or two. */
     private static final int DECISIONS = 20;
     /** See {@link #DECISIONS}. */
     private static final int MOST_DECISIONS = 1_000;
@@ -55,9 +58,8 @@ public final class DebugPages implements Pages {
 
     /**
      * Pages of one controller.
-     *
-     * @param loop the controller's, on which {@code history} lives
-     * @param timer another loop, which times answers out even while the controller's stands still
+     * @param loop the controller's, to which {@code history} is confined
+     * @param timer another loop, for deadlines that work while the controller's loop hangs
      */
     public DebugPages(
             ControllerView view, SearchableHistory history, ControllerMetrics metrics, Loop loop, Loop timer) {
@@ -68,7 +70,7 @@ public final class DebugPages implements Pages {
         this.timer = timer;
     }
 
-    /** Adds a page at {@code path}, made on the controller's loop; to be called before any is served. */
+    /** Adds a page at {@code path}, created on the controller's loop; call it before pages are served. */
     public DebugPages with(String path, Supplier<JsonObject> page) {
         more.put(path, page);
         return this;
@@ -108,7 +110,7 @@ public final class DebugPages implements Pages {
         return view.unhealthy().map(why -> Page.text(503, why)).orElseGet(() -> Page.text(200, "ok"));
     }
 
-    /** A standby is ready: a rollout that waited for it to work would wait for the leader that it is to replace. */
+    /** A standby is ready. Otherwise a rollout would wait for the leader that it is about to replace. */
     private Page readiness(Optional<String> unready) {
         return view.standby()
                 .map(why -> Page.text(200, "ok: " + why))
@@ -122,7 +124,7 @@ public final class DebugPages implements Pages {
         return paths;
     }
 
-    /** What is known of a node and what was decided about it. */
+    /** The state of a node and the decisions about it. */
     private CompletableFuture<Page> node(String name, String query) {
         DecisionQuery wanted = wanted(name, parameters(query));
         CompletableFuture<List<Decision>> decisions =
@@ -133,7 +135,7 @@ public final class DebugPages implements Pages {
 
     private static Page page(String name, List<Decision> found, Optional<JsonObject> facts) {
         if (found.isEmpty() && facts.isEmpty()) {
-            return Page.text(404, "node \"" + name + "\" is not followed, and no decision about it is kept");
+            return Page.text(404, "node \"" + name + "\" is unknown, and no decision about it is stored");
         }
         JsonObject.Builder json = JsonObject.builder().put("name", name);
         facts.ifPresent(known -> json.put("node", known));

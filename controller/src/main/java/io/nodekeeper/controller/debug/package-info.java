@@ -1,4 +1,4 @@
-/** What the controller tells people who ask it over HTTP: health, metrics, nodes and decisions. */
+/** Serves the controller's HTTP pages: health, metrics, nodes and decisions. */
 @NullMarked
 package io.nodekeeper.controller.debug;
 

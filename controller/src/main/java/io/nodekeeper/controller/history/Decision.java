@@ -6,15 +6,16 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * One thing that the controller found or did about one node, and why.
+ * One finding or action of the controller about one node, with its causes.
  *
  * @param at when, by the controller's wall clock
  * @param node the node's name; empty if it is about the controller itself
  * @param uid the node's UID; may be empty
- * @param kind a word in CamelCase: {@code Unknown}, {@code Returned}, {@code Excused}, {@code Tainted}, {@code Evicted}, …
+ * @param kind a word in CamelCase: {@code Unknown}, {@code Returned}, {@code Excused}, {@code Tainted}, {@code
+ *     Evicted}, …
  * @param text one sentence for people
  * @param details the facts behind it, by name: signals, lags of each hop, deadlines, writes and their answers; {@link
- *     Evidence} has the names that people are shown in a fixed order
+ *     Evidence} has the names that are shown in a fixed order
  */
 public record Decision(Instant at, String node, String uid, String kind, String text, JsonObject details) {
 
@@ -29,7 +30,7 @@ public record Decision(Instant at, String node, String uid, String kind, String 
         return details.isEmpty() ? json.build() : json.put("details", details).build();
     }
 
-    /** What {@link #json} wrote; empty if {@code json} tells no time or kind. */
+    /** Parses the result of {@link #json}; empty if {@code json} has no time or kind. */
     public static Optional<Decision> of(JsonObject json) {
         return KubeTime.parse(json.text("at"))
                 .filter(at -> !json.text("kind").isEmpty())

@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which decisions are wanted.
+ * A query for decisions.
  *
- * @param node the name or the UID of the node that they are about; empty for all
- * @param at the time around which they are wanted, half of them before and half after; empty for the newest
- * @param limit how many at most, positive
+ * @param node the name or the UID of the node; empty for all
+ * @param at the time around which to search, half of the decisions before it and half after; empty for the newest
+ * @param limit the most decisions, positive
  */
 public record DecisionQuery(String node, Optional<Instant> at, int limit) {
-    /** Rejects what could find nothing. */
+    /** Checks that the limit is positive. */
     public DecisionQuery {
         if (limit <= 0) {
             throw new IllegalArgumentException("limit must be greater than 0, got " + limit);
@@ -27,17 +27,17 @@ public record DecisionQuery(String node, Optional<Instant> at, int limit) {
         return new DecisionQuery(node, Optional.empty(), limit);
     }
 
-    /** Whether a decision is about the wanted node, whenever it was made. */
+    /** Whether a decision is about the queried node, at any time. */
     boolean isAbout(Decision decision) {
         return node.isEmpty() || decision.node().equals(node) || decision.uid().equals(node);
     }
 
-    /** A sieve for a stream of decisions that may be far longer than what is wanted of it. */
+    /** A filter for a stream of decisions that may be far longer than the result. */
     Sieve sieve() {
         return new Sieve();
     }
 
-    /** Keeps the wanted decisions of those that are offered in the order in which they were made. Not thread-safe. */
+    /** Keeps the matching decisions of a stream in order of time. Not thread-safe. */
     final class Sieve {
         private final ArrayDeque<Decision> before = new ArrayDeque<>();
         private final List<Decision> after = new ArrayList<>();
@@ -60,16 +60,16 @@ public record DecisionQuery(String node, Optional<Instant> at, int limit) {
             }
         }
 
-        /** The wanted decisions, newest last. */
+        /** The matching decisions, newest last. */
         List<Decision> kept() {
-            // Where one side has few, the other one fills up.
+            // If one side has few decisions, the other one gets more.
             int afterwards = Math.min(after.size(), Math.max(limit / 2, limit - before.size()));
             while (before.size() > limit - afterwards) {
                 before.removeFirst();
             }
             List<Decision> kept = new ArrayList<>(before);
             kept.addAll(after.subList(0, afterwards));
-            // The wall clock may have been set back: time goes before order. The sort is stable.
+            // The wall clock may have been set back, so sort by time. The sort is stable.
             kept.sort(Comparator.comparing(Decision::at));
             return List.copyOf(kept);
         }

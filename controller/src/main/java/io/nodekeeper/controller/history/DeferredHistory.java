@@ -6,20 +6,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * A history that is opened when its controller begins: a candidate that stands by must not touch the files of the one that
- * works, and takes them over when it is elected. Confined to the controller's loop, but {@link #close} may be called from
- * anywhere.
+ * A history that is opened when its controller starts: a standby must not use the files of the leader, and takes them
+ * over when it is elected. Confined to the controller's loop, but {@link #close} may be called from anywhere.
  */
 public final class DeferredHistory implements SearchableHistory {
     private final Supplier<SearchableHistory> opening;
     private volatile Optional<SearchableHistory> opened = Optional.empty();
 
-    /** {@code opening} makes the history, once, on the loop. */
+    /** {@code opening} creates the history, once, on the loop. */
     public DeferredHistory(Supplier<SearchableHistory> opening) {
         this.opening = opening;
     }
 
-    /** Opens it, unless it is open. */
+    /** Opens the history, unless it is open. */
     public void open() {
         if (opened.isEmpty()) {
             opened = Optional.of(opening.get());
@@ -32,7 +31,7 @@ public final class DeferredHistory implements SearchableHistory {
         opened.orElseThrow().add(decision);
     }
 
-    /** Nothing before it is opened. */
+    /** Finds nothing before the history is opened. */
     @Override
     public CompletableFuture<List<Decision>> find(DecisionQuery query) {
         return opened.map(history -> history.find(query)).orElseGet(() -> CompletableFuture.completedFuture(List.of()));

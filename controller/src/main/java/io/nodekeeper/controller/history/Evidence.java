@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Collects the facts behind a verdict under the names by which {@code nodekeeper why} tells them in their causal order:
- * what was heard last, how long each hop took, the deadline, what the controller could see, what was written and what the
- * API answered. Facts that are not known are left out. Not thread-safe.
+ * Collects the facts behind a verdict under the names that {@code nodekeeper why} shows in causal order: the last
+ * heartbeat, how long each hop took, the deadline, what the controller could see, what was written and what the API
+ * answered. Omits unknown facts. Not thread-safe.
  */
 public final class Evidence {
     /** The names in {@link Decision#details}, in causal order. */
@@ -24,13 +24,13 @@ public final class Evidence {
     private JsonObject lags = JsonObject.EMPTY;
     private final List<JsonValue> writes = new ArrayList<>();
 
-    /** The kind of the last sign of life: {@code lease}, {@code status}, {@code first sight}. */
+    /** The kind of the last heartbeat: {@code lease}, {@code status}, {@code first sight}. */
     public Evidence signal(String kind) {
         facts.put("signal", kind);
         return this;
     }
 
-    /** When the node sent it, by the node's clock, as the API tells: RFC 3339, or empty if it does not. */
+    /** When the node sent it, by the node's clock, as in the API: RFC 3339, or empty if unknown. */
     public Evidence sentAt(String time) {
         facts.putUnlessEmpty("sentAt", time);
         return this;
@@ -48,25 +48,27 @@ public final class Evidence {
         return this;
     }
 
-    /** How long nothing had been heard, by the monotonic clock. */
+    /** The time since the last heartbeat, by the monotonic clock. */
     public Evidence silence(Duration silence) {
         facts.put("silence", millis(silence));
         return this;
     }
 
-    /** The silence that is excused. */
+    /** The grace period. */
     public Evidence grace(Duration grace) {
         facts.put("grace", millis(grace));
         return this;
     }
 
-    /** When the grace ended, by the controller's wall clock, and how long after it this was decided. */
+    /** When the grace period ended, by the controller's wall clock, and how much later the decision was made. */
     public Evidence deadline(Instant deadline, Duration missedBy) {
         facts.put("deadline", KubeTime.formatMicro(deadline)).put("missedBy", millis(missedBy));
         return this;
     }
 
-    /** What the controller could see at that time, in words: the age of its canary, and which hop stalled if one did. */
+    /**
+     * What the controller could see at that time, in words: the age of its canary, and the hop that stalled, if any.
+     */
     public Evidence sight(String words) {
         facts.put("sight", words);
         return this;
@@ -82,7 +84,7 @@ public final class Evidence {
         return this;
     }
 
-    /** Anything else, under a name of its own. */
+    /** Any other fact, under its own name. */
     public Evidence fact(String name, String value) {
         facts.put(name, value);
         return this;

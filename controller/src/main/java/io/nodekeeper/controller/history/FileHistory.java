@@ -20,20 +20,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decisions kept on disk within a bound, and found again after any kind of end. All file work is done by one worker, in
- * the order in which it is asked for, in batches; a disk that is full, broken or stuck costs history and nothing else:
- * what cannot be written is counted, told once, and still found in memory for a while. Confined to the controller's loop,
- * but {@link #close} may be called from anywhere.
+ * Stores decisions on disk within a size limit; they survive any kind of process end. One worker does all file work in
+ * order and in batches. A disk that is full, broken or stuck affects only the history: decisions that cannot be written
+ * are counted, logged once, and stay in memory for a while. Confined to the controller's loop, but {@link #close} may
+ * be called from anywhere.
  */
 public final class FileHistory implements SearchableHistory {
     private static final Logger log = LoggerFactory.getLogger(FileHistory.class);
-    /** The deadline of one batch. Chosen; a stalled disk may take tens of seconds, and nobody waits for this. */
+    /** The deadline of one batch. A stalled disk may take tens of seconds, and no other work waits for it. */
     private static final Duration WRITE_TIMEOUT = Duration.ofSeconds(60);
-    /** The deadline of an answer: to read 64 MiB takes about a second. Chosen. */
+    /** The deadline of a query: reading the default 64 MiB takes about a second, and up to ten on a slow disk. */
     private static final Duration READ_TIMEOUT = Duration.ofSeconds(10);
-    /** How long the end waits for the last batch. Chosen. */
+    /**
+     * How long a stop waits for the last batch: a healthy disk takes milliseconds, and a stop must not wait long for a
+     * broken one.
+     */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
-    /** Decisions that wait for a slow disk: about 10 MB. What comes beyond is lost. Chosen. */
+    /**
+     * The most decisions that wait for a slow disk, about 10 MB; further ones are lost. It is enough for the verdicts
+     * of a mass failure of 5,000 nodes.
+     */
     private static final int WAITING = 10_000;
 
     private final Segments segments;
@@ -46,13 +52,13 @@ public final class FileHistory implements SearchableHistory {
     private boolean busy;
     private boolean failing;
 
-    /** What reading found. */
+    /** The result of reading. */
     private record Found(List<Decision> decisions, List<String> damaged) {}
 
     /**
-     * A history in {@code directory}, which is made if need be; begins to write at once, and never throws.
-     *
-     * @param bound bytes on disk, beyond which the oldest decisions go
+     * A history in {@code directory}, which is created if it does not exist. Starts to write immediately, and never
+     * throws.
+     * @param bound the most bytes on disk; the oldest decisions are deleted first
      * @param loop the controller's
      */
     public FileHistory(Path directory, long bound, Loop loop, ControllerMetrics metrics) {
@@ -79,7 +85,7 @@ public final class FileHistory implements SearchableHistory {
                         loop);
     }
 
-    /** The decisions in a directory to which another process may be writing, or nobody. Blocks. */
+    /** Reads the decisions in a directory, to which another process may be writing. Blocks. */
     public static List<Decision> read(Path directory, DecisionQuery query, Consumer<String> damaged)
             throws IOException {
         DecisionQuery.Sieve sieve = query.sieve();
@@ -118,7 +124,7 @@ public final class FileHistory implements SearchableHistory {
                                 failed(batch.size(), error);
                             } else if (failing) {
                                 failing = false;
-                                log.info("History {} is written to again", segments);
+                                log.info("History {} is writable again", segments);
                             }
                             next();
                             return null;
@@ -131,7 +137,7 @@ public final class FileHistory implements SearchableHistory {
         if (!failing) {
             failing = true;
             log.warn(
-                    "History {} cannot be written to: {}; decisions are lost to it until it can, and nothing else is",
+                    "History {} is not writable: {}; decisions are not stored until it is; nothing else is affected",
                     segments,
                     reason(error));
         }
@@ -140,7 +146,7 @@ public final class FileHistory implements SearchableHistory {
     @Override
     public CompletableFuture<List<Decision>> find(DecisionQuery query) {
         CompletableFuture<List<Decision>> answer = new CompletableFuture<>();
-        // The one worker does this after the batch that is under way.
+        // The worker does this after the current batch.
         onWorker("reading " + segments, READ_TIMEOUT, () -> {
                     List<String> damaged = new ArrayList<>();
                     DecisionQuery.Sieve sieve = query.sieve();
@@ -149,13 +155,13 @@ public final class FileHistory implements SearchableHistory {
                 })
                 .whenComplete((found, error) -> loop.execute(() -> {
                     if (error != null || failing || busy) {
-                        // Some of the newest are in memory alone.
+                        // Some of the newest are only in memory.
                         merged(query, error == null ? found.decisions() : List.of(), answer);
                     } else {
                         answer.complete(found.decisions());
                     }
                     if (error != null) {
-                        log.warn("History {} cannot be read: {}; memory alone answers", segments, reason(error));
+                        log.warn("History {} cannot be read: {}; showing only decisions in memory", segments, reason(error));
                     } else if (!found.damaged().isEmpty()) {
                         log.warn("History {}: unreadable: {}", segments, String.join("; ", found.damaged()));
                     }

@@ -1,11 +1,11 @@
 package io.nodekeeper.controller.history;
 
-/** Where decisions are kept. Never blocks and never fails its caller. Confined to the controller's loop. */
+/** Stores decisions. Never blocks and never throws. Confined to the controller's loop. */
 @FunctionalInterface
 public interface History {
-    /** Keeps nothing. */
+    /** Stores nothing. */
     History NONE = decision -> {};
 
-    /** Keeps {@code decision}. */
+    /** Stores {@code decision}. */
     void add(Decision decision);
 }

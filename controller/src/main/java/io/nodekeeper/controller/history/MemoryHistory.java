@@ -8,13 +8,16 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The newest decisions, in memory: so many in all, and so many of one node, lest one that flaps drives out the others.
- * Confined to the controller's loop.
+ * Keeps the newest decisions in memory, with a limit in total and for each node, so that a flapping node does not
+ * displace the others. Confined to the controller's loop.
  */
 public final class MemoryHistory implements SearchableHistory {
-    /** Decisions of one node; some five falls and returns. Chosen. */
+    /** The most decisions of one node: about five outages with their recovery. */
     private static final int PER_NODE = 32;
-    /** Decisions in all: about 4 MB, however many nodes there are. Chosen. */
+    /**
+     * The most decisions in total: about 4 MB, which is little for a controller; enough for a verdict on each of 4,000
+     * nodes.
+     */
     private static final int IN_ALL = 4_096;
 
     private final int perNode;
@@ -22,7 +25,7 @@ public final class MemoryHistory implements SearchableHistory {
     private final ArrayDeque<Decision> decisions = new ArrayDeque<>();
     private final Map<String, Integer> count = new HashMap<>();
 
-    /** An empty history with the usual bounds. */
+    /** An empty history with the default limits. */
     public MemoryHistory() {
         this(PER_NODE, IN_ALL);
     }
@@ -36,7 +39,7 @@ public final class MemoryHistory implements SearchableHistory {
     public void add(Decision decision) {
         decisions.add(decision);
         int ofNode = count.merge(decision.node(), 1, Integer::sum);
-        // A walk over all is cheap enough for what happens only to nodes that flap.
+        // A scan of all decisions is cheap enough, because it happens only for nodes that flap.
         if (ofNode > perNode) {
             forgetOldest(decision.node());
         } else if (decisions.size() > inAll) {

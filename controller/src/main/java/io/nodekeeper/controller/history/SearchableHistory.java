@@ -3,13 +3,13 @@ package io.nodekeeper.controller.history;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A history that can be asked. Confined to the controller's loop, on which answers come. */
+/** A history with queries. Confined to the controller's loop, which completes the results. */
 public interface SearchableHistory extends History, AutoCloseable {
 
-    /** The decisions that {@code query} wants, newest last. */
+    /** The decisions that match {@code query}, newest last. */
     CompletableFuture<List<Decision>> find(DecisionQuery query);
 
-    /** Keeps no more; waits a moment for what was added before to reach its place. May be called from anywhere. */
+    /** Stops storing; waits a moment until earlier decisions are stored. May be called from any thread. */
     @Override
     void close();
 }

@@ -26,23 +26,26 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decisions in files: one JSON object a line, in segments {@code decisions-00000001.jsonl}, … of one directory. New lines
- * go to the end of the newest segment; when that is full a new one begins, and the oldest ones go when all together are
- * too large. Lines are handed to the operating system, not forced to the disk: they survive the end of the process by
- * whatever signal, and a loss of power may cost the last seconds.
+ * Stores decisions in files: one JSON object per line, in segments {@code decisions-00000001.jsonl}, … of one
+ * directory. Appends to the newest segment, starts a new one when that is full, and deletes the oldest ones when the
+ * total is too large. Lines are passed to the operating system without fsync: they survive the end of the process by
+ * any signal, but a power failure may lose the last seconds.
  *
- * <p>A process killed in the middle of a line leaves it torn: without its end. It is cut off when the next process
- * begins to write, and passed over by readers. One process writes at a time: it holds a lock on the file {@code lock}, which
- * ends with the process. Where the file system knows no locks there is none. Calls block; not thread-safe.
+ * <p>A process that is killed while it writes a line leaves a torn line. The next writing process removes it, and
+ * readers skip it. One process writes at a time: it holds a lock on the file {@code lock}, which ends with the process.
+ * On a file system without locks there is none. Calls block; not thread-safe.
  */
 final class Segments {
     private static final Pattern NAME = Pattern.compile("decisions-(\\d{8})\\.jsonl");
-    /** Segments at the size bound: what is dropped at once is this share of the whole. Chosen. */
+    /**
+     * The number of segments at the size limit: each deletion drops an eighth of the history. More segments would mean
+     * more files, fewer would drop more at a time.
+     */
     private static final int SEGMENTS = 8;
-    /** A line longer than this is none of ours. Chosen. */
+    /** The longest line: a decision has some KB, so a longer line is damage. */
     private static final int LONGEST = 1 << 20;
 
-    /** A link is not followed: it would lead the decisions, or what is cut off, somewhere else. */
+    /** Symbolic links are not followed, because another file would then be written or truncated. */
     private static final Set<OpenOption> APPEND = Set.of(
             StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND, LinkOption.NOFOLLOW_LINKS);
 
@@ -50,17 +53,18 @@ final class Segments {
 
     private final Path directory;
     private final long bound;
-    /** Open, and locked, as long as this process is the one that writes. */
+    /** Open and locked while this process is the writer. */
     private @Nullable FileChannel lock;
 
-    /** At most {@code bound} bytes and one batch in {@code directory}, which is made when first written to. */
+    /** At most {@code bound} bytes and one batch in {@code directory}, which the first write creates. */
     Segments(Path directory, long bound) {
         this.directory = directory;
         this.bound = bound;
     }
 
     /**
-     * Makes the directory, and cuts a torn line off the newest segment; returns how many bytes were cut off.
+     * Creates the directory, and removes a torn line at the end of the newest segment; returns how many bytes it
+     * removed.
      *
      * @throws IOException if another process writes to it, among other reasons
      */
@@ -98,12 +102,12 @@ final class Segments {
         } catch (OverlappingFileLockException e) {
             return false;
         } catch (IOException e) {
-            // The file system knows no locks.
+            // The file system does not support locks.
             return true;
         }
     }
 
-    /** Lets another process write. */
+    /** Releases the lock for another process. */
     void release() throws IOException {
         if (lock != null) {
             lock.close();
@@ -111,10 +115,10 @@ final class Segments {
         }
     }
 
-    /** Appends decisions, and drops the oldest segments if there is too much then. */
+    /** Appends decisions, then deletes the oldest segments if the total is too large. */
     void append(List<Decision> decisions) throws IOException {
         if (lock == null) {
-            // Another process may have written, and torn a line, until now.
+            // Another process may have written until now, and left a torn line.
             repair();
         }
         ByteArrayOutputStream lines = new ByteArrayOutputStream(512 * decisions.size());
@@ -130,7 +134,7 @@ final class Segments {
                     channel.write(buffer);
                 }
             } catch (IOException e) {
-                // A full disk takes half a line; the next one must not be glued to it.
+                // A full disk may store a part of a line; the next line must not continue it.
                 cut(channel, before, e);
                 throw e;
             }
@@ -146,13 +150,15 @@ final class Segments {
         }
     }
 
-    /** Hands over all decisions, oldest first; {@code damaged} hears of lines that cannot be read. */
+    /**
+     * Passes all decisions to {@code each}, oldest first; {@code damaged} receives descriptions of unreadable lines.
+     */
     void read(Consumer<Decision> each, Consumer<String> damaged) throws IOException {
         for (Path segment : list()) {
             try (InputStream in = new BufferedInputStream(Files.newInputStream(segment), 1 << 16)) {
                 read(segment, in, each, damaged);
             } catch (NoSuchFileException e) {
-                // The writer dropped it just now; its decisions are too old to be kept.
+                // The writer deleted the file just now; its decisions are too old.
                 continue;
             }
         }

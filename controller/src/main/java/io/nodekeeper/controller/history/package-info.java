@@ -1,4 +1,4 @@
-/** What the controller decided, when and why: kept, bounded, for those who ask later. */
+/** Stores the controller's decisions with their times and causes, within limits. */
 @NullMarked
 package io.nodekeeper.controller.history;
 

@@ -14,107 +14,118 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What the controller tells Prometheus: under kube-controller-manager's names where it has one, as {@code nodekeeper_*}
- * otherwise. Times are seconds. Thread-safe.
+ * The controller's metrics for Prometheus, with kube-controller-manager's names where it has one, and {@code
+ * nodekeeper_*} otherwise. Times are seconds. Thread-safe.
  */
 public final class ControllerMetrics {
-    /** A millisecond to a minute and a half, as lags go from a healthy network to a stalled store. Chosen. */
+    /**
+     * Buckets from 1 ms, a healthy network, to a minute and a half, a stalled store. A factor of 2.5 covers that with
+     * 13 buckets and still separates causes of different sizes.
+     */
     private static final double[] LAGS = Instruments.powers(0.001, 2.5, 13);
 
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Instruments make = new Instruments(registry);
     private final Gauge zoneHealth =
             make.gauge("node_collector_zone_health", "Percentage of nodes of the zone that are ready.", "zone");
-    private final Gauge zoneSize = make.gauge("node_collector_zone_size", "Nodes that count in the zone.", "zone");
+    private final Gauge zoneSize = make.gauge("node_collector_zone_size", "Number of nodes that count for the state of the zone.", "zone");
     private final Gauge unhealthyNodes =
             make.gauge("node_collector_unhealthy_nodes_in_zone", "Nodes of the zone that are not ready.", "zone");
     private final Counter evictions = make.counter(
             "node_collector_evictions_total",
-            "Nodes of the zone that got a NoExecute taint from its queue, which is rate limited.",
+            "Number of nodes of the zone that got a NoExecute taint from its rate-limited queue.",
             "zone");
     private final Histogram updateNodeHealth = make.histogram(
             "node_collector_update_node_health_duration_seconds",
-            "Time that one node took in a monitor pass.",
+            "Duration of the evaluation of one node in a monitor pass.",
             Instruments.powers(0.001, 4, 8));
     private final Histogram updateAllNodesHealth = make.histogram(
             "node_collector_update_all_nodes_health_duration_seconds",
-            "Time that a monitor pass over all nodes took.",
+            "Duration of a monitor pass over all nodes.",
             Instruments.powers(0.01, 4, 8));
     private final Counter podDeletions =
-            make.counter("taint_eviction_controller_pod_deletions_total", "Pods deleted because of NoExecute taints.");
+            make.counter("taint_eviction_controller_pod_deletions_total", "Number of pods deleted because of"
+                    + " NoExecute taints.");
     private final Histogram podDeletionDuration = make.histogram(
             "taint_eviction_controller_pod_deletion_duration_seconds",
-            "Time from when a pod's eviction was due to when its deletion was accepted.",
+            "Time from when a pod's eviction was due until the API server accepted its deletion.",
             new double[] {0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240});
     private final Counter forceDeletions = make.counter(
             "pod_gc_collector_force_delete_pods_total",
-            "Pods deleted without grace by the pod garbage collector.",
+            "Number of pods that the pod garbage collector deleted without a grace period.",
             "namespace",
             "reason");
     private final Counter forceDeletionErrors = make.counter(
-            "pod_gc_collector_force_delete_pod_errors_total", "Such deletions that failed.", "namespace", "reason");
+            "pod_gc_collector_force_delete_pod_errors_total", "Number of failed deletions by the pod garbage"
+                    + " collector.", "namespace", "reason");
     private final Gauge leader =
             make.gauge("leader_election_master_status", "1 while this process is the leader, else 0.", "name");
     private final Counter slowPaths = make.counter(
             "leader_election_slowpath_total",
-            "Renewals for which the leader had to read the lease before it could write it.",
+            "Number of renewals for which the leader had to read the lease before the write.",
             "name");
 
     private final Histogram lags = make.histogram(
-            "nodekeeper_heartbeat_lag_seconds", "Time that one hop of a heartbeat's way took.", LAGS, "hop");
+            "nodekeeper_heartbeat_lag_seconds", "Duration of one hop from a heartbeat to the write about its node.", LAGS, "hop");
     private final Map<Hop, DistributionDataPoint> lagOf = new EnumMap<>(Hop.class);
     private final Histogram detectionDelay = make.histogram(
             "nodekeeper_detection_delay_seconds",
-            "Time from a silent node's deadline to the API's answer that it is marked Unknown.",
+            "Time from a node's missed deadline to the API server's answer that the node is marked Unknown.",
             LAGS);
     private final Counter verdicts =
-            make.counter("nodekeeper_verdicts_total", "Verdicts on late nodes, by what was found.", "verdict");
+            make.counter("nodekeeper_verdicts_total", "Number of verdicts on late nodes, by verdict.", "verdict");
     private final Gauge blind =
-            make.gauge("nodekeeper_observer_blind", "1 while the controller cannot see because of this hop.", "hop");
+            make.gauge("nodekeeper_observer_blind", "1 while the controller is blind because of this hop, else 0.", "hop");
     private final Gauge degraded = make.gauge(
             "nodekeeper_observer_degraded",
-            "1 while verdicts do not rest on the watch as usual: late, list, renewals, or none if no node is judged.",
+            "1 while verdicts use this proof instead of a timely watch: late, list, renewals, writes, or none if"
+                    + " there are no verdicts; else 0.",
             "how");
     private final Counter blindSeconds = make.counter(
             "nodekeeper_observer_blind_seconds_total",
-            "Time for which the controller could not see because of this hop.",
+            "Total time for which the controller was blind because of this hop.",
             "hop");
     private final Gauge canaryAge =
-            make.gauge("nodekeeper_canary_age_seconds", "Time since the controller last saw proof that it sees.");
+            make.gauge("nodekeeper_canary_age_seconds", "Age of the controller's last proof of sight.");
     private final Gauge suspects =
-            make.gauge("nodekeeper_suspect_nodes", "Nodes that are later than they use to be, and within their grace.");
-    private final Counter suspicions = make.counter("nodekeeper_suspicions_total", "Times that a node became suspect.");
+            make.gauge("nodekeeper_suspect_nodes", "Number of nodes that are later than usual but within their grace"
+                    + " period.");
+    private final Counter suspicions = make.counter("nodekeeper_suspicions_total", "Number of times that a node"
+            + " became suspect.");
     private final Counter flaps = make.counter(
-            "nodekeeper_node_flaps_total", "Times that a node's Ready condition went from True to anything else.");
+            "nodekeeper_node_flaps_total", "Number of times that a node's Ready condition changed from True to"
+                    + " another status.");
     private final Gauge damped =
-            make.gauge("nodekeeper_damped_nodes", "Nodes whose taints are kept because they flap.");
+            make.gauge("nodekeeper_damped_nodes", "Number of nodes that keep their taints because they flap.");
     private final Gauge clockSkew = make.gauge(
             "nodekeeper_node_clock_skew_seconds_max",
-            "The largest distance of a node's clock from the controller's, as far as heartbeats tell.");
-    private final Gauge queueDepth = make.gauge("workqueue_depth", "What waits in the queue.", "name");
-    private final Counter queueAdds = make.counter("workqueue_adds_total", "What was ever queued.", "name");
+            "Largest skew between a node's clock and the controller's, as measured from heartbeats.");
+    private final Gauge queueDepth = make.gauge("workqueue_depth", "Current number of items in the queue.", "name");
+    private final Counter queueAdds = make.counter("workqueue_adds_total", "Total number of items added to the"
+            + " queue.", "name");
     private final Counter events = make.counter(
             "nodekeeper_events_total",
-            "Events by what became of them: written, merged, suppressed, dropped or failed.",
+            "Number of events by outcome: written, merged, suppressed, dropped or failed.",
             "outcome");
     private final Counter historyLost =
-            make.counter("nodekeeper_history_lost_decisions_total", "Decisions that could not be kept on disk.");
+            make.counter("nodekeeper_history_lost_decisions_total", "Number of decisions that could not be stored on"
+                    + " disk.");
     private final Gauge historyBytes =
-            make.gauge("nodekeeper_history_bytes", "Size of the decisions that are kept on disk.");
+            make.gauge("nodekeeper_history_bytes", "Size of the decisions on disk.");
 
-    /** Metrics in a registry of their own. */
+    /** Metrics in a new registry. */
     public ControllerMetrics() {
         for (Hop hop : Hop.values()) {
             lagOf.put(hop, lags.labelValues(hop.label()));
         }
     }
 
-    /** Where all of them are registered; parts with numbers of their own register them here. */
+    /** The registry of all metrics; other parts register their own metrics here, too. */
     public PrometheusRegistry registry() {
         return registry;
     }
 
-    /** A zone has {@code size} nodes that count, {@code unhealthy} of which are not ready. */
+    /** A zone has {@code size} counted nodes, {@code unhealthy} of which are not ready. */
     public void zone(String zone, int size, int unhealthy) {
         zoneSize.labelValues(zone).set(size);
         unhealthyNodes.labelValues(zone).set(unhealthy);
@@ -127,7 +138,7 @@ public final class ControllerMetrics {
         evictions.labelValues(zone).inc();
     }
 
-    /** One node took this long in a monitor pass. */
+    /** The evaluation of one node in a monitor pass took this long. */
     public void judgedNode(double seconds) {
         updateNodeHealth.observe(seconds);
     }
@@ -164,7 +175,7 @@ public final class ControllerMetrics {
         slowPaths.labelValues(name).inc();
     }
 
-    /** One hop of a heartbeat's way took this long; less than nothing counts as nothing. */
+    /** One hop of a heartbeat took this long; a negative value counts as 0. */
     public void lag(Hop hop, double seconds) {
         Objects.requireNonNull(lagOf.get(hop)).observe(Math.max(0, seconds));
     }
@@ -174,7 +185,7 @@ public final class ControllerMetrics {
         detectionDelay.observe(seconds);
     }
 
-    /** A late node was judged; {@code verdict} is a word in CamelCase such as {@code Unknown} or {@code Excused}. */
+    /** A late node got a verdict; {@code verdict} is a word in CamelCase such as {@code Unknown} or {@code Excused}. */
     public void verdict(String verdict) {
         verdicts.labelValues(verdict).inc();
     }
@@ -185,7 +196,7 @@ public final class ControllerMetrics {
         blindSeconds.initLabelValues(hop);
     }
 
-    /** Whether verdicts rest on {@code how} instead of on the watch: {@code late}, {@code list} and so on. */
+    /** Whether verdicts use the proof {@code how} instead of a timely watch: {@code late}, {@code list} and so on. */
     public void degraded(String how, boolean isDegraded) {
         degraded.labelValues(how).set(isDegraded ? 1 : 0);
     }
@@ -205,7 +216,7 @@ public final class ControllerMetrics {
         suspicions.inc();
     }
 
-    /** So many nodes are suspect now. */
+    /** The number of suspect nodes. */
     public void suspects(int nodes) {
         suspects.set(nodes);
     }
@@ -215,37 +226,37 @@ public final class ControllerMetrics {
         flaps.inc();
     }
 
-    /** So many nodes are damped now. */
+    /** The number of damped nodes. */
     public void damped(int nodes) {
         damped.set(nodes);
     }
 
-    /** No node's clock is further off than this, in either direction. */
+    /** The largest clock skew of a node, in either direction. */
     public void clockSkew(double seconds) {
         clockSkew.set(seconds);
     }
 
-    /** The numbers of the queue {@code name}, such as {@code noexec_taint_pod}. */
+    /** The metrics of the queue {@code name}, such as {@code noexec_taint_pod}. */
     public WorkQueueMetrics queue(String name) {
         return new WorkQueueMetrics(queueDepth.labelValues(name), queueAdds.labelValues(name));
     }
 
-    /** An event ended like this: a word such as {@code written}. */
+    /** An event had this outcome: a word such as {@code written}. */
     public void event(String outcome) {
         events.labelValues(outcome).inc();
     }
 
-    /** So many decisions were lost to history. */
+    /** This many decisions were not stored. */
     public void historyLost(int decisions) {
         historyLost.inc(decisions);
     }
 
-    /** The history takes this much disk. */
+    /** The size of the history on disk. */
     public void historyBytes(long bytes) {
         historyBytes.set(bytes);
     }
 
-    /** Everything in Prometheus' text format, UTF-8. */
+    /** All metrics in Prometheus' text format, UTF-8. */
     public byte[] scrape() {
         ByteArrayOutputStream out = new ByteArrayOutputStream(16_384);
         try {

@@ -2,9 +2,12 @@ package io.nodekeeper.controller.metrics;
 
 import java.util.Locale;
 
-/** A stretch of the way from a node's heartbeat to what is written about the node. */
+/** A hop on the way from a node's heartbeat to the write about the node. */
 public enum Hop {
-    /** A renewal from the node to this controller, beyond what the quickest of this node took: clocks cancel out. */
+    /**
+     * A renewal from the node to this controller, beyond the time of this node's fastest renewal, so that the clock
+     * skew cancels out.
+     */
     NODE_TO_CONTROLLER,
     /** A canary from this controller to the API server's answer that it is stored. */
     CANARY_WRITE,

@@ -5,7 +5,7 @@ import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 
-/** Makes registered metrics, all in the same plain way: histograms have classic buckets, as Kubernetes' have. */
+/** Creates and registers metrics. Histograms have classic buckets, as in Kubernetes. */
 record Instruments(PrometheusRegistry registry) {
 
     Gauge gauge(String name, String help, String... labels) {

@@ -3,7 +3,7 @@ package io.nodekeeper.controller.metrics;
 import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.datapoints.GaugeDataPoint;
 
-/** How full one queue is, under the names that Kubernetes' work queues have. Thread-safe. */
+/** The metrics of one queue, with the names of Kubernetes' work queues. Thread-safe. */
 public final class WorkQueueMetrics {
     private final GaugeDataPoint depth;
     private final CounterDataPoint adds;
@@ -13,13 +13,13 @@ public final class WorkQueueMetrics {
         this.adds = adds;
     }
 
-    /** Something was queued, and {@code waiting} things wait now. */
+    /** An item was added, and {@code waiting} items wait now. */
     public void added(int waiting) {
         adds.inc();
         depth.set(waiting);
     }
 
-    /** Something was taken out, and {@code waiting} things still wait. */
+    /** An item was removed, and {@code waiting} items still wait. */
     public void taken(int waiting) {
         depth.set(waiting);
     }

@@ -1,4 +1,4 @@
-/** What the controller tells Prometheus. */
+/** The controller's Prometheus metrics. */
 @NullMarked
 package io.nodekeeper.controller.metrics;
 

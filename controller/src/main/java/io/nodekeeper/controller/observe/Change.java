@@ -11,20 +11,21 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * One thing that a node lifecycle controller does to an object.
+ * One change of an object by a node lifecycle controller.
  *
  * @param kind {@code node} or {@code pod}
- * @param name the object's name, a pod's with its namespace in front
+ * @param name the object's name, for a pod with its namespace as prefix
  * @param uid the object's UID
- * @param node the node that it is about
- * @param episode the silence of the node in which it is done, see {@link Signs#episode}; empty if it ends one, or is about a pod
+ * @param node the node that caused it
+ * @param episode the outage of the node to which it belongs, see {@link Signs#episode}; empty if it ends one, or is
+ *     about a pod
  * @param what {@code Ready=Unknown}, {@code +KEY:EFFECT}, {@code -KEY:EFFECT}, {@code Ready=False} or {@code evicted}
  */
 record Change(String kind, String name, String uid, String node, String episode, String what) {
     private static final String UNKNOWN = "Ready=Unknown";
     private static final String OURS = "node.kubernetes.io/";
 
-    /** What of a node a controller may change. */
+    /** The state of a node that a controller may change. */
     record NodeState(boolean unknown, Set<String> taints) {
         static NodeState of(Node node) {
             Set<String> taints = new TreeSet<>();
@@ -41,7 +42,7 @@ record Change(String kind, String name, String uid, String node, String episode,
         }
     }
 
-    /** What a controller did to a node between two states; an agent never says Unknown, and never touches these taints. */
+    /** The changes by a controller between two states of a node. An agent never writes Unknown or these taints. */
     static List<Change> between(NodeState before, NodeState after, Node node, String episode) {
         List<Change> changes = new ArrayList<>();
         if (after.unknown && !before.unknown) {
@@ -56,7 +57,7 @@ record Change(String kind, String name, String uid, String node, String episode,
         return changes;
     }
 
-    /** What a controller may have done to a pod so that it is in this state. An agent may have, too. */
+    /** The changes by a controller that may have led to this state of a pod. An agent may also have made them. */
     static List<Change> possible(JsonObject pod) {
         List<Change> changes = new ArrayList<>();
         if (hasCondition(pod, "Ready", Condition.FALSE)) {
@@ -68,7 +69,7 @@ record Change(String kind, String name, String uid, String node, String episode,
         return changes;
     }
 
-    /** Whether a pod says of itself that taints ended it. */
+    /** Whether the pod's status says that taints caused its deletion. */
     static boolean wasEvicted(JsonObject pod) {
         return pod.object("status")
                 .array("conditions")

@@ -11,11 +11,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Pairs what we would have done with what another controller did. A change that one side made waits for the other's;
- * when that does not come within the window it was the one's alone. Only changes of the same episode are the same change. Time is nanoseconds, passed in. Not thread-safe.
+ * Matches the changes that this controller would have made with those of another controller. A change by one side waits
+ * for the same change by the other; without one within the window, it counts for one side only. Changes match only
+ * within the same episode. Time is nanoseconds, passed in. Not thread-safe.
  */
 final class Comparison {
-    /** Who did it. */
+    /** The controller that made a change. */
     enum Side {
         OURS,
         THEIRS
@@ -27,10 +28,10 @@ final class Comparison {
     /**
      * The outcome for one change.
      *
-     * @param ours when we would have made it, if we would
-     * @param theirs when it was seen that they made it, if they did
-     * @param lead by how much ours came before theirs; negative if after; zero unless both made it
-     * @param heard how long before a verdict of theirs the node was heard, if that makes it a false one
+     * @param ours when this controller would have made it, if so
+     * @param theirs when the other controller's change was seen, if so
+     * @param lead how much earlier ours was than theirs; negative if later; zero unless both made it
+     * @param heard how long before the other's verdict the node sent a heartbeat, if the verdict is false
      */
     record Difference(
             Change change, Optional<Instant> ours, Optional<Instant> theirs, Duration lead, Optional<Duration> heard) {
@@ -52,7 +53,7 @@ final class Comparison {
     }
 
     private final long window;
-    /** In the order in which they were made; each leaves after the window, so it holds what both sides do in that time. */
+    /** In order of time. Each entry is removed after the window, so it holds the changes of both sides in that time. */
     private final Map<Change, Made> waiting = new LinkedHashMap<>();
     /** Outcomes by {@code both}, {@code oursAlone}, {@code theirsAlone}, {@code theirsFalse}. */
     private final Map<String, Integer> counts = new HashMap<>();
@@ -61,7 +62,10 @@ final class Comparison {
         this.window = window.toNanos();
     }
 
-    /** A side made a change; the outcome if the other one had made it already. What one side repeats does not count. */
+    /**
+     * A side made a change. Returns the outcome if the other side had made it already. Repetitions by one side do not
+     * count.
+     */
     Optional<Difference> made(Side side, Change change, Instant at, long nanos) {
         Made other = waiting.get(change);
         if (other == null) {
@@ -80,19 +84,22 @@ final class Comparison {
                         : new Difference(change, Optional.of(other.at), Optional.of(at), lead, Optional.empty()));
     }
 
-    /** They declared a node Unknown that was heard that long before: whatever we do later is about another silence. */
+    /**
+     * The other controller declared a node Unknown that had sent a heartbeat shortly before. Our later changes belong
+     * to another outage.
+     */
     Difference theirsFalse(Change change, Instant at, Duration heard) {
         counts.merge("theirsFalse", 1, Integer::sum);
         return new Difference(change, Optional.empty(), Optional.of(at), Duration.ZERO, Optional.of(heard));
     }
 
-    /** Whether we would have made this change, and they have not. */
+    /** Whether only this controller would have made this change. */
     boolean isOursAlone(Change change) {
         Made made = waiting.get(change);
         return made != null && made.side == Side.OURS;
     }
 
-    /** The changes that the other side will not make any more. */
+    /** Removes and returns the changes whose window has passed. */
     List<Difference> expired(long nanos) {
         List<Difference> expired = new ArrayList<>();
         Iterator<Map.Entry<Change, Made>> oldestFirst = waiting.entrySet().iterator();
@@ -115,12 +122,12 @@ final class Comparison {
         return expired;
     }
 
-    /** How often that outcome came: {@code both}, {@code oursAlone}, {@code theirsAlone} or {@code theirsFalse}. */
+    /** The count of an outcome: {@code both}, {@code oursAlone}, {@code theirsAlone} or {@code theirsFalse}. */
     int count(String outcome) {
         return counts.getOrDefault(outcome, 0);
     }
 
-    /** How many changes wait for the other side. */
+    /** The number of changes that wait for the other side. */
     int waiting() {
         return waiting.size();
     }

@@ -23,20 +23,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches over a controller that only observes: writes down what it would have done and when, what the cluster's own
- * controller did and when, and where they differ, as log lines and decisions of kind {@code Difference}. Theirs is timed
- * by when the watch told of it. Where they come first, what we would have done a moment later is not known, as our
- * controller sees that it is done. What is reported to it may come from any thread; the rest is confined to the loop.
+ * Records what a controller in observe mode would have done and when, what the cluster's own controller did and when,
+ * and the differences, as log lines and decisions of kind {@code Difference}. The time of the other controller's change
+ * is when the watch sent it. If the other controller is first, it is unknown what ours would have done a moment later,
+ * because ours sees that it is done. Reports may come from any thread; the rest is confined to the loop.
  */
 public final class Observation implements ShadowTransport.Witness {
     private static final Logger log = LoggerFactory.getLogger(Observation.class);
-    /** A rate limited controller may need minutes for what ours does at once. Chosen. */
+    /**
+     * How long a change waits for the other side: a rate-limited controller may need minutes for what ours does
+     * immediately, and at the default rate of 0.1 nodes per second ten minutes cover 60 nodes.
+     */
     private static final Duration WINDOW = Duration.ofMinutes(10);
-    /** How often to look for what the other side did not do. */
+    /** How often to check for changes that the other side did not make. */
     private static final Duration SWEEP = Duration.ofSeconds(10);
-    /** Outcomes that are shown. Chosen. */
+    /** The most outcomes on the page: more than people read, in about 40 KB. */
     private static final int SHOWN = 200;
-    /** Pods whose end is remembered, and outcomes of which the middle is told. Chosen. */
+    /**
+     * The most pods whose end is remembered, and the most outcomes for the median: more than a mass failure has within
+     * the window, in some MB.
+     */
     private static final int ENDED = 10_000;
 
     private final Loop loop;
@@ -54,12 +60,11 @@ public final class Observation implements ShadowTransport.Witness {
     private boolean sweeping;
 
     /**
-     * An observation of nothing yet.
-     *
+     * An empty observation.
      * @param loop the controller's
-     * @param history gets the differences
-     * @param grace the controller's own grace; a node that was heard within half of it is not silent by any controller's
-     *     rule, as the defaults of Kubernetes' releases (40 s and 50 s) differ by less
+     * @param history stores the differences
+     * @param grace the controller's own grace period. A node with a heartbeat within half of it has failed by no
+     *     controller's rule, because the defaults of Kubernetes' releases (40 s and 50 s) differ by less
      */
     public Observation(Loop loop, History history, Duration grace) {
         this.loop = loop;
@@ -68,8 +73,8 @@ public final class Observation implements ShadowTransport.Witness {
     }
 
     /**
-     * The same history for a controller that only observes: what it decides is kept as what it would have done, since its
-     * writes are kept back.
+     * A history for a controller in observe mode, whose writes are withheld: it stores decisions as what the controller
+     * would have done.
      */
     public History wouldBe() {
         return decision -> history.add(new Decision(
@@ -77,7 +82,7 @@ public final class Observation implements ShadowTransport.Witness {
                 decision.node(),
                 decision.uid(),
                 decision.kind(),
-                "Would be, if this controller did more than observe: " + decision.text(),
+                "Not done in observe mode: " + decision.text(),
                 decision.details()));
     }
 
@@ -138,7 +143,7 @@ public final class Observation implements ShadowTransport.Witness {
         signs.node(node, loop.clock().nanoTime());
         Change.NodeState now = Change.NodeState.of(node);
         Change.NodeState before = nodes.put(node.name(), now);
-        // How a node was found is nobody's deed of now.
+        // The first state of a node is not a new change.
         if (before != null) {
             Change.between(before, now, node, signs.episode(node)).forEach(this::theirs);
         }
@@ -148,7 +153,7 @@ public final class Observation implements ShadowTransport.Witness {
         boolean gone = type.equals("DELETED");
         for (Change change : gone ? List.of(Change.evicted(pod)) : Change.possible(pod)) {
             boolean eviction = change.what().equals("evicted");
-            // What an agent does to its pods looks the same: it counts where we would have done it.
+            // An agent's change of its pods looks the same; it counts if this controller would have made it.
             if (comparison.isOursAlone(change) || (eviction && !gone && isNews(type, pod))) {
                 if (eviction && !remember(change.uid())) {
                     continue;
@@ -158,7 +163,7 @@ public final class Observation implements ShadowTransport.Witness {
         }
     }
 
-    /** Whether this pod's end is told for the first time: each later event of the pod tells it again. */
+    /** Whether this pod's end is new: each later event of the pod contains it again. */
     private boolean remember(String uid) {
         if (!ended.add(uid)) {
             return false;
@@ -229,7 +234,7 @@ public final class Observation implements ShadowTransport.Witness {
                 json(difference)));
     }
 
-    /** All that was found so far; on the loop. */
+    /** All results so far; on the loop. */
     public JsonObject json() {
         JsonObject.Builder would = JsonObject.builder();
         kept.keySet().stream().sorted().forEach(call -> would.put(call, kept.getOrDefault(call, 0)));
@@ -259,18 +264,18 @@ public final class Observation implements ShadowTransport.Witness {
                 .build();
     }
 
-    /** One line for the end; on the loop. */
+    /** A summary in one line, for the end of the process; on the loop. */
     public String summary() {
         long[] sorted = leads.stream().mapToLong(Long::longValue).toArray();
         Arrays.sort(sorted);
         return "observed: " + comparison.count("both") + " changes by both"
                 + (sorted.length == 0
                         ? ""
-                        : " (ours before theirs by " + sorted[sorted.length / 2] + " ms in the middle)")
+                        : " (ours before theirs by " + sorted[sorted.length / 2] + " ms at the median)")
                 + ", " + comparison.count("oursAlone") + " by ours alone, " + comparison.count("theirsAlone")
                 + " by theirs alone, " + comparison.count("theirsFalse") + " false verdicts of theirs, "
                 + comparison.waiting() + " open; "
-                + kept.values().stream().mapToInt(Integer::intValue).sum() + " writes kept back";
+                + kept.values().stream().mapToInt(Integer::intValue).sum() + " writes withheld";
     }
 
     private static JsonObject json(Comparison.Difference difference) {

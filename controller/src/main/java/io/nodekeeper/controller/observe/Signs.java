@@ -9,15 +9,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The last sign of life that was seen of each node: with the node's UID it names an episode of silence, so that what two
- * controllers did about different silences is never taken for the same. Time is nanoseconds, passed in. Not thread-safe.
+ * Keeps the last heartbeat of each node. With the node's UID it identifies an outage, so that two controllers' changes
+ * in different outages never match. Time is nanoseconds, passed in. Not thread-safe.
  */
 final class Signs {
     private static final class Sign {
         private String heartbeat = "";
         private String renewal = "";
         private long seenAt;
-        /** Whether a sign was seen as it came; how old those are that were found is not known. */
+        /** Whether the heartbeat was seen when it arrived; the age of one found in a list is unknown. */
         private boolean fresh;
 
         private void came(boolean justNow, long now) {
@@ -28,7 +28,7 @@ final class Signs {
         }
     }
 
-    /** By name; one entry for each node and each lease of the cluster at most. */
+    /** By name; at most one entry for each node and each lease of the cluster. */
     private final Map<String, Sign> byName = new HashMap<>();
 
     /** A lease of a node was seen. */
@@ -41,7 +41,7 @@ final class Signs {
         }
     }
 
-    /** A node was seen. No controller moves the heartbeat of a node that is not Unknown. */
+    /** A node was seen. No controller changes the heartbeat time of a node that is not Unknown. */
     void node(Node node, long now) {
         Sign sign = byName.computeIfAbsent(node.name(), name -> new Sign());
         String heartbeat = heartbeat(node);
@@ -54,25 +54,25 @@ final class Signs {
         }
     }
 
-    /** The node, or a lease without one, is gone. */
+    /** The node, or a lease without a node, was deleted. */
     void gone(String name) {
         byName.remove(name);
     }
 
-    /** The silence in which something is done to a node: the same text for the same silence of the same node only. */
+    /** Identifies the current outage of a node: the text is the same only for the same outage of the same node. */
     String episode(Node node) {
         Sign sign = byName.get(node.name());
         return node.uid() + " " + (sign == null ? heartbeat(node) : sign.heartbeat + " " + sign.renewal);
     }
 
-    /** How long ago the last sign of life was seen as it came; empty if none was. */
+    /** The time since the last heartbeat that was seen when it arrived; empty if none was. */
     Optional<Duration> age(String name, long now) {
         return Optional.ofNullable(byName.get(name))
                 .filter(sign -> sign.fresh)
                 .map(sign -> Duration.ofNanos(now - sign.seenAt));
     }
 
-    /** How many names are remembered. */
+    /** The number of remembered names. */
     int size() {
         return byName.size();
     }

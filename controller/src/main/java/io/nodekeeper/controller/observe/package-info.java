@@ -1,4 +1,4 @@
-/** The controller as a mere observer: what it would have done, beside what the cluster's own controller did. */
+/** Observe mode: compares what the controller would have done with what the cluster's own controller did. */
 @NullMarked
 package io.nodekeeper.controller.observe;
 

@@ -11,13 +11,13 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A NoExecute taint of a node, and since when it counts.
+ * A NoExecute taint of a node, with the time from which tolerations count.
  *
  * @param key its key
  * @param value its value, often empty
- * @param timeAdded its {@code timeAdded}, as it stands
- * @param since the latest moment at which it can have been added, by this process' monotonic clock, in nanoseconds; may lie
- *     before the process' start, or up to a second ahead
+ * @param timeAdded its {@code timeAdded}, unchanged
+ * @param since the latest moment at which it can have been added, by this process' monotonic clock, in nanoseconds; may
+ *     lie before the process' start, or up to a second ahead
  */
 record ActiveTaint(String key, String value, String timeAdded, long since) {
     /*
@@ -45,13 +45,13 @@ record ActiveTaint(String key, String value, String timeAdded, long since) {
     static final long RESOLUTION = 1_000_000_000L;
 
     /**
-     * What was known of the taints of the same node.
+     * The former state of the taints of the same node.
      *
      * @param taints the NoExecute taints that it had
-     * @param seenAt when that was last seen, monotonic
+     * @param seenAt when they were last seen, monotonic
      */
     record Before(List<ActiveTaint> taints, long seenAt) {
-        /** The node was not known. */
+        /** The node was unknown. */
         static final Before NOTHING = new Before(List.of(), Long.MIN_VALUE);
 
         private Optional<ActiveTaint> find(Taint taint) {

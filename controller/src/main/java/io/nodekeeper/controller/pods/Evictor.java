@@ -20,20 +20,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Evicts pods that do not tolerate a NoExecute taint of their node, when their toleration ends: the taint-eviction
- * controller. Confined to the loop.
+ * Evicts pods that do not tolerate a NoExecute taint of their node when their toleration ends, as Kubernetes'
+ * taint-eviction controller does. Confined to the loop.
  */
 final class Evictor {
     private static final Logger log = LoggerFactory.getLogger(Evictor.class);
-    /** Kubernetes' tries and the wait between them. */
+    /** Kubernetes' number of attempts, and the wait between them. */
     private static final int TRIES = 5;
     /** See {@link #TRIES}. */
     private static final Duration TRY_WAIT = Duration.ofMillis(10);
-    /** Between tries, which go on until the pod is gone or may stay: soon at first, then what a server can bear. */
+    /**
+     * The pauses between attempts, which continue until the pod is deleted or may stay: a fast first retry, then seldom
+     * enough not to load a server in trouble.
+     */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(30));
     /**
-     * When the API and the watch disagree about a node, the watch is late, and its next state is reviewed. If it tells
-     * nothing, there is another look after this time, which bounds the reads to one for each node in 5 s.
+     * If the API and the watch disagree about a node, the watch is late, and its next state is reviewed. If it sends
+     * none, the node is read again after this time, which bounds reads to one per node in 5 s.
      */
     private static final long LOOK_AGAIN = Duration.ofSeconds(5).toNanos();
 
@@ -85,7 +88,7 @@ final class Evictor {
     /** Something about {@code pod} or the taints of its node may have changed. */
     void review(TrackedPod pod) {
         if (pod.deleted || jobs.contains(pod)) {
-            // A running eviction looks for itself before each step.
+            // A running eviction checks by itself before each step.
             return;
         }
         if (config.durableEviction() && (pod.terminating || pod.finished)) {
@@ -93,7 +96,7 @@ final class Evictor {
             return;
         }
         if (!pod.node.known) {
-            // The garbage collector's business. The reference lets its timers run.
+            // The pod garbage collector handles these. The reference lets its timers run.
             if (config.durableEviction()) {
                 timers.unset(pod);
             }
@@ -120,14 +123,14 @@ final class Evictor {
         }
     }
 
-    /** {@code pod} is gone. */
+    /** {@code pod} was deleted. */
     void gone(TrackedPod pod) {
         if (timers.unset(pod) && !config.timeAddedEviction()) {
             report.cancelling(pod);
         }
     }
 
-    /** No eviction begins any more. */
+    /** Starts no more evictions. */
     void stop() {
         timers.stop();
     }
@@ -158,19 +161,19 @@ final class Evictor {
         }
     }
 
-    /** The number of evictions that wait, are under way, or rest before their next try. */
+    /** The number of evictions that wait, run, or pause before their next attempt. */
     int size() {
         return jobs.size();
     }
 
-    /** Only now, with the key released, can a review begin another eviction. */
+    /** Called after the key was released, so that a review may start another eviction. */
     private void released(TrackedPod pod, Eviction eviction) {
         if (eviction.review && cache.isCurrent(pod)) {
             review(pod);
         }
     }
 
-    /** One pod on its way out, over all tries. */
+    /** The eviction of one pod, over all attempts. */
     private final class Eviction implements KeyedJobs.Job {
         private final TrackedPod pod;
         private final long due;
@@ -178,7 +181,7 @@ final class Evictor {
         private int newsBefore;
 
         private boolean announced;
-        /** Whether the pod has to be reviewed when this is over. */
+        /** Whether the pod must be reviewed when this ends. */
         private boolean review;
 
         private int failures;
@@ -208,7 +211,9 @@ final class Evictor {
                     .exceptionally(this::failed);
         }
 
-        /** The node asks for it; the pod is looked at, too, as it may have got a toleration, or be another one. */
+        /**
+         * The node requires the eviction. Reads the pod, too, because it may have a new toleration, or be another pod.
+         */
         private CompletableFuture<KeyedJobs.Next> evict() {
             return writes.live(pod).thenCompose(live -> {
                 if (live.isEmpty()) {
@@ -235,12 +240,12 @@ final class Evictor {
             }
         }
 
-        /** Whether the pod, with these tolerations, has to leave a node with these taints now. */
+        /** Whether a pod with these tolerations must leave a node with these taints now. */
         private boolean isDue(List<Toleration> tolerations, List<ActiveTaint> taints) {
             return due(tolerations, taints) <= timers.now();
         }
 
-        /** When the pod, with these tolerations, has to leave a node with these taints: a monotonic time, or never. */
+        /** When a pod with these tolerations must leave a node with these taints: a monotonic time, or never. */
         private long due(List<Toleration> tolerations, List<ActiveTaint> taints) {
             if (pod.terminating || pod.finished || !cache.isCurrent(pod) || !pod.node.known) {
                 return NEVER;
@@ -248,7 +253,7 @@ final class Evictor {
             return switch (patience(pod, tolerations, taints)) {
                 case Patience.Endless() -> NEVER;
                 case Patience.None(ActiveTaint taint) -> AT_ONCE;
-                // The reference's deadlines are not moved; this one has passed.
+                // The reference does not move deadlines; this one has passed.
                 case Patience.Until(long at, ActiveTaint taint) -> config.timeAddedEviction() ? at : AT_ONCE;
             };
         }
@@ -264,16 +269,19 @@ final class Evictor {
             return at;
         }
 
-        /** The API asks for it at {@code at}, which is yet to come; perhaps the watch has brought that meanwhile. */
+        /**
+         * By the API's state, the eviction is due at {@code at}, in the future; the watch may have sent that state
+         * meanwhile.
+         */
         private KeyedJobs.Next postponed(long at) {
             if (!isDue(pod.tolerations, pod.node.taints)) {
                 return reconsider();
             }
             if (pod.node.news != newsBefore) {
-                // The look may have shown the state before that change.
+                // The read may have returned the state before that change.
                 return new KeyedJobs.Next.Again(Duration.ZERO);
             }
-            log.info("Pod {} stays for now: it or node {} is no longer as it was seen", pod, pod.node);
+            log.info("Pod {} stays for now: it or node {} has changed", pod, pod.node);
             timers.set(pod, Math.min(at, timers.now() + LOOK_AGAIN));
             return new KeyedJobs.Next.Done();
         }
@@ -287,7 +295,7 @@ final class Evictor {
             // The reference would evict it again.
             pod.deleted = config.durableEviction();
             if (!accepted) {
-                log.debug("Pod {} was gone before its eviction", pod);
+                log.debug("Pod {} was deleted before its eviction", pod);
                 return new KeyedJobs.Next.Done();
             }
             double late = (timers.now() - due) / 1e9;
@@ -307,7 +315,7 @@ final class Evictor {
         private KeyedJobs.Next failed(Throwable error) {
             failures++;
             if (!config.durableEviction() && failures >= TRIES) {
-                log.error("Pod {} was not evicted and will not be: {}", pod, Failures.text(error));
+                log.error("Evicting pod {} failed and is not retried: {}", pod, Failures.text(error));
                 report.decided(
                         pod,
                         "EvictionFailed",
@@ -317,7 +325,7 @@ final class Evictor {
             }
             Duration wait =
                     config.durableEviction() ? Jitter.stretch(RETRY.delay(failures - 1), 0.5, random) : TRY_WAIT;
-            log.warn("Pod {} not evicted, try {} in {}: {}", pod, failures + 1, wait, Failures.text(error));
+            log.warn("Evicting pod {} failed; attempt {} in {}: {}", pod, failures + 1, wait, Failures.text(error));
             return new KeyedJobs.Next.Again(wait);
         }
     }

@@ -10,14 +10,14 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What pods have to know of their node. It may exist for its pods alone, whose node is not known, or no more. Confined to
- * the loop.
+ * The state of a pod's node. It may exist only for its pods, if the node is unknown or was deleted. Confined to the
+ * loop.
  */
 final class HostNode {
-    /** Set by people to say that a node is powered off for good (Kubernetes' name). */
+    /** The taint with which operators mark a node that is powered off permanently (Kubernetes' name). */
     private static final String OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
-    /** What was new about a node. */
+    /** The parts of a node's state that changed. */
     record News(boolean ready, boolean taints) {
         static final News NOTHING = new News(false, false);
 
@@ -29,45 +29,47 @@ final class HostNode {
     final String name;
     final List<TrackedPod> pods = new ArrayList<>(0);
 
-    /** Whether the node object is there. */
+    /** Whether the node object exists. */
     boolean known;
 
     String uid = "";
     /** The status of its Ready condition; empty if it has none. */
     String ready = "";
-    /** When that began, in seconds since 1970 by whoever wrote it; or {@link TrackedPod#NO_TIME}. */
+    /** When that began, in seconds since 1970 by its writer's clock; or {@link TrackedPod#NO_TIME}. */
     long readySince = TrackedPod.NO_TIME;
 
     List<ActiveTaint> taints = List.of();
-    /** When {@link #taints} were last seen as they are, monotonic. */
+    /** When the current {@link #taints} were last seen, monotonic. */
     private long taintsSeenAt;
 
     boolean outOfService;
-    /** While it is not known: since when, by the monotonic clock. */
+    /** While it is unknown: since when, by the monotonic clock. */
     long missingSince;
 
-    /** The last live look at it that began after {@link #news}, and when it began. */
+    /** The last live read that began after {@link #news}, and when it began. */
     @Nullable
     CompletableFuture<Optional<Node>> look;
 
     long lookedAt;
-    /** Counts the changes that were seen. A live look that began before the last one may show the state before it. */
+    /**
+     * Counts the changes that were seen. A live read that began before the last change may return the state before it.
+     */
     int news;
-    /** A live look showed another state than the one that is known, so the next state is news whatever it is. */
+    /** Whether a live read returned another state than the known one; the next state then counts as a change. */
     boolean disputed;
 
-    /** How many of its pods are being marked, and how many have been since there were none. */
+    /** How many of its pods are being marked, and how many were marked since there were none. */
     int marking;
 
     int marked;
-    /** With level marking off: whether marking failed and is to be repeated. */
+    /** With level marking disabled: whether marking failed and must be repeated. */
     boolean markAgain;
 
     HostNode(String name) {
         this.name = name;
     }
 
-    /** Takes over the newest state of the node. */
+    /** Updates this from the newest state of the node. */
     News saw(Node node, Instant wallTime, long now) {
         List<ActiveTaint> after = taintsOf(node, wallTime, now);
         taintsSeenAt = now;
@@ -103,7 +105,7 @@ final class HostNode {
         return condition.lastTransitionTime().map(Instant::getEpochSecond).orElse(TrackedPod.NO_TIME);
     }
 
-    /** The node is gone since {@code now}. */
+    /** The node was deleted at {@code now}. */
     void gone(long now) {
         changed();
         known = false;
@@ -121,12 +123,12 @@ final class HostNode {
         look = null;
     }
 
-    /** Whether {@code node} is the very one that is known. */
+    /** Whether {@code node} has the known UID. */
     boolean isSame(Node node) {
         return known && node.uid().equals(uid);
     }
 
-    /** Whether somebody said that what ran on {@code node} runs no more. */
+    /** Whether {@code node} is marked as out of service: its pods run no more. */
     static boolean isOutOfService(Node node) {
         return node.taints().stream().anyMatch(taint -> taint.key().equals(OUT_OF_SERVICE));
     }

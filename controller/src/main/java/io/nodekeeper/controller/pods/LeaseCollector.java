@@ -19,21 +19,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes leases of nodes that no longer exist. A lease is an orphan if nothing was heard of it for an hour, if neither
- * its node is there nor the lease has changed between two live looks a minute apart, and if it is the kind of lease that
- * nodes have: held under its own name, and no canary. Confined to the loop.
+ * Deletes leases of nodes that no longer exist. A lease is an orphan if it had no event for an hour, if its node does
+ * not exist and the lease does not change in two live reads a minute apart, and if it is a node's lease: its holder has
+ * its name, and it is not a canary. Confined to the loop.
  */
 final class LeaseCollector {
-    /** The label of leases that the controller itself renews to see whether it can see. */
+    /** The label of leases that the controller itself renews to prove its sight. */
     static final String CANARY = "nodekeeper.io/canary";
 
     private static final Logger log = LoggerFactory.getLogger(LeaseCollector.class);
-    /** An hour: longer than a reboot, so that a node that is only late has come back. */
+    /** An hour: longer than a reboot, so that a node that is only late has returned. */
     private static final long QUARANTINE = Duration.ofHours(1).toNanos();
     /** Longer than the 40 s for which a kubelet's lease is valid (Kubernetes default). */
     private static final long BETWEEN_LOOKS = Duration.ofSeconds(60).toNanos();
 
-    /** A lease without a node: when it was last heard of or looked at, and its version at that look. */
+    /** A lease without a node: the time of its last event or read, and its version at that read. */
     private record Suspect(long since, String version) {
         boolean isDue(long now) {
             return now - since >= (version.isEmpty() ? QUARANTINE : BETWEEN_LOOKS);
@@ -43,34 +43,34 @@ final class LeaseCollector {
     private final KubeClient client;
     private final NodeLooks looks;
     private final PodReport report;
-    /** Leases without a node, by name: at most as many as there are leases. */
+    /** Leases without a node, by name; at most as many as there are leases. */
     private final Map<String, Suspect> suspects = new LinkedHashMap<>();
-    /** At most one look for each lease. */
+    /** At most one job for each lease. */
     private final KeyedJobs<String, Look> jobs;
 
     LeaseCollector(KubeClient client, PriorityWorkQueue lanes, NodeLooks looks, PodReport report) {
         this.client = client;
         this.looks = looks;
         this.report = report;
-        this.jobs = new KeyedJobs<>("Look at the lease", lanes, PriorityWorkQueue.Priority.COLLECTION, client.loop());
+        this.jobs = new KeyedJobs<>("Check of the lease", lanes, PriorityWorkQueue.Priority.COLLECTION, client.loop());
     }
 
-    /** There is, or may be, a lease of that name without a node. */
+    /** A lease of that name has, or may have, no node. */
     void seen(String name, long now) {
         suspects.put(name, new Suspect(now, ""));
     }
 
-    /** There is a lease of that name without a node; if that is known, it counts from then on. */
+    /** A listed lease of that name has no node; if that is already known, the earlier time stays. */
     void listed(String name, long now) {
         suspects.putIfAbsent(name, new Suspect(now, ""));
     }
 
-    /** The lease is gone, or its node is there. */
+    /** The lease was deleted, or its node exists. */
     void clear(String name) {
         suspects.remove(name);
     }
 
-    /** Looks at those whose time has come; one whose look is not over yet is not looked at twice. */
+    /** Checks the leases that are due; each has at most one check at a time. */
     void run(long now) {
         for (Map.Entry<String, Suspect> entry : List.copyOf(suspects.entrySet())) {
             if (entry.getValue().isDue(now)) {
@@ -79,12 +79,12 @@ final class LeaseCollector {
         }
     }
 
-    /** The number of leases without a node, and of looks at them that wait or are under way. */
+    /** The number of leases without a node, and of their checks that wait or run. */
     Map<String, Integer> sizes() {
         return Map.of("suspects", suspects.size(), "looks", jobs.size());
     }
 
-    /** One live look at a lease and its node. */
+    /** The check of one lease: reads the lease and its node live. */
     private final class Look implements KeyedJobs.Job {
         private final String name;
         private final Suspect suspect;
@@ -113,7 +113,7 @@ final class LeaseCollector {
 
         private CompletableFuture<Void> looked(@Nullable Optional<Lease> orphan, @Nullable Throwable error) {
             if (suspects.get(name) != suspect) {
-                // Heard of in the meantime.
+                // There was an event in the meantime.
                 return CompletableFuture.completedFuture(null);
             }
             if (error != null) {
@@ -163,7 +163,7 @@ final class LeaseCollector {
         if (Failures.isCode(error, 404)) {
             suspects.remove(name);
         } else {
-            log.info("Lease {} without a node is not deleted for now: {}", name, Failures.text(error));
+            log.info("Lease {} without a node is not deleted yet: {}", name, Failures.text(error));
         }
     }
 }

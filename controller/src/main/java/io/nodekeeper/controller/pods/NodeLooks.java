@@ -9,11 +9,11 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-/** Live looks at nodes, before something is done to their pods that cannot be undone. Confined to the loop. */
+/** Reads nodes live before irreversible actions on their pods. Confined to the loop. */
 final class NodeLooks {
     /**
-     * All pods of a node leave together: one look is good for all that leave within this time, unless the node changed
-     * since the look began. The value keeps reads far below one for each pod, and is short beside any toleration.
+     * How long one read is valid for all pods of a node, unless the node has changed since the read began. All pods of
+     * a node leave together, so this keeps reads far below one per pod; it is short compared with any toleration.
      */
     private static final long GOOD_FOR = Duration.ofSeconds(1).toNanos();
 
@@ -23,10 +23,7 @@ final class NodeLooks {
         this.client = client;
     }
 
-    /**
-     * The node as the API has it, not longer ago than a second, and not before its last known change; absent if there is none
-     * of that name.
-     */
+    /** The node in the API, read at most a second ago and after its last known change; absent if it does not exist. */
     CompletableFuture<Optional<Node>> at(HostNode node) {
         long now = client.loop().clock().nanoTime();
         CompletableFuture<Optional<Node>> last = node.look;
@@ -37,7 +34,7 @@ final class NodeLooks {
         node.look = look;
         node.lookedAt = now;
         look.whenComplete((seen, error) -> client.loop().schedule(Duration.ofNanos(GOOD_FOR), () -> {
-            // Not kept, as it holds the whole node.
+            // Not kept, because it holds the whole node.
             if (node.look == look) {
                 node.look = null;
             }
@@ -45,7 +42,7 @@ final class NodeLooks {
         return look;
     }
 
-    /** The node as the API has it now; absent if there is none of that name. */
+    /** Reads the node from the API now; absent if it does not exist. */
     CompletableFuture<Optional<Node>> fresh(String name) {
         return client.get(ResourceType.NODES, "", name).handle((json, error) -> {
             if (error == null) {

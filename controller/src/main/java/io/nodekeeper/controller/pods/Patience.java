@@ -5,9 +5,9 @@ import io.nodekeeper.api.Toleration;
 import java.util.List;
 import java.util.Optional;
 
-/** How long a pod may stay on a node with NoExecute taints. Pure. */
+/** Computes how long a pod may stay on a node with NoExecute taints. Pure. */
 sealed interface Patience {
-    /** For ever: every taint, if there are any, is tolerated without an end. */
+    /** Without limit: every taint, if any, is tolerated for ever. */
     record Endless() implements Patience {}
 
     /** Not at all: {@code taint} is not tolerated. */
@@ -18,7 +18,7 @@ sealed interface Patience {
 
     /** When a toleration ends. */
     interface End {
-        /** The monotonic time at which a toleration of {@code taint} for so many seconds ends. */
+        /** The monotonic time at which a toleration of {@code taint} for that many seconds ends. */
         long at(ActiveTaint taint, long seconds);
     }
 
@@ -26,8 +26,8 @@ sealed interface Patience {
     long LONGEST_SECONDS = 3_155_760_000L;
 
     /**
-     * The patience of a pod where each toleration counts from its own taint's time. One of zero seconds has nothing to wait
-     * for: it does not wait for the end of the second of {@code timeAdded} either.
+     * The patience of a pod whose tolerations each count from their taint's time. A toleration of zero seconds ends
+     * immediately; it does not wait for the end of the second of {@code timeAdded}.
      */
     static Patience of(List<Toleration> tolerations, List<ActiveTaint> taints) {
         return of(
@@ -38,8 +38,8 @@ sealed interface Patience {
     }
 
     /**
-     * The reference's patience: tolerations count from {@code now}, the time at which they were first looked at, and a
-     * deadline that was set once is not moved.
+     * The patience in the reference: tolerations count from {@code now}, when they were first evaluated, and a deadline
+     * is never moved.
      *
      * @param pending that deadline, if one is set
      */

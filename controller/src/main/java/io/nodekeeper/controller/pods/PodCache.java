@@ -13,22 +13,25 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** All pods, by UID and by node, as far as they matter here. Confined to the loop. */
+/** Caches the relevant state of all pods, by UID and by node. Confined to the loop. */
 final class PodCache {
-    /** What became of a pod. */
+    /** The change of a pod. */
     record Change(TrackedPod pod, boolean added, boolean moved, boolean tolerations) {}
 
-    /** Lists that pods share are few, unless every pod has its own: then sharing starts over after so many. */
+    /**
+     * The most shared lists of tolerations. Pods usually share few; if every pod has its own, the table of shared lists
+     * restarts after this many.
+     */
     private static final int SHARED = 10_000;
 
     private final Map<String, TrackedPod> byUid = new HashMap<>();
-    /** In the order in which they came, so that everything happens in the same order in each run. */
+    /** In order of arrival, so that each run has the same order of actions. */
     private final Map<String, HostNode> nodes = new LinkedHashMap<>();
 
     private final Map<Object, Object> shared = new HashMap<>();
     private int finished;
 
-    /** The node of that name, made if there is none; missing since {@code now} then. */
+    /** The node of that name; a new one, missing since {@code now}, if there is none. */
     HostNode node(String name, long now) {
         return nodes.computeIfAbsent(name, key -> {
             HostNode node = new HostNode(key);
@@ -47,7 +50,7 @@ final class PodCache {
         return Collections.unmodifiableCollection(nodes.values());
     }
 
-    /** Whether {@code pod} is there. */
+    /** Whether {@code pod} is in the cache. */
     boolean isCurrent(TrackedPod pod) {
         return byUid.get(pod.uid) == pod;
     }
@@ -57,12 +60,12 @@ final class PodCache {
         return Collections.unmodifiableCollection(byUid.values());
     }
 
-    /** How many pods ran to their end and are not being deleted. */
+    /** The number of finished pods that are not being deleted. */
     int finished() {
         return finished;
     }
 
-    /** Takes over the newest state of a pod. */
+    /** Updates a pod from its newest state. */
     Change put(JsonObject json, long now) {
         JsonObject metadata = json.object("metadata");
         JsonObject spec = json.object("spec");
@@ -91,7 +94,7 @@ final class PodCache {
         return new Change(pod, known == null, moved, tolerationsChanged);
     }
 
-    /** Takes over the answer to a write that was made for the version that is known; a newer one is not replaced. */
+    /** Updates a pod from the answer to a write for the version {@code version}, unless the cache has a newer one. */
     void wrote(TrackedPod pod, String version, JsonObject json) {
         if (isCurrent(pod) && pod.version.equals(version)) {
             count(pod, -1);
@@ -120,7 +123,7 @@ final class PodCache {
         return Map.of("pods", byUid.size(), "nodes of pods", nodes.size(), "shared lists", shared.size());
     }
 
-    /** Whether the Pod ran to its end. */
+    /** Whether the Pod has finished. */
     static boolean isFinished(JsonObject pod) {
         String phase = pod.object("status").text("phase");
         return phase.equals("Succeeded") || phase.equals("Failed");
@@ -135,7 +138,7 @@ final class PodCache {
                 .toList();
     }
 
-    /** Forgets a pod. */
+    /** Removes a pod. */
     Optional<TrackedPod> remove(String uid) {
         TrackedPod pod = byUid.remove(uid);
         if (pod == null) {
@@ -146,14 +149,14 @@ final class PodCache {
         return Optional.of(pod);
     }
 
-    /** Forgets a node that is not known and has no pods. */
+    /** Removes a node that is unknown and has no pods. */
     void dropIfUnused(HostNode node) {
         if (!node.known && node.pods.isEmpty()) {
             nodes.remove(node.name, node);
         }
     }
 
-    /** One of few words, always the same object of it. */
+    /** Interns one of a few words. */
     static String word(String status) {
         return switch (status) {
             case Condition.TRUE -> Condition.TRUE;
@@ -172,7 +175,7 @@ final class PodCache {
         node.pods.add(pod);
     }
 
-    /** The last one takes its place, so that this costs the same however many there are. */
+    /** Moves the last pod to its index, so that removal is O(1). */
     private void leave(TrackedPod pod) {
         HostNode node = pod.node;
         TrackedPod last = node.pods.removeLast();

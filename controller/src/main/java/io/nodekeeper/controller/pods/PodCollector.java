@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The pod garbage collector: deletes finished pods beyond a threshold, terminating pods of nodes that are out of service or
- * of no node, and pods of nodes that are gone. Each deletion may wait long for its turn, so its reason is checked again
- * when the turn comes, against the node and the pod as the API has them then. Confined to the loop.
+ * The pod garbage collector: deletes finished pods beyond a threshold, terminating pods without a node or of nodes that
+ * are out of service, and pods of deleted nodes. A deletion may wait long in the queue, so it first checks its reason
+ * again against the current node and pod in the API. Confined to the loop.
  */
 final class PodCollector {
     /** Why a pod is collected, in the words of kube-controller-manager's metric. */
@@ -39,10 +39,10 @@ final class PodCollector {
     }
 
     private static final Logger log = LoggerFactory.getLogger(PodCollector.class);
-    /** How long a node has to be missing before anybody asks for it (Kubernetes' value). */
+    /** How long a node must be missing before its pods are checked (Kubernetes' value). */
     private static final long QUARANTINE = Duration.ofSeconds(40).toNanos();
 
-    /** What a live look said: the pod as it is, if the reason still holds. */
+    /** The result of a live read if the reason no longer holds. */
     private static final Optional<JsonObject> NOT_DUE = Optional.empty();
 
     private final WorkloadConfig config;
@@ -51,7 +51,7 @@ final class PodCollector {
     private final NodeLooks looks;
     private final PodReport report;
     private final ControllerMetrics metrics;
-    /** At most one look for each node. */
+    /** At most one check for each node. */
     private final KeyedJobs<HostNode, KeyedJobs.Job> nodeJobs;
     /** At most one deletion for each pod. */
     private final KeyedJobs<TrackedPod, KeyedJobs.Job> podJobs;
@@ -76,7 +76,9 @@ final class PodCollector {
         this.podJobs = new KeyedJobs<>("Collection of the pod", lanes, PriorityWorkQueue.Priority.COLLECTION, loop);
     }
 
-    /** One pass; {@code now} is monotonic, as {@link HostNode#missingSince}. What is under way already is left alone. */
+    /**
+     * One pass; {@code now} is monotonic, as {@link HostNode#missingSince}. Skips nodes and pods with a running job.
+     */
     void run(long now) {
         for (TrackedPod pod : surplus()) {
             collect(pod, Reason.TERMINATED);
@@ -94,12 +96,12 @@ final class PodCollector {
         }
     }
 
-    /** The number of looks at nodes and of deletions of pods that wait or are under way. */
+    /** The number of node checks and pod deletions that wait or run. */
     Map<String, Integer> sizes() {
         return Map.of("collected nodes", nodeJobs.size(), "collected pods", podJobs.size());
     }
 
-    /** The oldest of those finished pods that are too many. */
+    /** The oldest finished pods beyond the threshold. */
     private List<TrackedPod> surplus() {
         int threshold = config.terminatedPodGcThreshold();
         if (threshold <= 0 || cache.finished() <= threshold) {
@@ -125,7 +127,7 @@ final class PodCollector {
         return confirmed.handle((out, error) -> {
             if (error != null || !out) {
                 log.info(
-                        "Node {}: not seen to be out of service: {}",
+                        "Node {}: cannot confirm that it is out of service: {}",
                         node,
                         error == null ? "it is not" : Failures.text(error));
             } else {
@@ -146,9 +148,9 @@ final class PodCollector {
     private CompletionStage<KeyedJobs.Next> orphaned(HostNode node, long now) {
         return looks.fresh(node.name).handle((live, error) -> {
             if (error != null) {
-                log.info("Node {} of {} pods not read: {}", node, node.pods.size(), Failures.text(error));
+                log.info("Reading node {} of {} pods failed: {}", node, node.pods.size(), Failures.text(error));
             } else if (live.isPresent()) {
-                // The watch is late, or it has just come.
+                // The watch is late, or the node is new.
                 node.missingSince = now;
             } else if (!node.known) {
                 collect(List.copyOf(node.pods), Reason.ORPHANED);
@@ -165,7 +167,7 @@ final class PodCollector {
         podJobs.submit(pod, () -> force(pod, reason));
     }
 
-    /** One try; what is still due after a failure is found by the next pass. */
+    /** One attempt; after a failure the next pass finds the pod again. */
     private CompletionStage<KeyedJobs.Next> force(TrackedPod pod, Reason reason) {
         CompletableFuture<Optional<JsonObject>> due = config.observerGuard()
                 ? stillDue(pod, reason)
@@ -176,7 +178,7 @@ final class PodCollector {
                 .handle((deleted, error) -> {
                     if (error != null) {
                         metrics.forceDeleteFailed(pod.namespace, reason.text);
-                        log.warn("Pod {} not collected ({}): {}", pod, reason.text, Failures.text(error));
+                        log.warn("Collecting pod {} ({}) failed: {}", pod, reason.text, Failures.text(error));
                     } else if (deleted) {
                         collected(pod, reason);
                     }
@@ -196,11 +198,11 @@ final class PodCollector {
         report.decided(
                 pod,
                 "Collected",
-                "Pod " + pod + " was deleted at once: " + reason.text,
+                "Pod " + pod + " was deleted immediately: " + reason.text,
                 JsonObject.EMPTY.with("reason", reason.text));
     }
 
-    /** The pod as the API has it, if it and its node still give {@code reason} to delete it. */
+    /** The current pod in the API, if {@code reason} still holds for it and its node. */
     private CompletableFuture<Optional<JsonObject>> stillDue(TrackedPod pod, Reason reason) {
         if (!cache.isCurrent(pod) || !holds(pod, reason)) {
             return CompletableFuture.completedFuture(NOT_DUE);
@@ -216,7 +218,7 @@ final class PodCollector {
                 .thenApply(live -> live.filter(json -> holds(pod, reason) && isSeen(json, pod, reason)));
     }
 
-    /** Whether what the watches told still gives the reason. */
+    /** Whether the reason still holds for the state from the watches. */
     private boolean holds(TrackedPod pod, Reason reason) {
         return switch (reason) {
             case TERMINATED -> pod.finished && !pod.terminating && cache.finished() > config.terminatedPodGcThreshold();
@@ -226,7 +228,7 @@ final class PodCollector {
         };
     }
 
-    /** Whether the live pod gives the reason. */
+    /** Whether the reason holds for the live pod. */
     private static boolean isSeen(JsonObject live, TrackedPod pod, Reason reason) {
         boolean terminating = live.object("metadata").has("deletionTimestamp");
         return live.object("spec").text("nodeName").equals(pod.node.name)

@@ -16,14 +16,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sets Ready of pods to False when their node is not ready, so that nobody sends them work: for as long as both are so,
- * whoever found out about the node, and until it is written. Confined to the loop.
+ * Sets the Ready condition of pods to False when their node is not ready, so that they get no traffic. It retries while
+ * the node is not ready and the pod is Ready, whichever component set the node's condition. Confined to the loop.
  */
 final class PodMarker {
     private static final Logger log = LoggerFactory.getLogger(PodMarker.class);
-    /** Between tries: soon at first, as a conflict is over when the watch has told of the newer version. */
+    /**
+     * The pauses between attempts: a fast first retry, because a conflict ends when the watch sends the newer version.
+     */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(5));
-    /** If another client sets a marked pod back, it is marked again at most once a minute. */
+    /** If another client sets a marked pod to Ready, it is marked again at most once a minute. */
     private static final Duration TRUCE = Duration.ofSeconds(60);
 
     private final WorkloadConfig config;
@@ -56,9 +58,9 @@ final class PodMarker {
     }
 
     /**
-     * Whether {@code pod} has to be marked. Nobody speaks for the pods of a node that is Unknown. The kubelet of one that
-     * says of itself that it is not ready is alive and may set its pods back: they are marked once, if their Ready is
-     * older than the node's. Both times are the kubelet's, so they can be compared.
+     * Whether {@code pod} must be marked. No kubelet reports the pods of a node that is Unknown. The kubelet of a node
+     * that reports itself as not ready is alive and may set its pods to Ready again: such pods are marked once, if
+     * their Ready condition is older than the node's. Both times are the kubelet's, so they are comparable.
      */
     static boolean isDue(TrackedPod pod) {
         HostNode node = pod.node;
@@ -90,7 +92,7 @@ final class PodMarker {
         node.marking -= begun ? 0 : 1;
     }
 
-    /** The number of marks that wait, are under way, or rest before their next try. */
+    /** The number of marks that wait, run, or pause before their next attempt. */
     int size() {
         return jobs.size();
     }
@@ -115,7 +117,7 @@ final class PodMarker {
         }
     }
 
-    /** The mark of one pod, over all tries. */
+    /** The marking of one pod, over all attempts. */
     private final class Mark implements KeyedJobs.Job {
         private final TrackedPod pod;
         private final HostNode node;
@@ -151,12 +153,12 @@ final class PodMarker {
                     .isPresent();
         }
 
-        /** The API does not ask for it; the watch is about to tell why, or has told while the look was under way. */
+        /** The API's state does not require it; the watch will send that state, or has sent it during the read. */
         private KeyedJobs.Next postponed(int newsBefore) {
             if (node.news != newsBefore) {
                 return new KeyedJobs.Next.Again(Duration.ZERO);
             }
-            log.info("Pod {} is not marked for now: node {} is no longer as it was seen", pod, node);
+            log.info("Pod {} is not marked for now: node {} has changed", pod, node);
             return new KeyedJobs.Next.Again(RETRY.cap());
         }
 
@@ -172,13 +174,13 @@ final class PodMarker {
 
         private KeyedJobs.Next failed(Throwable error, long episode) {
             if (Failures.isCode(error, 404)) {
-                // The watch is about to tell.
+                // The watch will send the new state.
                 pod.markedAt = loop.clock().nanoTime();
                 pod.markedFor = episode;
                 return new KeyedJobs.Next.Done();
             }
             Duration wait = RETRY.delay(failures++);
-            log.info("Pod {} not marked: {}; again in {}", pod, Failures.text(error), wait);
+            log.info("Marking pod {} failed: {}; retrying in {}", pod, Failures.text(error), wait);
             return new KeyedJobs.Next.Again(wait);
         }
     }

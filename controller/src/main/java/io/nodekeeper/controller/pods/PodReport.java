@@ -8,7 +8,7 @@ import io.nodekeeper.controller.history.History;
 import io.nodekeeper.time.Clock;
 import java.util.function.Function;
 
-/** What is told about pods: events in Kubernetes' words, and decisions for the history. Confined to the loop. */
+/** Reports actions on pods: events with Kubernetes' texts, and decisions for the history. Confined to the loop. */
 final class PodReport {
     private final EventRecorder nodeController;
     private final EventRecorder taintEviction;
@@ -32,7 +32,7 @@ final class PodReport {
         eviction(pod, "Marking for deletion Pod " + pod);
     }
 
-    /** The pod's eviction was planned and will not happen. */
+    /** The pod's planned eviction was cancelled. */
     void cancelling(TrackedPod pod) {
         eviction(pod, "Cancelling deletion of Pod " + pod);
         decided(pod, "EvictionCancelled", "Pod " + pod + " may stay on node " + pod.node, JsonObject.EMPTY);
@@ -43,13 +43,13 @@ final class PodReport {
         taintEviction.record(about, EventRecorder.NORMAL, "TaintManagerEviction", message);
     }
 
-    /** Something was decided about a pod. */
+    /** Stores a decision about a pod. */
     void decided(TrackedPod pod, String kind, String text, JsonObject details) {
         JsonObject all = details.with("pod", pod.toString()).with("podUid", pod.uid);
         decided(pod.node.name, pod.node.uid, kind, text, all);
     }
 
-    /** Something was decided about what belongs to a node. */
+    /** Stores a decision about an object of a node. */
     void decided(String node, String uid, String kind, String text, JsonObject details) {
         history.add(new Decision(clock.wallTime(), node, uid, kind, text, details));
     }

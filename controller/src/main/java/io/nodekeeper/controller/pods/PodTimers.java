@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The deadlines of all pods in one wheel, and the one timer that turns it. Confined to the loop. */
+/** The deadlines of all pods in one timer wheel, with one loop timer. Confined to the loop. */
 final class PodTimers {
     private final Loop loop;
     private final long origin;
@@ -17,14 +17,14 @@ final class PodTimers {
     private long wakeAt = DeadlineWheel.NEVER;
     private boolean stopped;
 
-    /** {@code expired} is handed each pod whose deadline has passed. */
+    /** {@code expired} receives each pod whose deadline has passed. */
     PodTimers(Loop loop, Consumer<TrackedPod> expired) {
         this.loop = loop;
         this.origin = loop.clock().nanoTime();
         this.expired = expired;
     }
 
-    /** The monotonic time since this was made, in nanoseconds. */
+    /** The monotonic time since this was created, in nanoseconds. */
     long now() {
         return loop.clock().nanoTime() - origin;
     }
@@ -38,14 +38,14 @@ final class PodTimers {
         sleep();
     }
 
-    /** When the deadline of {@code pod} is, if it has one. */
+    /** The deadline of {@code pod}, if it has one. */
     Optional<Long> of(TrackedPod pod) {
         return pod.timer == null || pod.timer.at() == DeadlineWheel.NEVER
                 ? Optional.empty()
                 : Optional.of(pod.timer.at());
     }
 
-    /** Takes the deadline of {@code pod} away; says whether it had one. */
+    /** Removes the deadline of {@code pod}; true if it had one. */
     boolean unset(TrackedPod pod) {
         boolean pending = of(pod).isPresent();
         if (pod.timer != null) {
@@ -55,7 +55,7 @@ final class PodTimers {
         return pending;
     }
 
-    /** No deadline passes any more. */
+    /** Stops all deadlines. */
     void stop() {
         stopped = true;
         if (wakeTimer != null) {

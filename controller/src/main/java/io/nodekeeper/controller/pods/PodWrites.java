@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is written to pods. Every write names the UID, so that no other pod of the name is met; writes of the reference's
- * kind do not. Thread-safe.
+ * Writes to pods. Every write has the UID as precondition, so that it cannot affect another pod of that name; writes in
+ * the reference's form have none. Thread-safe.
  */
 final class PodWrites {
-    /** The type of the condition that says why a pod was deleted. */
+    /** The type of the condition with the reason of a pod's deletion. */
     static final String DISRUPTION_TARGET = "DisruptionTarget";
     /** Its reason if a taint was the cause. */
     static final String BY_TAINT_MANAGER = "DeletionByTaintManager";
@@ -36,7 +36,7 @@ final class PodWrites {
         this.client = client;
     }
 
-    /** Sets Ready to False if the pod is still as it was seen; all else of the condition stays. The result is the pod. */
+    /** Sets Ready to False if the pod has not changed; the rest of the condition stays. The result is the pod. */
     CompletableFuture<JsonObject> markNotReady(TrackedPod pod) {
         JsonObject metadata = JsonObject.EMPTY.with("uid", pod.uid).with("resourceVersion", pod.version);
         JsonObject condition = JsonObject.EMPTY
@@ -47,8 +47,8 @@ final class PodWrites {
     }
 
     /**
-     * The same as the reference does it, with a PUT. It holds whole pods and writes the one in its cache; here the pod is
-     * read first, so a conflict is rarer. The result is false if there was nothing to do.
+     * The same with a PUT, as the reference does. The reference writes the whole pod from its cache; here the pod is
+     * read first, so conflicts are rarer. The result is false if there was nothing to do.
      */
     CompletableFuture<Boolean> markNotReadyAsReference(TrackedPod pod) {
         return read(pod).thenCompose(json -> {
@@ -69,7 +69,10 @@ final class PodWrites {
         });
     }
 
-    /** Sets the condition that says that taints are the pod's end, unless {@code live} has it. False if the pod is gone. */
+    /**
+     * Sets the condition that taints cause the pod's deletion, unless {@code live} has it. False if the pod was
+     * deleted.
+     */
     CompletableFuture<Boolean> disrupt(TrackedPod pod, JsonObject live) {
         if (isDisrupted(live)) {
             return CompletableFuture.completedFuture(true);
@@ -78,7 +81,7 @@ final class PodWrites {
         return tell(pod, JsonObject.EMPTY.with("uid", pod.uid), status, live).thenApply(Optional::isPresent);
     }
 
-    /** Deletes the pod with its own grace. The result is false if it was gone. */
+    /** Deletes the pod with its own grace period. The result is false if it did not exist. */
     CompletableFuture<Boolean> delete(TrackedPod pod) {
         return delete(pod, JsonObject.EMPTY.with("uid", pod.uid), JsonObject.builder());
     }
@@ -90,7 +93,7 @@ final class PodWrites {
                 .isPresent();
     }
 
-    /** The reference's way to evict: any pod of that name, and its absence is a failure. */
+    /** Evicts as the reference does: deletes any pod of that name, and fails if there is none. */
     CompletableFuture<Boolean> evictAsReference(TrackedPod pod) {
         return read(pod)
                 .thenCompose(json -> {
@@ -105,7 +108,7 @@ final class PodWrites {
                 .thenApply(deleted -> true);
     }
 
-    /** The pod as the API has it now; empty if it is gone, or another one has its name. */
+    /** Reads the pod from the API; empty if it was deleted, or another pod has its name. */
     CompletableFuture<Optional<JsonObject>> live(TrackedPod pod) {
         return read(pod).handle((json, error) -> {
             if (error == null) {
@@ -120,10 +123,10 @@ final class PodWrites {
     }
 
     /**
-     * Deletes the pod at once, and sets its phase to Failed before that unless it ran to its end. If {@code live} is not
-     * empty, the pod is only deleted as it was seen there: a kubelet that has written since is alive.
+     * Deletes the pod without a grace period; first sets its phase to Failed, unless it has finished. If {@code live}
+     * is not empty, the pod is deleted only if it has not changed since: a kubelet that has written meanwhile is alive.
      *
-     * @param live the pod as it was read just now, or {@link JsonObject#EMPTY}
+     * @param live the pod that was just read, or {@link JsonObject#EMPTY}
      * @param why the DisruptionTarget condition to set; none if absent
      */
     CompletableFuture<Boolean> forceDelete(TrackedPod pod, JsonObject live, Optional<JsonObject> why) {
@@ -164,8 +167,8 @@ final class PodWrites {
     }
 
     /**
-     * Patches the status. The result is the pod after that, or empty if it is gone. A status that the server refuses for
-     * good does not keep the pod: then the result is {@code before}.
+     * Patches the status. The result is the patched pod, or empty if it was deleted. If the server refuses the status
+     * permanently, the deletion continues: the result is {@code before}.
      */
     private CompletableFuture<Optional<JsonObject>> tell(
             TrackedPod pod, JsonObject metadata, JsonObject status, JsonObject before) {
@@ -175,7 +178,7 @@ final class PodWrites {
                 .exceptionally(error -> {
                     if (Failures.cause(error) instanceof ApiException refused
                             && (refused.code() == 403 || refused.code() == 422)) {
-                        log.warn("Pod {}: status not written before its deletion: {}", pod, refused.getMessage());
+                        log.warn("Pod {}: writing its status before its deletion failed: {}", pod, refused.getMessage());
                         return Optional.of(before);
                     }
                     throw new CompletionException(Failures.cause(error));
@@ -189,7 +192,7 @@ final class PodWrites {
                 .exceptionallyCompose(error -> goneOr(pod, error));
     }
 
-    /** False if {@code error} means that the pod is gone, which may take a look at the one that bears its name now. */
+    /** False if {@code error} means that the pod was deleted; may read the pod that has its name now. */
     private CompletableFuture<Boolean> goneOr(TrackedPod pod, Throwable error) {
         if (Failures.isCode(error, 404)) {
             return CompletableFuture.completedFuture(false);

@@ -16,13 +16,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Marks pods as the reference does: those of a node when this process itself declared it Unknown, and single ones that
- * come to a node that is not ready. What fails is repeated with the next pass, unless the node is ready by then; what a
- * predecessor left undone stays so. Confined to the loop.
+ * Marks pods as the reference does: the pods of a node when this process itself declared it Unknown, and new pods of a
+ * node that is not ready. The next pass retries failures, unless the node is ready by then; nothing completes a
+ * predecessor's unfinished work. Confined to the loop.
  */
 final class ReferenceMarker {
     private static final Logger log = LoggerFactory.getLogger(ReferenceMarker.class);
-    /** Kubernetes' backoff for pods that came late. */
+    /** Kubernetes' backoff for new pods. */
     private static final Backoff RETRY = new Backoff(Duration.ofMillis(5), Duration.ofSeconds(1000));
 
     private final WorkloadConfig config;
@@ -50,7 +50,7 @@ final class ReferenceMarker {
         this.jobs = new KeyedJobs<>("Mark of the pod", lanes, PriorityWorkQueue.Priority.BACKGROUND, loop);
     }
 
-    /** This process declared the node Unknown, which was Ready. */
+    /** This process declared the Ready node Unknown. */
     void wentSilent(HostNode node) {
         List<CompletableFuture<Boolean>> marks = new ArrayList<>();
         for (TrackedPod pod : List.copyOf(node.pods)) {
@@ -66,7 +66,7 @@ final class ReferenceMarker {
         });
     }
 
-    /** The number of marks that wait or are under way. */
+    /** The number of marks that wait or run. */
     int size() {
         return jobs.size();
     }
@@ -78,7 +78,7 @@ final class ReferenceMarker {
         }
     }
 
-    /** {@code pod} came to its node after the start. */
+    /** {@code pod} was added to its node after the start. */
     void came(TrackedPod pod) {
         came(pod, 0);
     }
@@ -98,7 +98,7 @@ final class ReferenceMarker {
         return node.known && !node.ready.isEmpty() && !node.ready.equals(Condition.TRUE);
     }
 
-    /** Whether it is done, or there was nothing to do; never fails. */
+    /** True if the pod is marked or needs no mark; never fails. */
     private CompletableFuture<Boolean> mark(TrackedPod pod) {
         if (pod.ready.isEmpty() || pod.ready.equals(Condition.FALSE)) {
             return CompletableFuture.completedFuture(true);
@@ -112,11 +112,10 @@ final class ReferenceMarker {
         return mark.result;
     }
 
-    /** The mark of one pod: one try. */
+    /** The marking of one pod, with one attempt. */
     private final class Mark implements KeyedJobs.Job {
         private final TrackedPod pod;
-        /** Whether it is done, or there was nothing to do. */
-        private final CompletableFuture<Boolean> result = new CompletableFuture<>();
+        /** True if the pod is marked or needs no mark. */ private final CompletableFuture<Boolean> result = new CompletableFuture<>();
 
         private Mark(TrackedPod pod) {
             this.pod = pod;
@@ -126,7 +125,7 @@ final class ReferenceMarker {
         public CompletionStage<KeyedJobs.Next> run() {
             return writes.markNotReadyAsReference(pod).handle((marked, error) -> {
                 if (error != null && !Failures.isCode(error, 404)) {
-                    log.warn("Pod {} not marked: {}", pod, Failures.text(error));
+                    log.warn("Marking pod {} failed: {}", pod, Failures.text(error));
                 }
                 if (error == null ? marked : !Failures.isCode(error, 404)) {
                     report.notReady(pod);

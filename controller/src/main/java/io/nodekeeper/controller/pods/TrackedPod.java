@@ -7,18 +7,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is remembered of one pod, a few hundred bytes: never the Pod itself. Identified by its UID; another pod of its
- * name is another one. Written by {@link PodCache} as far as it tells what the API says. Confined to the loop.
+ * The state of one pod, a few hundred bytes: never the Pod itself. Identified by its UID; a recreated pod of the same
+ * name is another one. {@link PodCache} writes the parts that come from the API. Confined to the loop.
  */
 final class TrackedPod {
-    /** Stands for a time that is not there. */
+    /** The value for an absent time. */
     static final long NO_TIME = Long.MIN_VALUE;
 
     final String namespace;
     final String name;
     final String uid;
 
-    /** Where it runs; the node without a name as long as it is not scheduled. */
+    /** The node on which it runs; the node with an empty name if it is not scheduled. */
     HostNode node;
     /** Its index among the node's pods. */
     int place;
@@ -26,22 +26,22 @@ final class TrackedPod {
     String version = "";
 
     long created = NO_TIME;
-    /** Whether it ran to its end. */
+    /** Whether it has finished. */
     boolean finished;
     /** Whether it has a deletionTimestamp. */
     boolean terminating;
     /** The status of its Ready condition; empty if it has none. */
     String ready = "";
-    /** When that began, in seconds since 1970 by whoever wrote it; or {@link #NO_TIME}. */
+    /** When that began, in seconds since 1970 by its writer's clock; or {@link #NO_TIME}. */
     long readySince = NO_TIME;
 
     List<Toleration> tolerations = List.of();
 
-    /** When it has to leave; made when first needed. */
+    /** When it must leave; created when first needed. */
     DeadlineWheel.@Nullable Deadline<TrackedPod> timer;
-    /** Whether the API accepted its deletion, or told that it is gone; the watch is about to tell, too. */
+    /** Whether the API accepted its deletion, or reported that it does not exist; the watch will send that, too. */
     boolean deleted;
-    /** When it was marked last, by the monotonic clock; or {@link #NO_TIME}. */
+    /** When it was last marked, by the monotonic clock; or {@link #NO_TIME}. */
     long markedAt = NO_TIME;
     /** The {@link HostNode#readySince} for which that was. */
     long markedFor = NO_TIME;

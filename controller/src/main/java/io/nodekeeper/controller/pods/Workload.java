@@ -27,15 +27,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Protects what runs on nodes: pods of failed nodes are marked and evicted, those of nodes that are gone are collected,
- * and so are the leases of such nodes. It follows pods itself and is told about nodes. Nothing is done before both are
- * known. Confined to the client's loop; only {@link #start} and {@link #stop} may be called from anywhere.
+ * Handles the pods of failed nodes: marks and evicts pods of failed nodes, and deletes pods and leases of deleted
+ * nodes. It watches pods itself and receives nodes from its caller. It does nothing before both are listed. Confined to
+ * the client's loop; only {@link #start} and {@link #stop} may be called from anywhere.
  */
 public final class Workload {
     private static final Logger log = LoggerFactory.getLogger(Workload.class);
     /** Kubernetes' period of the pod garbage collector. */
     private static final Duration COLLECT_PERIOD = Duration.ofSeconds(20);
-    /** The deadline of each single call, far above what one takes; lists of all pods keep the caller's, which is longer. */
+    /**
+     * The deadline of each single call, far above its usual duration; lists of all pods have the caller's deadline,
+     * which is longer.
+     */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
 
     private final WorkloadConfig config;
@@ -55,10 +58,9 @@ public final class Workload {
     private @Nullable Periodic collecting;
 
     /**
-     * A workload at rest.
-     *
-     * @param lanes writes go on their background; whoever closes them ends what is under way here
-     * @param recorders makes the recorder of events of a component
+     * Creates a workload that has not started.
+     * @param lanes run the writes on their background lane; closing them ends running writes
+     * @param recorders creates the event recorder of a component
      * @param random for jitter
      */
     public Workload(
@@ -84,12 +86,12 @@ public final class Workload {
         pods = new Reflector(client, Selection.all(ResourceType.PODS), random, new Pods());
     }
 
-    /** Begins to follow pods. */
+    /** Starts to watch pods. */
     public void start() {
         pods.start();
     }
 
-    /** Begins nothing more; calls under way are not waited for. */
+    /** Starts nothing more; does not wait for running calls. */
     public void stop() {
         loop.execute(() -> {
             stopped = true;
@@ -101,7 +103,7 @@ public final class Workload {
         });
     }
 
-    /** This is the newest state of a node. */
+    /** Receives the newest state of a node. */
     public void nodeSeen(Node node) {
         leases.clear(node.name());
         HostNode host = cache.node(node.name(), evictor.now());
@@ -118,7 +120,7 @@ public final class Workload {
         }
     }
 
-    /** The node of that name and UID is gone. */
+    /** The node of that name and UID was deleted. */
     public void nodeGone(String name, String uid) {
         cache.findNode(name).filter(host -> host.known && host.uid.equals(uid)).ifPresent(host -> {
             host.gone(evictor.now());
@@ -128,15 +130,15 @@ public final class Workload {
         });
     }
 
-    /** All nodes that there are have been seen now. */
+    /** All existing nodes have been passed in. */
     public void nodesListed() {
         nodesListed = true;
         openIfKnown();
     }
 
     /**
-     * This very process has just declared the node Unknown, which was Ready. Only matters with level marking off: it marks
-     * what is to be marked by itself.
+     * This process has just declared the Ready node Unknown. Needed only with level marking disabled; level marking
+     * finds such nodes itself.
      */
     public void nodeWentSilent(String name, String uid) {
         if (!config.levelPodMarking()) {
@@ -147,8 +149,8 @@ public final class Workload {
     }
 
     /**
-     * A node lease was listed, created or renewed whose node is not known (at the time; it may come later). Not to be
-     * called for each renewal of known nodes: for them it is a waste.
+     * A node lease whose node is unknown was listed, created or renewed; the node may come later. Do not call it for
+     * each renewal of a known node, which would only waste time.
      */
     public void leaseSeen(String name) {
         boolean known = cache.findNode(name).map(host -> host.known).orElse(false);
@@ -157,19 +159,19 @@ public final class Workload {
         }
     }
 
-    /** A node lease was listed whose node is not known; that says nothing about when it was renewed last. */
+    /** A node lease whose node is unknown was listed; that says nothing about its last renewal. */
     public void leaseListed(String name) {
         if (config.orphanLeases()) {
             leases.listed(name, evictor.now());
         }
     }
 
-    /** A node lease is gone. */
+    /** A node lease was deleted. */
     public void leaseGone(String name) {
         leases.clear(name);
     }
 
-    /** How many entries each queue and map of this workload holds, by name. On the loop. */
+    /** The number of entries of each queue and map, by name. On the loop. */
     public Map<String, Integer> sizes() {
         Map<String, Integer> sizes = new TreeMap<>(leases.sizes());
         sizes.putAll(collector.sizes());
@@ -196,7 +198,7 @@ public final class Workload {
                 evictor.review(pod);
             }
         }
-        log.info("following {} pods", cache.pods().size());
+        log.info("watching {} pods", cache.pods().size());
         collecting = Periodic.start("pod garbage collector", loop, COLLECT_PERIOD, 0, random, this::collect);
     }
 

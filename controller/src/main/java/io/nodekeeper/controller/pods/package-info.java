@@ -1,4 +1,4 @@
-/** What becomes of pods whose node fails or goes: marked, evicted, collected; and of the leases of nodes that are gone. */
+/** Marks, evicts and collects the pods of failed and deleted nodes, and deletes the leases of deleted nodes. */
 @NullMarked
 package io.nodekeeper.controller.pods;
 

@@ -8,9 +8,9 @@ import io.nodekeeper.apiserver.authorization.rbac.PolicyRule;
 import java.util.List;
 
 /**
- * What a node's agent may do: Kubernetes' Node authorizer. Its own lease is asked for most, so it comes first. What is
- * about other nodes' objects is refused here where the request tells, and by NodeRestriction where only the object does.
- * Thread-safe.
+ * Kubernetes' Node authorizer: decides what a node's agent may do. It checks the node's own lease first, which is the
+ * most frequent request. It refuses requests for other nodes' objects if the request shows that; otherwise
+ * NodeRestriction does, which sees the object. Thread-safe.
  */
 public final class NodeAuthorizer {
     private static final List<String> OWN_VERBS = List.of("get", "create", "update", "patch", "delete");

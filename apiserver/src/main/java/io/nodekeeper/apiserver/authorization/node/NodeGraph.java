@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which pods are on which node, and which secrets, configmaps and service accounts belong to which node, by way of the pods that run there; and its volume
- * attachments. One thread changes it, any may read.
+ * The relations of nodes: their pods; the secrets, configmaps and service accounts that these pods use; and their
+ * volume attachments. One thread changes it, any thread may read.
  */
 public final class NodeGraph {
     /** The annotation of a pod that a node tells of because it runs it by itself. */
@@ -64,7 +64,7 @@ public final class NodeGraph {
                         attachment.object("metadata").text("name"))));
     }
 
-    /** Nothing is at {@code key} any more. */
+    /** The object at {@code key} was deleted. */
     public void remove(String key) {
         forget(owners.remove(key));
     }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A question of authorization: may this user do that? Immutable.
+ * The attributes of an authorization request. Immutable.
  *
  * @param user the user's name
  * @param groups the user's groups

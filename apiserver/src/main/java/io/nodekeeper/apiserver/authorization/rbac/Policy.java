@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * All roles and bindings at one time, put together so that a question costs no more than the grants of those who ask:
- * Kubernetes' role-based access control. Immutable.
+ * Kubernetes' role-based access control: a snapshot of all roles and bindings, indexed so that a decision costs only as
+ * much as the user has grants. Immutable.
  */
 public final class Policy {
     /** Rules that somebody has in a namespace, or everywhere if that is empty, and why. */
