@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Controller {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
-    /** How often clocks are compared and windows begun. Chosen: a Prometheus scrape. */
+    /** How often clocks are compared and windows are started: about once per Prometheus scrape. */
     private static final Duration TEND = Duration.ofSeconds(30);
 
     private final ControllerConfig config;

@@ -27,7 +27,10 @@ final class ResponseWriter {
     static final ApiResponse.Full CLOSING = retry(ApiResponse.refusal(
             new ApiException(503, "ServiceUnavailable", "the server is shutting down and takes no more requests")));
 
-    /** Answers from here on are counted while they wait to be read. Chosen: what a socket takes anyway. */
+    /**
+     * Answers of at least this size count towards the memory limit while they wait to be read. A socket's buffer
+     * accepts smaller ones immediately.
+     */
     private static final int LARGE = 64 << 10;
 
     private final ServerContext serverContext;

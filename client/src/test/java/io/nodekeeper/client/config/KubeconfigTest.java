@@ -153,7 +153,7 @@ class KubeconfigTest {
 
         assertThatThrownBy(() -> InCluster.load(Map.of(), nowhere))
                 .hasMessage("in-cluster credentials: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set;"
-                        + " this is no pod; " + nowhere.resolve("token") + " cannot be read; "
+                        + " this process does not run in a pod; " + nowhere.resolve("token") + " cannot be read; "
                         + nowhere.resolve("ca.crt") + " cannot be read");
     }
 
