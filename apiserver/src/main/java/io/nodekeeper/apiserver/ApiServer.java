@@ -93,7 +93,7 @@ public final class ApiServer {
     private final Health health;
     private final ServerMetrics metrics;
 
-    private final FlowController admission;
+    private final FlowController flowControl;
     private final Router router;
     private final DocumentHandler documents;
     private final ProtobufResponses protobuf;
@@ -168,7 +168,7 @@ public final class ApiServer {
         actions.put(Resources.PODS.type().path() + "/eviction", new PodEviction(store, clock, writes));
         actions.put(Resources.PODS.type().path() + "/binding", bindings);
         actions.put(ClusterResources.BINDINGS.type().path() + "/", bindings);
-        admission = new FlowController(limits, workers, loop, metrics, this::storedBytes);
+        flowControl = new FlowController(limits, workers, loop, metrics, this::storedBytes);
         router = new Router(reads, watches, writes, metrics, actions);
         documents = new DocumentHandler(health, metrics, authenticator.serviceAccountTokens(), serverAddress);
     }
@@ -286,7 +286,7 @@ public final class ApiServer {
     }
 
     /** Authenticates the user, applies impersonation, and refuses what the user may not do. */
-    private User admitted(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
+    private User authorized(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
         User caller;
         try {
             caller = authenticator.authenticate(request, accounts);
@@ -342,8 +342,8 @@ public final class ApiServer {
     }
 
     private CompletableFuture<ApiResponse> route(ApiRequest request, RequestInfo info, Optional<AuditTrail> trail) {
-        User user = admitted(request, info, trail);
-        return admission.admit(user, info, request, () -> serve(user, request, info));
+        User user = authorized(request, info, trail);
+        return flowControl.dispatch(user, info, request, () -> serve(user, request, info));
     }
 
     private CompletableFuture<ApiResponse> serve(User user, ApiRequest request, RequestInfo info) {

@@ -122,7 +122,7 @@ public final class FlowController {
     }
 
     /** Runs {@code work} when it is the request's turn; fails as the work does, or with the refusal. */
-    public CompletableFuture<ApiResponse> admit(
+    public CompletableFuture<ApiResponse> dispatch(
             User user, RequestInfo info, ApiRequest request, Supplier<CompletableFuture<ApiResponse>> work) {
         if (info.resource().isEmpty() || info.verb().equals("watch")) {
             return work.get();
