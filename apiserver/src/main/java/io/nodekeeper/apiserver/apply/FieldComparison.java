@@ -11,7 +11,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * How an object differs from another.
+ * The differences between two objects.
  *
  * @param written the fields that are new or have another value
  * @param removed the fields that are gone
@@ -37,7 +37,7 @@ public record FieldComparison(FieldSet written, FieldSet removed) {
                 && after instanceof JsonArray next
                 && schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list
                 && list.isMerged()) {
-            // The order of such a list's items says nothing.
+            // The order of the items has no meaning in such a list.
             return children(parts(old, list), parts(next, list), element -> Optional.of(list.item()));
         }
         return OTHER;
@@ -61,7 +61,7 @@ public record FieldComparison(FieldSet written, FieldSet removed) {
         }
         for (var part : before.entrySet()) {
             if (!after.containsKey(part.getKey())) {
-                // The place itself too: whoever held only that holds nothing now.
+                // The path itself, too: a manager that owned only this path owns nothing now.
                 FieldSet gone = FieldSet.of(part.getValue(), schemaOf.apply(part.getKey()))
                         .withSelf();
                 removed.put(part.getKey(), gone);

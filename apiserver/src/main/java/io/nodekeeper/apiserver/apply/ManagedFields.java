@@ -20,7 +20,7 @@ public final class ManagedFields {
     private static final String UPDATE = "Update";
 
     /**
-     * Somebody who writes an object.
+     * A client that writes an object.
      *
      * @param name what it calls itself
      * @param applies whether it applies, and so also removes what it no longer applies; others only write
@@ -34,18 +34,18 @@ public final class ManagedFields {
                 .thenComparing(Manager::apiVersion)
                 .thenComparing(Manager::subresource);
 
-        /** An order, so that hash tables find managers fast whose names a client chose to have one hash code. */
+        /** Orders managers, so that hash tables stay fast even if a client chooses names with the same hash code. */
         @Override
         public int compareTo(Manager other) {
             return ORDER.compare(this, other);
         }
 
-        /** The same for all versions in which it applies. */
+        /** The manager without its version: all versions in which it applies are one manager. */
         private Manager whole() {
             return applies ? new Manager(name, true, "", subresource) : this;
         }
 
-        /** Whether it is the same as {@code other}: whoever applies may change its version. */
+        /** Whether it is the same manager as {@code other}; a manager that applies may change its version. */
         boolean is(Manager other) {
             return name.equals(other.name)
                     && applies == other.applies
@@ -53,7 +53,7 @@ public final class ManagedFields {
                     && (applies || apiVersion.equals(other.apiVersion));
         }
 
-        /** As it stands in messages about conflicts. */
+        /** The text for messages about conflicts. */
         @Override
         public String toString() {
             String shown = Json.write(new io.nodekeeper.api.json.JsonString(name));
@@ -64,7 +64,7 @@ public final class ManagedFields {
         }
     }
 
-    /** What somebody owns, and since when so. */
+    /** The fields that a manager owns, and the time of their last change. */
     private record Owned(FieldSet fields, String time) {}
 
     private final Map<Manager, Owned> owners;
@@ -73,7 +73,7 @@ public final class ManagedFields {
         this.owners = owners;
     }
 
-    /** Reads {@code managedFields}; what is no entry is left out. */
+    /** Parses {@code managedFields}; skips items that are not valid entries. */
     public static ManagedFields parse(JsonArray entries) {
         Map<Manager, List<FieldSet>> fieldsOf = new LinkedHashMap<>();
         Map<Manager, String> since = new HashMap<>();
@@ -95,7 +95,7 @@ public final class ManagedFields {
         return new ManagedFields(owners);
     }
 
-    /** As {@code managedFields}: who applies first, then by time and name. */
+    /** Writes {@code managedFields}: managers that apply come first, then the order is by time and name. */
     public JsonArray toJson() {
         Comparator<Map.Entry<Manager, Owned>> order =
                 Comparator.comparing(owner -> owner.getKey().applies() ? 0 : 1);
@@ -114,7 +114,7 @@ public final class ManagedFields {
                 .toList());
     }
 
-    /** What {@code manager} owns. */
+    /** The fields that {@code manager} owns. */
     public FieldSet of(Manager manager) {
         List<FieldSet> sets = new ArrayList<>();
         owners.forEach((owner, owned) -> {
@@ -125,12 +125,15 @@ public final class ManagedFields {
         return FieldSet.union(sets);
     }
 
-    /** What anybody owns. */
+    /** The fields that any manager owns. */
     FieldSet all() {
         return FieldSet.union(owners.values().stream().map(Owned::fields).toList());
     }
 
-    /** What each but {@code manager} owns of {@code fields}, without those who own nothing of it. */
+    /**
+     * The fields among {@code fields} that managers other than {@code manager} own, by manager; without managers that
+     * own none.
+     */
     Map<Manager, FieldSet> others(Manager manager, FieldSet fields) {
         Map<Manager, List<FieldSet>> shared = new LinkedHashMap<>();
         Map<Manager, Manager> shown = new HashMap<>();
@@ -147,7 +150,7 @@ public final class ManagedFields {
         return others;
     }
 
-    /** The same, but {@code manager} owns {@code fields} and nothing else; its time changes only if those do. */
+    /** A copy in which {@code manager} owns exactly {@code fields}; its time changes only if its fields change. */
     public ManagedFields with(Manager manager, FieldSet fields, String now) {
         if (owners.containsKey(manager) && of(manager).equals(fields)) {
             return this;
@@ -160,13 +163,13 @@ public final class ManagedFields {
         return new ManagedFields(changed);
     }
 
-    /** What is owned after {@code manager} wrote: the fields written are its own now, those removed nobody's. */
+    /** The owners after a write by {@code manager}: it owns the fields that it wrote; removed fields have no owner. */
     public ManagedFields written(Manager manager, FieldComparison change, String now) {
         FieldSet own = of(manager).minus(change.removed()).union(change.written());
         return taken(manager, change).with(manager, own, now);
     }
 
-    /** What the others still own after {@code manager} made {@code change}. */
+    /** The fields that the other managers still own after {@code manager} made {@code change}. */
     ManagedFields taken(Manager manager, FieldComparison change) {
         FieldSet lost = change.written().union(change.removed());
         Map<Manager, Owned> left = new LinkedHashMap<>();

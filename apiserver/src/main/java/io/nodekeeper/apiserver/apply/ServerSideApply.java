@@ -28,7 +28,7 @@ public final class ServerSideApply {
     private ServerSideApply() {}
 
     /**
-     * What came of it.
+     * The result of an apply.
      *
      * @param object the object as the manager wants it
      * @param owners who owns what of it
@@ -36,7 +36,7 @@ public final class ServerSideApply {
      */
     public record Applied(JsonObject object, ManagedFields owners, Map<Manager, FieldSet> conflicts) {
 
-        /** The refusal in Kubernetes' words; of many conflicts the first 100 are named. */
+        /** The refusal in Kubernetes' words; it names the first 100 conflicts. */
         public ApiException refusal() {
             List<JsonValue> causes = new ArrayList<>();
             Map<String, List<String>> byManager = new java.util.TreeMap<>();
@@ -77,7 +77,7 @@ public final class ServerSideApply {
     }
 
     /**
-     * Has {@code manager} apply {@code wanted} to {@code live}.
+     * Applies {@code wanted} to {@code live} for {@code manager}.
      *
      * @param owned the fields that the manager owns from now on: those that {@code wanted} has, without what the server keeps
      * @param force whether to take fields from others
@@ -104,7 +104,7 @@ public final class ServerSideApply {
                 result, next.taken(manager, change), force ? Map.of() : next.others(manager, change.written()));
     }
 
-    /** Refuses items that cannot be told apart. */
+    /** Refuses lists with two items that have the same key. */
     private static void check(String path, JsonValue value, Optional<Schema> schema) {
         if (value instanceof JsonObject object) {
             object.fields()
@@ -159,7 +159,7 @@ public final class ServerSideApply {
                     .forEach(item -> merged.computeIfAbsent(PathElement.of(item, list), key -> new ArrayList<>())
                             .add(item));
             for (JsonValue item : items.items()) {
-                // What stands twice is older than its rules: the first is meant.
+                // Duplicates were stored before the rule against them existed: the first item counts.
                 List<JsonValue> same = merged.computeIfAbsent(
                         PathElement.of(item, list), key -> new ArrayList<>(List.of(JsonObject.EMPTY)));
                 same.set(0, merge(same.getFirst(), item, Optional.of(list.item())));
@@ -169,7 +169,7 @@ public final class ServerSideApply {
         return wanted;
     }
 
-    /** {@code value} without what is in {@code dropped} and at or below which nobody {@code owned} anything. */
+    /** {@code value} without the fields in {@code dropped} that have no owner in {@code owned} at or below them. */
     private static JsonValue removed(JsonValue value, FieldSet dropped, FieldSet owned, Optional<Schema> schema) {
         if (dropped.isEmpty()) {
             return value;
@@ -194,7 +194,7 @@ public final class ServerSideApply {
         return value;
     }
 
-    /** What is left of the part at {@code element}; nothing of one that the removal has emptied. */
+    /** The rest of the value at {@code element}; empty if the removal leaves nothing. */
     private static Optional<JsonValue> kept(
             JsonValue part, String element, FieldSet dropped, FieldSet owned, Optional<Schema> schema) {
         FieldSet drop = dropped.child(element);

@@ -33,7 +33,7 @@ public record AuditEvent(
     public static final String STARTED = "ResponseStarted";
     public static final String COMPLETE = "ResponseComplete";
 
-    /** About how many bytes it keeps in memory; a list in pieces is not read. */
+    /** About how many bytes it keeps in memory; a chunked list is not read. */
     long bytes() {
         long text = request.uri().length()
                 + request.headers().values().stream().mapToLong(String::length).sum();

@@ -35,7 +35,7 @@ public final class AuditTrail {
     /** The event of one stage of the request, for the log. */
     public AuditEvent event(
             String stage, ApiRequest request, RequestInfo info, String auditId, ApiResponse response, Instant now) {
-        // A list in pieces keeps its objects in memory, so the event keeps only its status.
+        // A chunked list keeps its objects in memory, so the event keeps only its status.
         ApiResponse kept = response instanceof ApiResponse.Full
                 ? response
                 : new ApiResponse.Full(response.status(), Map.of(), new byte[0]);

@@ -184,7 +184,7 @@ public record Media(Form form, String version, String include, boolean yaml) {
     /** The answer in the client's encoding. */
     public ApiResponse encoded(ApiResponse response) {
         if (yaml && response instanceof ApiResponse.Chunked large) {
-            // JSON is also YAML, and can be created in pieces.
+            // JSON is also YAML, and can be created in chunks.
             Map<String, String> headers = new HashMap<>(large.headers());
             headers.put("content-type", Yaml.MEDIA_TYPE);
             return new ApiResponse.Chunked(large.status(), headers, large.chunks());

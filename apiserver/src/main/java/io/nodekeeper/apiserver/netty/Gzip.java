@@ -35,7 +35,7 @@ final class Gzip {
         return false;
     }
 
-    /** An answer in pieces as a stream, compressed if the client takes that. */
+    /** A chunked response as a stream, compressed if the client accepts gzip. */
     static ApiResponse.Streamed streamed(ApiRequest request, ApiResponse.Chunked large) {
         if (!accepted(request.headers().getOrDefault("accept-encoding", ""))) {
             return new ApiResponse.Streamed(large.status(), large.headers(), sink -> {

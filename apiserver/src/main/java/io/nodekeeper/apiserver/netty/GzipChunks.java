@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 
-/** Pieces, compressed one by one as parts of one stream. Whoever reads them to the end or gives up calls {@link #close}. */
+/**
+ * Compresses the chunks of a response one by one, as parts of one gzip stream. The reader calls {@link #close} at the
+ * end or when it gives up.
+ */
 final class GzipChunks implements ResponseChunks, AutoCloseable {
     /** The head of a gzip stream: its magic number, deflate, nothing else known, fastest, unknown system (RFC 1952). */
     private static final byte[] HEAD = {0x1f, (byte) 0x8b, 8, 0, 0, 0, 0, 0, 4, (byte) 255};

@@ -2,7 +2,7 @@ package io.nodekeeper.apiserver.netty;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Bytes that all connections together may hold of one sort. Thread-safe. */
+/** Limits the bytes that all connections together use for one purpose. Thread-safe. */
 final class MemoryBudget {
     private final long limit;
     private final AtomicLong held = new AtomicLong();
@@ -11,7 +11,7 @@ final class MemoryBudget {
         this.limit = limit;
     }
 
-    /** Takes {@code bytes} if they are left; whoever got them gives them back. */
+    /** Reserves {@code bytes} if so many are free; the caller must return them with {@link #giveBack}. */
     boolean take(long bytes) {
         if (held.addAndGet(bytes) <= limit) {
             return true;

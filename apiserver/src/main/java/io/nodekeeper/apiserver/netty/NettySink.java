@@ -199,7 +199,7 @@ final class NettySink implements StreamSink, Outbox.Target {
         }
     }
 
-    /** Has the next piece made, unless that is under way or there is none. */
+    /** Requests the next chunk from a worker, unless a request is in progress or there are no more chunks. */
     private void fetch(Source source) {
         if (source.fetching || source.ended || isClosed()) {
             return;
@@ -213,7 +213,7 @@ final class NettySink implements StreamSink, Outbox.Target {
         }
     }
 
-    /** Makes a piece, on a worker. */
+    /** Produces a chunk. Runs on a worker. */
     private void make(Source source) {
         List<byte[]> chunk;
         try {

@@ -63,7 +63,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private final ArrayDeque<Object> ahead = new ArrayDeque<>();
 
     private @Nullable HttpRequest head;
-    /** The pieces of a body that came in more than one. */
+    /** The parts of a body that arrived in several parts. */
     private @Nullable ByteBuf chunks;
 
     private @Nullable ScheduledFuture<?> bodyTimer;
@@ -75,7 +75,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     private boolean crowded;
     /** Whether the sender of the body may not do what is asked for, so that none of it is kept. */
     private boolean turnedAway;
-    /** Who sends the body, if it comes in more than one piece. */
+    /** The user who sends the body, if it arrives in several parts. */
     private String sender = "";
 
     private boolean busy;
@@ -279,8 +279,8 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Finds out who sends a body, and turns them away if they are unknown or may not do what is asked for. Done once for each
-     * body that does not arrive in one piece, before any of it is kept.
+     * Authenticates and authorizes the sender of a body; refuses the request otherwise. Called once for each body that
+     * arrives in several parts, before the server keeps any part of it.
      */
     private void checkSender(ChannelHandlerContext context, HttpRequest request) {
         Optional<String> known;
@@ -351,7 +351,7 @@ final class RequestHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         proceeding = true;
-        // Whoever does not read the answers gets no more of them.
+        // A client that does not read its responses gets no further ones.
         while (!busy && !ahead.isEmpty() && context.channel().isWritable()) {
             take(context, ahead.remove());
         }

@@ -13,7 +13,7 @@ final class ServerContext {
     final ApiServer server;
     final Executor workers;
     final Dates dates;
-    /** Bodies that came in more than one piece. */
+    /** The memory of bodies that arrive in several parts. */
     final FairMemoryBudget bodies;
     /** Large answers that are not read yet. */
     final MemoryBudget answers;

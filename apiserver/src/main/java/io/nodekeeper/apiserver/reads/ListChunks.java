@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A list in the requested form, as pieces. It references the versions of one revision, so that it is consistent however
+ * A list in the requested form, in chunks. It references the versions of one revision, so that it is consistent however
  * long it takes; it reads values on disk when they are needed.
  */
 public final class ListChunks implements ResponseChunks {

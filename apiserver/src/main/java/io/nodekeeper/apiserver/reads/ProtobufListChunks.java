@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A list in protobuf, piece by piece. Protobuf has the length of the list before its items, so the items are created
+ * A list in protobuf, chunk by chunk. Protobuf has the length of the list before its items, so the items are created
  * twice: first to add up their lengths, then to send them. That costs twice the time, but no memory.
  */
 final class ProtobufListChunks implements ResponseChunks {

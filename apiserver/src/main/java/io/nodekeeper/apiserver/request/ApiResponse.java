@@ -28,7 +28,7 @@ public sealed interface ApiResponse {
 
     /** A large answer that is produced while it is read. */
     record Chunked(int status, Map<String, String> headers, ResponseChunks chunks) implements ApiResponse {
-        /** Reads all pieces into a complete answer. */
+        /** Reads all chunks into a complete answer. */
         public Full whole() {
             ByteArrayOutputStream body = new ByteArrayOutputStream();
             for (List<byte[]> chunk = chunks.next(); !chunk.isEmpty(); chunk = chunks.next()) {

@@ -9,8 +9,8 @@ public interface StreamSink {
     void writeFirst(byte[] bytes);
 
     /**
-     * Writes a large part of the initially requested data, piece by piece as the reader takes it; later writes follow
-     * it. This default writes all pieces immediately.
+     * Writes a large part of the initially requested data, chunk by chunk as the reader takes it; later writes follow
+     * it. This default writes all chunks immediately.
      */
     default void writeFirst(ResponseChunks chunks) {
         for (List<byte[]> chunk = chunks.next(); !chunk.isEmpty(); chunk = chunks.next()) {

@@ -144,7 +144,7 @@ public final class WatchHandler {
     }
 
     /**
-     * One watch, with its options and its progress. Until it is live it is produced in pieces, by one thread at a time;
+     * One watch, with its options and its progress. Until it is live it is produced in chunks, by one thread at a time;
      * then it is confined to the loop.
      */
     private final class Stream implements Store.Watcher, WatchChunks.Script {

@@ -32,7 +32,7 @@ public final class NodeAuthorizer {
         readsOwn = own;
     }
 
-    /** Whether a node may; not known for whoever is none. */
+    /** Decides for nodes; has no opinion about other users. */
     public Decision decide(Attributes asked) {
         if (!asked.groups().contains(NodeIdentity.GROUP) || !asked.isResource()) {
             return Decision.NOT_KNOWN;
@@ -70,7 +70,7 @@ public final class NodeAuthorizer {
         return Decision.NOT_KNOWN;
     }
 
-    /** A node reads its own Node, also as a list or watch of that name. It writes what NodeRestriction lets it. */
+    /** A node reads its own Node, also as a list or watch of that name. NodeRestriction decides what it may write. */
     private static Decision node(Attributes asked) {
         if (!READ_VERBS.contains(asked.verb()) || !asked.subresource().isEmpty()) {
             return byRules(asked);
@@ -99,7 +99,7 @@ public final class NodeAuthorizer {
                 : Decision.because("can only list/watch pods with spec.nodeName field selector");
     }
 
-    /** There are no such objects here, so none belongs to a node. */
+    /** The server has no such objects, so none belongs to a node. */
     private static Decision volume(Attributes asked) {
         return asked.verb().equals("get")
                 ? related(nodeName(asked), false)
@@ -113,7 +113,7 @@ public final class NodeAuthorizer {
         if (!asked.namespace().equals(Lease.NODE_NAMESPACE)) {
             return Decision.because("can only access leases in the \"" + Lease.NODE_NAMESPACE + "\" system namespace");
         }
-        // A creation's name stands in the body: NodeRestriction looks at it.
+        // The name of a new object is in the body, which NodeRestriction checks.
         return asked.verb().equals("create") || isOwn(asked)
                 ? Decision.ALLOWED
                 : Decision.because("can only access node lease with the same name as the requesting node");

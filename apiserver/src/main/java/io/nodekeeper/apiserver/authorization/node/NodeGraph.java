@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * volume attachments. One thread changes it, any thread may read.
  */
 public final class NodeGraph {
-    /** The annotation of a pod that a node tells of because it runs it by itself. */
+    /** The annotation of a mirror pod: a node runs this pod from its own configuration and reports it to the server. */
     public static final String CONFIG_MIRROR = "kubernetes.io/config.mirror";
 
     private enum Kind {
@@ -30,21 +30,27 @@ public final class NodeGraph {
 
     private record Edge(String node, Kind kind, String namespace, String name) {}
 
-    /** How many pods make each edge. */
+    /** The number of pods behind each edge. */
     private final Map<Edge, Integer> edges = new ConcurrentHashMap<>();
-    /** The edges of each pod that runs on a node, and of each volume attachment; the changing thread's own. */
+    /**
+     * The edges of each pod that runs on a node, and of each volume attachment; used only by the thread that changes
+     * the graph.
+     */
     private final Map<String, Set<Edge>> owners = new HashMap<>();
 
-    /** Whether the edges of what is at {@code key} are known. A pod on a node keeps them: its spec stays as it is. */
+    /**
+     * Whether the edges of the object at {@code key} are known. Those of a pod on a node do not change, as its spec
+     * does not.
+     */
     public boolean knows(String key) {
         return owners.containsKey(key);
     }
 
-    /** A pod is at {@code key} of the store. */
+    /** Adds or updates the pod at {@code key} of the store. */
     public void pod(String key, JsonObject pod) {
         String node = pod.object("spec").text("nodeName");
         boolean mirror = pod.object("metadata").object("annotations").has(CONFIG_MIRROR);
-        // A mirror pod is what a node says itself: nothing follows from it, but that it is on the node.
+        // A node writes its mirror pods itself, so they give it no rights except to the pod.
         if (node.isEmpty()) {
             remove(key);
         } else {
@@ -52,7 +58,7 @@ public final class NodeGraph {
         }
     }
 
-    /** A volume attachment is at {@code key} of the store. */
+    /** Adds or updates the volume attachment at {@code key} of the store. */
     public void volumeAttachment(String key, JsonObject attachment) {
         String node = attachment.object("spec").text("nodeName");
         put(
@@ -64,12 +70,12 @@ public final class NodeGraph {
                         attachment.object("metadata").text("name"))));
     }
 
-    /** The object at {@code key} was deleted. */
+    /** Removes the object at {@code key}. */
     public void remove(String key) {
         forget(owners.remove(key));
     }
 
-    /** Forgets what is at these keys. */
+    /** Removes the objects at these keys. */
     public void removeIf(Predicate<String> key) {
         List.copyOf(owners.keySet()).stream().filter(key).forEach(this::remove);
     }

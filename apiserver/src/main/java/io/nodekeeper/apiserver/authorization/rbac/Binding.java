@@ -13,11 +13,11 @@ import java.util.List;
  * @param subjects to whom
  */
 public record Binding(String namespace, String name, String roleKind, String roleName, List<Subject> subjects) {
-    /** How the user names of service accounts begin. */
+    /** The prefix of the user names of service accounts. */
     public static final String ACCOUNT_PREFIX = "system:serviceaccount:";
 
     /**
-     * To whom something is granted.
+     * A user, group or service account that gets the rights of the role.
      *
      * @param kind {@code User}, {@code Group} or {@code ServiceAccount}
      * @param name the name
@@ -46,7 +46,7 @@ public record Binding(String namespace, String name, String roleKind, String rol
                         .toList());
     }
 
-    /** Why somebody is allowed something, in Kubernetes' words. */
+    /** The reason of a decision to allow a request, in Kubernetes' words. */
     String reason(Subject subject) {
         String binding = namespace.isEmpty()
                 ? "ClusterRoleBinding \"" + name + "\""

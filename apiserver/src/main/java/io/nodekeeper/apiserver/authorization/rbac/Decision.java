@@ -1,7 +1,7 @@
 package io.nodekeeper.apiserver.authorization.rbac;
 
 /**
- * The answer to {@link Attributes}. Nobody is denied for good: who is not allowed by one authorizer may be by another.
+ * The decision of an authorizer about {@link Attributes}. If one authorizer does not allow a request, another one may.
  *
  * @param allowed whether it may be done
  * @param reason why, or why not; may be empty

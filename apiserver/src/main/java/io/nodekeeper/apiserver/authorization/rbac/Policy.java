@@ -12,7 +12,10 @@ import java.util.Optional;
  * much as the user has grants. Immutable.
  */
 public final class Policy {
-    /** Rules that somebody has in a namespace, or everywhere if that is empty, and why. */
+    /**
+     * The rules that a binding grants in a namespace, or everywhere if the namespace is empty, and the reason for
+     * messages.
+     */
     private record Grant(String namespace, List<PolicyRule> rules, Decision allowed) {
         boolean reaches(String place) {
             return namespace.isEmpty() || namespace.equals(place);
@@ -27,7 +30,7 @@ public final class Policy {
 
     private Policy() {}
 
-    /** The policy of these roles and bindings; a binding to a role that is not there grants nothing. */
+    /** The policy of these roles and bindings; a binding to a role that does not exist grants nothing. */
     public static Policy of(Collection<Role> roles, Collection<Binding> bindings) {
         Policy policy = new Policy();
         roles.forEach(role -> policy.roles.put(new RoleKey(role.namespace(), role.name()), role));
@@ -49,7 +52,7 @@ public final class Policy {
                 case "ServiceAccount" ->
                     put(byUser, Binding.ACCOUNT_PREFIX + subject.namespace() + ":" + subject.name(), grant);
                 default -> {
-                    // Validation lets no other kind in; what another server stored grants nothing here.
+                    // Validation refuses other kinds; one that another server stored grants nothing here.
                 }
             }
         }
@@ -59,7 +62,7 @@ public final class Policy {
         grants.computeIfAbsent(whom, none -> new ArrayList<>()).add(grant);
     }
 
-    /** The role of that kind and name, if it is there; a ClusterRole whatever {@code namespace} says. */
+    /** The role of that kind and name, if it exists; {@code namespace} is ignored for a ClusterRole. */
     public Optional<Role> role(String kind, String namespace, String name) {
         return Optional.ofNullable(roles.get(new RoleKey(kind.equals("Role") ? namespace : "", name)));
     }
@@ -92,7 +95,7 @@ public final class Policy {
         return Decision.NOT_KNOWN;
     }
 
-    /** All rules that a user has in {@code namespace}; in none but everywhere if that is empty. */
+    /** All rules that a user has in {@code namespace}; if it is empty, only those of ClusterRoleBindings. */
     public List<PolicyRule> rules(String user, List<String> groups, String namespace) {
         List<PolicyRule> rules = new ArrayList<>();
         collect(byUser.getOrDefault(user, List.of()), namespace, rules);
