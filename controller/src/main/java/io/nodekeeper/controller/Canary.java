@@ -29,13 +29,6 @@ import org.slf4j.LoggerFactory;
  * the version that was read is the proof, a weaker one. Confined to the loop.
  */
 final class Canary {
-    /** The canary lease. */
-    static final String NAME = "nodekeeper-canary";
-    /** The label that distinguishes it from the leases of nodes; any value. */
-    static final String LABEL = "nodekeeper.io/canary";
-    /** The annotation with the condition of the controller's sight, as JSON. */
-    static final String CONDITION = "nodekeeper.io/sight";
-
     private static final String SEQUENCE = "nodekeeper.io/canary-sequence";
 
     /** What happened to canaries. */
@@ -184,7 +177,7 @@ final class Canary {
      * {@link #settle} reports that, when everything that came with the lease has been taken in.
      */
     boolean saw(Lease lease, ObserverGuard.Means by) {
-        if (!lease.name().equals(NAME)) {
+        if (!lease.name().equals(CanaryLease.NAME)) {
             return false;
         }
         if (lease.holderIdentity().equals(identity)) {
@@ -317,7 +310,7 @@ final class Canary {
      * Whether the API server may refuse the nodes' renewals for the same reason: overload, an error of the server, an
      * admission webhook or an admission policy. Other refusals, such as a missing right or an exceeded quota, concern this
      * request only. The API has no field that tells them apart, so this reads the message as Kubernetes words it:
-     * {@code admission webhook "NAME" denied the request}, and {@code ValidatingAdmissionPolicy 'NAME' with binding 'NAME'
+     * {@code admission webhook "CanaryLease.NAME" denied the request}, and {@code ValidatingAdmissionPolicy 'CanaryLease.NAME' with binding 'CanaryLease.NAME'
      * denied request: REASON}.
      */
     private static boolean concernsNodes(ApiException answer) {
@@ -334,21 +327,26 @@ final class Canary {
                     "no permission to write lease {}/{}; verdicts use lists of the nodes' leases instead, which is"
                             + " slower: {}",
                     Lease.NODE_NAMESPACE,
-                    NAME,
+                    CanaryLease.NAME,
                     Failures.text(error));
         }
     }
 
     private CompletableFuture<JsonObject> patch(long number) {
         return client.patch(
-                ResourceType.LEASES, Lease.NODE_NAMESPACE, NAME, "", PatchType.MERGE, lease(number, JsonObject.EMPTY));
+                ResourceType.LEASES,
+                Lease.NODE_NAMESPACE,
+                CanaryLease.NAME,
+                "",
+                PatchType.MERGE,
+                lease(number, JsonObject.EMPTY));
     }
 
     private CompletableFuture<JsonObject> create(long number) {
         return client.create(
                 ResourceType.LEASES,
                 Lease.NODE_NAMESPACE,
-                lease(number, JsonObject.EMPTY.with("name", NAME).with("namespace", Lease.NODE_NAMESPACE)));
+                lease(number, JsonObject.EMPTY.with("name", CanaryLease.NAME).with("namespace", Lease.NODE_NAMESPACE)));
     }
 
     private JsonObject lease(long number, JsonObject metadata) {
@@ -357,12 +355,12 @@ final class Canary {
                 .put("kind", ResourceType.LEASES.kind())
                 .put(
                         "metadata",
-                        metadata.with("labels", JsonObject.EMPTY.with(LABEL, "true"))
+                        metadata.with("labels", JsonObject.EMPTY.with(CanaryLease.LABEL, "true"))
                                 .with(
                                         "annotations",
                                         JsonObject.EMPTY
                                                 .with(SEQUENCE, Long.toString(number))
-                                                .with(CONDITION, condition)))
+                                                .with(CanaryLease.CONDITION, condition)))
                 .put(
                         "spec",
                         JsonObject.EMPTY

@@ -117,7 +117,7 @@ public final class Controller {
                 : new PassZones(config, reference, loop, random, this::recheck, this::forgive, metrics);
         this.warning = watchDriven && gates.has(FeatureGate.EARLY_WARNING)
                 ? Optional.of(
-                        new EarlyWarning(config, heartbeats, guard, observer, explanations, events, metrics, this::now))
+                        new EarlyWarning(config, heartbeats, guard, observer, this::suspected, metrics, this::now))
                 : Optional.empty();
         this.flaps = gates.has(FeatureGate.FLAP_DAMPING)
                 ? Optional.of(new Flaps(
@@ -296,6 +296,11 @@ public final class Controller {
         informer.saw(health, node, Heartbeats.Source.LATE);
     }
 
+    private void suspected(NodeHealth health, String text) {
+        explanations.suspected(health, text);
+        events.suspect(health.name(), health.uid(), "Node " + health.name() + " had " + text);
+    }
+
     private void forgive() {
         heartbeats.forgive(now());
         pass.ifPresent(MonitorPass::restartGraces);
@@ -304,7 +309,7 @@ public final class Controller {
     /** Sees now and then to what has no deadline. */
     private void tend() {
         if (!stopped) {
-            lags.tend(heartbeats.nodes(), now());
+            lags.tend(heartbeats.nodes().stream().map(NodeHealth::lag).toList(), now());
             loop.schedule(TEND, this::tend);
         }
     }

@@ -4,6 +4,7 @@ import io.nodekeeper.api.Condition;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.DeadlineWheel;
 import java.time.Duration;
+import java.util.function.BiConsumer;
 
 /**
  * Reports nodes whose heartbeat is later than usual ({@link Suspicion}), well before the grace period ends. It is for
@@ -15,21 +16,20 @@ final class EarlyWarning {
     private final Heartbeats heartbeats;
     private final ObserverGuard guard;
     private final Sight sight;
-    private final Explanations explanations;
-    private final NodeEvents events;
+    private final BiConsumer<NodeHealth, String> suspected;
     private final ControllerMetrics metrics;
     private final Now now;
     private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
-    private final Proofs doubts = new Proofs();
+    private final ProofQueue<NodeHealth> doubts = new ProofQueue<>();
     private int suspects;
 
+    /** {@code suspected} is called with each node that becomes suspect, and why. */
     EarlyWarning(
             ControllerConfig config,
             Heartbeats heartbeats,
             ObserverGuard guard,
             Sight sight,
-            Explanations explanations,
-            NodeEvents events,
+            BiConsumer<NodeHealth, String> suspected,
             ControllerMetrics metrics,
             Now now) {
         this.now = now;
@@ -37,8 +37,7 @@ final class EarlyWarning {
         this.heartbeats = heartbeats;
         this.guard = guard;
         this.sight = sight;
-        this.explanations = explanations;
-        this.events = events;
+        this.suspected = suspected;
         this.metrics = metrics;
     }
 
@@ -129,11 +128,10 @@ final class EarlyWarning {
         health.doubt.suspect(true);
         metrics.suspected();
         metrics.suspects(++suspects);
-        String text = "no heartbeat for " + Heartbeats.age(at - health.last.heardAt()) + ", usually every "
-                + Heartbeats.age((long) (health.rhythm.meanGap() * 1e9)) + "; the node becomes Unknown after "
-                + Heartbeats.age(heartbeats.grace(health));
-        explanations.suspected(health, text);
-        events.suspect(health.name(), health.uid(), "Node " + health.name() + " had " + text);
+        String text = "no heartbeat for " + Ages.text(at - health.last.heardAt()) + ", usually every "
+                + Ages.text((long) (health.rhythm.meanGap() * 1e9)) + "; the node becomes Unknown after "
+                + Ages.text(heartbeats.grace(health));
+        suspected.accept(health, text);
     }
 
     private void calm(NodeHealth health) {

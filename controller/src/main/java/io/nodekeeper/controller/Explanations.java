@@ -48,7 +48,7 @@ final class Explanations {
         add(
                 health,
                 "Spared",
-                "late according to the watch, but a live read found a newer " + health.last.kind(),
+                "late according to the watch, but a live read found a newer " + health.signal(),
                 facts);
     }
 
@@ -57,13 +57,13 @@ final class Explanations {
         log.info(
                 "Node {} sends heartbeats again: not updated for {}, now {}, Ready={}",
                 health.name(),
-                Heartbeats.age(silence),
-                health.last.kind(),
+                Ages.text(silence),
+                health.signal(),
                 health.ready());
         add(
                 health,
                 "Returned",
-                "new heartbeat by " + health.last.kind() + " after " + Heartbeats.age(silence),
+                "new heartbeat by " + health.signal() + " after " + Ages.text(silence),
                 JsonObject.EMPTY.with("ready", health.ready()));
     }
 
@@ -75,21 +75,16 @@ final class Explanations {
 
     /** The node's renewals show that its clock was set. */
     void clockSet(NodeHealth health) {
-        long jump = health.lag.skew.lastJump();
+        long jump = health.lag().lastJump();
         String text = "its clock was set " + (jump > 0 ? "ahead" : "back") + " by "
-                + Heartbeats.age(Math.abs(jump) * 1_000) + ", which does not affect verdicts";
+                + Ages.text(Math.abs(jump) * 1_000) + ", which does not affect verdicts";
         log.info("Node {}: {}", health.name(), text);
         add(health, "ClockSet", text, JsonObject.EMPTY);
     }
 
-    /** The node flaps. */
-    void damped(NodeHealth health, Condition condition) {
-        add(health, FlapReport.DAMPED, condition.message(), JsonObject.EMPTY);
-    }
-
-    /** The node no longer flaps. */
-    void dampingEnded(NodeHealth health, Condition condition) {
-        add(health, FlapReport.ENDED, condition.message(), JsonObject.EMPTY);
+    /** The damping of a flapping node began or ended, as {@code condition} says. */
+    void damping(NodeHealth health, Condition condition) {
+        add(health, condition.reason(), condition.message(), JsonObject.EMPTY);
     }
 
     /** Verdicts use another proof than usual. */
@@ -102,18 +97,18 @@ final class Explanations {
     String sight(ObserverGuard.Change change, long now) {
         String text = switch (change) {
             case ObserverGuard.Change.Blind(ObserverGuard.Hop hop, long since) ->
-                "nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop
+                "nothing seen for " + Ages.text(now - since) + ": " + hop.meaning() + " (" + hop
                         + "); no node gets a verdict, and the nodes' clock stands still";
             case ObserverGuard.Change.Renamed(ObserverGuard.Hop hop, long since) ->
-                "still nothing seen for " + Heartbeats.age(now - since) + ": " + hop.meaning() + " (" + hop + ")";
+                "still nothing seen for " + Ages.text(now - since) + ": " + hop.meaning() + " (" + hop + ")";
             case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted, long given) ->
-                "has sight again; for " + Heartbeats.age(lasted) + " it had none, because "
+                "has sight again; for " + Ages.text(lasted) + " it had none, because "
                         + hop.meaning() + " (" + hop + "); "
                         + (given == 0
                                 ? "nothing was missed"
                                 : given >= lasted
                                         ? "every node gets that time back"
-                                        : "every node gets " + Heartbeats.age(given) + " back");
+                                        : "every node gets " + Ages.text(given) + " back");
         };
         String kind = switch (change) {
             case ObserverGuard.Change.Blind blind -> "ObserverBlind";

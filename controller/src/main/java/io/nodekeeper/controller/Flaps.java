@@ -136,8 +136,8 @@ final class Flaps implements Damping {
         count(show(health, condition), true);
         if (begins) {
             log.warn("Node {} flaps: {}", health.name(), condition.message());
-            explanations.damped(health, condition);
-            events.damped(health.name(), health.uid(), condition.message());
+            explanations.damping(health, condition);
+            events.damped(health.name(), health.uid(), condition.reason(), condition.message());
             awaitEnd(health, state);
         }
     }
@@ -182,8 +182,8 @@ final class Flaps implements Damping {
         Condition condition = report.ended(Optional.of(known.condition), state, now.nanos(), wallTime());
         count(known, false);
         log.info("Node {} no longer flaps: {}", health.name(), condition.message());
-        explanations.dampingEnded(health, condition);
-        events.dampingEnded(health.name(), health.uid(), condition.message());
+        explanations.damping(health, condition);
+        events.dampingEnded(health.name(), health.uid(), condition.reason(), condition.message());
         show(health, condition);
         recheck.accept(health);
     }

@@ -41,17 +41,17 @@ final class HeartbeatLags {
     }
 
     /**
-     * The watch delivered a renewal, which is the last sign of life of the node. True if it shows that the node's clock was
-     * set.
+     * The watch delivered a renewal. True if it shows that the node's clock was set.
      *
+     * @param state what is remembered of the node
+     * @param renewMicros when the node made the renewal by its own clock
+     * @param gap since the sign of life before, nanoseconds of the time in which the controller could see
      * @param returned whether it is the first sign since the node was declared Unknown, so that its gap is not usual
      */
-    boolean renewed(NodeHealth health, boolean returned, long now) {
+    boolean renewed(String node, LagState state, long renewMicros, long gap, boolean returned, long now) {
         if (!returned) {
-            gaps.record(health.last.gap(), health.name());
+            gaps.record(gap, node);
         }
-        LagState state = health.lag;
-        long renewMicros = health.lease.renewMicros();
         long arrived = steady.micros(now);
         long lag = ClockSkew.lag(state.skew, renewMicros, arrived);
         boolean known = state.skew.isKnown();
@@ -62,14 +62,14 @@ final class HeartbeatLags {
         }
         if (known) {
             state.micros(lag);
-            lags.record(lag * 1_000, health.name());
+            lags.record(lag * 1_000, node);
             metrics.lag(Hop.NODE_TO_CONTROLLER, lag / 1e6);
         }
         return false;
     }
 
     /** Starts new windows and compares clocks; called periodically. */
-    void tend(Collection<NodeHealth> nodes, long now) {
+    void tend(Collection<LagState> nodes, long now) {
         if (now >= windowEnd) {
             gaps.rotate();
             lags.rotate();
@@ -80,12 +80,12 @@ final class HeartbeatLags {
             log.warn(
                     "this machine's clock was set {} by {}; ages do not depend on it",
                     jump > 0 ? "ahead" : "back",
-                    Heartbeats.age(Math.abs(jump) * 1_000));
+                    Ages.text(Math.abs(jump) * 1_000));
         }
         long most = 0;
-        for (NodeHealth health : nodes) {
-            if (health.lag.skew.isKnown()) {
-                ClockSkew.Skew skew = ClockSkew.skew(health.lag.skew, steady.shift());
+        for (LagState state : nodes) {
+            if (state.skew.isKnown()) {
+                ClockSkew.Skew skew = ClockSkew.skew(state.skew, steady.shift());
                 most = Math.max(most, skew.atLeast() > 0 ? skew.atLeast() : Math.max(0, -skew.atMost()));
             }
         }
@@ -93,10 +93,8 @@ final class HeartbeatLags {
     }
 
     /** The estimate of the node's clock skew; empty if there is none. */
-    String skew(NodeHealth health) {
-        return health.lag.skew.isKnown()
-                ? ClockSkew.skew(health.lag.skew, steady.shift()).text()
-                : "";
+    String skew(LagState state) {
+        return state.skew.isKnown() ? ClockSkew.skew(state.skew, steady.shift()).text() : "";
     }
 
     /** All measurements, with advice on the grace period. */

@@ -8,7 +8,6 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.client.scan.ByteKeyTable;
 import io.nodekeeper.client.scan.LeaseLine;
 import io.nodekeeper.time.DeadlineWheel;
-import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -126,7 +125,7 @@ final class Heartbeats {
         Duration silence = health.hasLease() ? Duration.ZERO : silentFor;
         long heardAt = inherited(health)
                 .orElse(guard.nodeTime(now) - Math.min(silence.toNanos(), startupGrace + DeadlineWheel.TICK_NANOS));
-        health.last.set(LastSignal.Kind.FIRST_SIGHT, heardAt, now, guard.lost());
+        health.last.set(Signal.FIRST_SIGHT, heardAt, now, guard.lost());
         arm(health);
         return health;
     }
@@ -182,7 +181,7 @@ final class Heartbeats {
         health.version(node.resourceVersion());
         String before = health.ready();
         if (health.status.saw(node.ready())) {
-            return heard(health, LastSignal.Kind.STATUS, false, now);
+            return heard(health, Signal.STATUS, false, now);
         }
         if (!health.ready().equals(before)) {
             // Another grace applies now, or none.
@@ -222,7 +221,7 @@ final class Heartbeats {
         boolean changed = clockImmune ? own && lease.isRenewal(version, renewMicros) : lease.isLater(renewMicros);
         boolean renewed = lease.isRenewed(renewMicros) && source == Source.LATE;
         lease.saw(version, renewMicros, changed);
-        return changed && health.known() ? heard(health, LastSignal.Kind.LEASE, renewed, now) : Sign.Plain.NONE;
+        return changed && health.known() ? heard(health, Signal.LEASE, renewed, now) : Sign.Plain.NONE;
     }
 
     /** Microseconds since 1970, or {@link LeaseLine#NO_TIME}. */
@@ -372,7 +371,7 @@ final class Heartbeats {
         health.last.silence();
     }
 
-    private Sign heard(NodeHealth health, LastSignal.Kind kind, boolean renewed, long now) {
+    private Sign heard(NodeHealth health, Signal kind, boolean renewed, long now) {
         long silence = now - health.last.arrivedAt();
         boolean returned = health.last.silenced();
         long at = guard.nodeTime(now);
@@ -380,7 +379,7 @@ final class Heartbeats {
             suspicion.interrupted(health.rhythm);
         }
         // If the agent renews a lease, its other signals would only look like irregular renewals.
-        if (kind == LastSignal.Kind.LEASE || !health.hasLease()) {
+        if (kind == Signal.LEASE || !health.hasLease()) {
             suspicion.heard(health.rhythm, at);
         }
         health.last.set(kind, at, now, guard.lost());
@@ -389,10 +388,5 @@ final class Heartbeats {
             return new Sign.Returned(silence, renewed);
         }
         return renewed ? Sign.Plain.RENEWED : Sign.Plain.HEARD;
-    }
-
-    /** A span of time as people read it, to the millisecond. */
-    static String age(long nanos) {
-        return GoDuration.format(Duration.ofMillis(nanos / 1_000_000));
     }
 }

@@ -51,7 +51,7 @@ final class JudgementRunner {
     private final Ports ports;
     private final Now now;
     private final LiveLooks looks;
-    private final Proofs waiting = new Proofs();
+    private final ProofQueue<NodeHealth> waiting = new ProofQueue<>();
     /** The nodes under judgement: at most one judgement for each node. */
     private final Map<NodeHealth, Judgement> judgements = new IdentityHashMap<>();
 
@@ -94,7 +94,7 @@ final class JudgementRunner {
     }
 
     /** The nodes that wait for a proof. */
-    Proofs waiting() {
+    ProofQueue<NodeHealth> waiting() {
         return waiting;
     }
 
@@ -118,7 +118,7 @@ final class JudgementRunner {
         waiting.sweep(subject.health);
     }
 
-    /** Keeps the node among those that wait. An exception in a check leaves it there, see {@link Proofs}. */
+    /** Keeps the node among those that wait. An exception in a check leaves it there, see {@link ProofQueue}. */
     private void await(Case subject) {
         waiting.add(subject.health, () -> {
             drive(subject, new Input.Check());
@@ -251,11 +251,11 @@ final class JudgementRunner {
                                 + " wrote Ready and the pressure conditions as Unknown{}",
                         health.name(),
                         silenced.lastSignal(),
-                        Heartbeats.age(silenced.late()),
+                        Ages.text(silenced.late()),
                         silenced.wasReady() ? ", was Ready" : ", was not Ready");
             }
             case Fact.Spared spared ->
-                log.debug("Node {} is late, but the API server has a newer {}", health.name(), health.last.kind());
+                log.debug("Node {} is late, but the API server has a newer {}", health.name(), health.signal());
             case Fact.Postponed postponed -> postponed(health, postponed);
             case Fact.Took took -> {}
             case Fact.Judged judged -> {}

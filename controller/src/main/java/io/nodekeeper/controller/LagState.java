@@ -5,6 +5,11 @@ final class LagState {
     final ClockSkew.State skew = new ClockSkew.State();
     private long micros = -1;
 
+    /** How far the node's clock was set ahead the last time, microseconds; negative if back; 0 if never. */
+    long lastJump() {
+        return skew.lastJump();
+    }
+
     /** What the last renewal took beyond the quickest of this node, microseconds; negative if not known. */
     long micros() {
         return micros;

@@ -2,28 +2,7 @@ package io.nodekeeper.controller;
 
 /** The last sign of life of one node. Times are nanoseconds. {@link Heartbeats} changes it. */
 final class LastSignal {
-    /** Where a sign of life was seen. */
-    enum Kind {
-        /** None yet: time counts from the first sight of the node. */
-        FIRST_SIGHT("first sight"),
-        /** {@code renewTime} of its Lease changed, and the node holds it. */
-        LEASE("lease"),
-        /** The heartbeat or the value of its Ready condition changed. */
-        STATUS("status");
-
-        private final String text;
-
-        Kind(String text) {
-            this.text = text;
-        }
-
-        @Override
-        public String toString() {
-            return text;
-        }
-    }
-
-    private Kind kind = Kind.FIRST_SIGHT;
+    private Signal kind = Signal.FIRST_SIGHT;
     private long heardAt;
     private long arrivedAt;
     private long lostBefore;
@@ -31,7 +10,7 @@ final class LastSignal {
     private boolean silenced;
 
     /** Where it was seen. */
-    Kind kind() {
+    Signal kind() {
         return kind;
     }
 
@@ -60,7 +39,7 @@ final class LastSignal {
         return silenced;
     }
 
-    void set(Kind newKind, long newHeardAt, long now, long lost) {
+    void set(Signal newKind, long newHeardAt, long now, long lost) {
         kind = newKind;
         gap = newHeardAt - heardAt;
         heardAt = newHeardAt;

@@ -131,7 +131,7 @@ final class LeasePolls {
     private CompletableFuture<Void> sample(List<Lease> leases) {
         leases.clear();
         List<String> names = heartbeats.sample(random, SAMPLE);
-        names.add(Canary.NAME);
+        names.add(CanaryLease.NAME);
         return CompletableFuture.allOf(names.stream()
                         .map(name -> client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name)
                                 .thenAccept(lease -> leases.add(new Lease(lease)))
@@ -181,8 +181,8 @@ final class LeasePolls {
                 continue;
             }
             voters++;
-            boolean renewed = Versions.isNewer(Versions.number(lease.resourceVersion()), health.lease.version())
-                    || health.last.kind() == LastSignal.Kind.LEASE && now.nanos() - health.last.arrivedAt() <= recent;
+            boolean renewed = Versions.isNewer(Versions.number(lease.resourceVersion()), health.leaseVersion())
+                    || health.signal() == Signal.LEASE && now.nanos() - health.arrivedAt() <= recent;
             renewing += renewed ? 1 : 0;
         }
         return voters > 0 && 2 * renewing >= voters;

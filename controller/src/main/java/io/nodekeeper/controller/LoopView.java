@@ -79,26 +79,25 @@ final class LoopView implements ControllerView {
                 .put("uid", health.uid())
                 .put("resourceVersion", health.version())
                 .put("ready", health.reported() ? health.ready() : "never reported")
-                .put("lastSignal", health.last.kind().toString())
-                .put("lastSignalAt", wall(health.last.arrivedAt(), at))
-                .put("silentFor", Heartbeats.age(at - health.last.arrivedAt()))
-                .putUnlessEmpty("leaseRenewTime", VerdictFacts.renewTime(health.lease.renewMicros()))
-                .putUnlessEmpty("statusHeartbeatTime", health.status.heartbeat());
+                .put("lastSignal", health.signal().toString())
+                .put("lastSignalAt", wall(health.arrivedAt(), at))
+                .put("silentFor", Ages.text(at - health.arrivedAt()))
+                .putUnlessEmpty("leaseRenewTime", VerdictFacts.renewTime(health.renewMicros()))
+                .putUnlessEmpty("statusHeartbeatTime", health.readyHeartbeat());
         blindness.get().ifPresent(text -> facts.put("controllerIsBlind", text));
-        facts.putUnlessEmpty("clock", lags.skew(health));
-        if (health.lag.micros() >= 0) {
-            facts.put("lastRenewalLag", Heartbeats.age(health.lag.micros() * 1_000));
+        facts.putUnlessEmpty("clock", lags.skew(health.lag()));
+        if (health.lag().micros() >= 0) {
+            facts.put("lastRenewalLag", Ages.text(health.lag().micros() * 1_000));
         }
-        facts.put("grace", Heartbeats.age(heartbeats.grace(health))).put("suspect", health.doubt.isSuspect());
+        facts.put("grace", Ages.text(heartbeats.grace(health))).put("suspect", health.isSuspect());
         int falls = flaps.map(damping -> damping.falls(health)).orElse(0);
         if (falls > 0) {
             facts.put("fellFromReady", falls);
         }
         if (health.deadlineAt() != DeadlineWheel.NEVER) {
-            facts.put("deadline", wall(health.deadlineAt(), at))
-                    .put("deadlineIn", Heartbeats.age(health.deadlineAt() - at));
+            facts.put("deadline", wall(health.deadlineAt(), at)).put("deadlineIn", Ages.text(health.deadlineAt() - at));
         }
-        return facts.put("declaredUnknownHere", health.last.silenced())
+        return facts.put("declaredUnknownHere", health.silenced())
                 .put("underJudgement", health.isJudged())
                 .build();
     }
@@ -112,8 +111,8 @@ final class LoopView implements ControllerView {
                 .<JsonValue>map(health -> JsonObject.builder()
                         .put("name", health.name())
                         .put("ready", health.reported() ? health.ready() : "never reported")
-                        .put("lastSignal", health.last.kind().toString())
-                        .put("silentFor", Heartbeats.age(at - health.last.arrivedAt()))
+                        .put("lastSignal", health.signal().toString())
+                        .put("silentFor", Ages.text(at - health.arrivedAt()))
                         .build())
                 .toList();
         return JsonObject.builder()

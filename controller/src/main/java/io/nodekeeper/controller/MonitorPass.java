@@ -276,12 +276,12 @@ final class MonitorPass {
         }
 
         private void tell(Look look) {
-            String silence = Heartbeats.age(now() - look.saved().probe());
+            String silence = Ages.text(now() - look.saved().probe());
             log.info(
                     "Node {} is now Unknown: not updated for {}, deadline missed by {}; Ready was {}",
                     name,
                     silence,
-                    Heartbeats.age(now() - look.deadline()),
+                    Ages.text(now() - look.deadline()),
                     look.observedReady());
             history.add(new Decision(
                     loop.clock().wallTime(),

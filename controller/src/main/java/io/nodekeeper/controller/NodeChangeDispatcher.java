@@ -87,7 +87,9 @@ final class NodeChangeDispatcher {
 
     /** Hands on a sign of life; creates no object for an ordinary renewal. */
     void heard(NodeHealth health, Sign sign, long now) {
-        if (sign.isRenewal() && lags.renewed(health, sign instanceof Sign.Returned, now)) {
+        boolean returned = sign instanceof Sign.Returned;
+        if (sign.isRenewal()
+                && lags.renewed(health.name(), health.lag(), health.renewMicros(), health.gap(), returned, now)) {
             explanations.clockSet(health);
         }
         if (warning.isPresent()) {

@@ -8,7 +8,7 @@ import io.nodekeeper.client.events.ObjectRef;
 /** Emits the controller's events about nodes, with Kubernetes' texts. Confined to the loop. */
 final class NodeEvents {
     private static final ObjectRef CANARY = new ObjectRef(
-            ResourceType.LEASES.apiVersion(), ResourceType.LEASES.kind(), Lease.NODE_NAMESPACE, Canary.NAME, "");
+            ResourceType.LEASES.apiVersion(), ResourceType.LEASES.kind(), Lease.NODE_NAMESPACE, CanaryLease.NAME, "");
 
     private final EventRecorder recorder;
 
@@ -36,14 +36,14 @@ final class NodeEvents {
         recorder.record(node(name, uid), EventRecorder.WARNING, "Suspect", message);
     }
 
-    /** The node flaps, so it keeps its taints for a while. */
-    void damped(String name, String uid, String message) {
-        recorder.record(node(name, uid), EventRecorder.WARNING, FlapReport.DAMPED, message);
+    /** The node flaps, and its taints are kept for a while; {@code reason} is that of its condition. */
+    void damped(String name, String uid, String reason, String message) {
+        recorder.record(node(name, uid), EventRecorder.WARNING, reason, message);
     }
 
-    /** Its taints follow its conditions again. */
-    void dampingEnded(String name, String uid, String message) {
-        recorder.record(node(name, uid), EventRecorder.NORMAL, FlapReport.ENDED, message);
+    /** Its taints follow its conditions again; {@code reason} is that of its condition. */
+    void dampingEnded(String name, String uid, String reason, String message) {
+        recorder.record(node(name, uid), EventRecorder.NORMAL, reason, message);
     }
 
     /** The controller has no sight, so it gives no verdicts. */

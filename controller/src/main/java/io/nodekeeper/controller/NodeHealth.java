@@ -24,7 +24,7 @@ final class NodeHealth {
     final Suspicion.State rhythm = new Suspicion.State();
 
     final Doubt doubt = new Doubt(this);
-    final LagState lag = new LagState();
+    private final LagState lag = new LagState();
 
     /** A name without a node. */
     NodeHealth(String name) {
@@ -85,6 +85,61 @@ final class NodeHealth {
     /** When its grace ends, monotonic nanoseconds; {@link DeadlineWheel#NEVER} unless it is {@link GraceState#ARMED}. */
     long deadlineAt() {
         return deadline.at();
+    }
+
+    /** {@code renewTime} of its lease in microseconds since 1970, or {@code LeaseLine.NO_TIME}. */
+    long renewMicros() {
+        return lease.renewMicros();
+    }
+
+    /** The version of its lease, see {@link Versions#number}; 0 if there is none. */
+    long leaseVersion() {
+        return lease.version();
+    }
+
+    /** The heartbeat of its Ready condition; empty if there is none. */
+    String readyHeartbeat() {
+        return status.heartbeat();
+    }
+
+    /** Where its last sign of life was seen. */
+    Signal signal() {
+        return last.kind();
+    }
+
+    /** When the last sign of life was seen, on the nodes' clock, which stands still while the controller is blind. */
+    long heardAt() {
+        return last.heardAt();
+    }
+
+    /** The same by the controller's monotonic clock, nanoseconds. */
+    long arrivedAt() {
+        return last.arrivedAt();
+    }
+
+    /** What had been taken out of the nodes' clock until then, nanoseconds. */
+    long lostBefore() {
+        return last.lostBefore();
+    }
+
+    /** The time between the last two signs of life on the nodes' clock, nanoseconds. */
+    long gap() {
+        return last.gap();
+    }
+
+    /** Whether this controller declared it Unknown after its last sign of life. */
+    boolean silenced() {
+        return last.silenced();
+    }
+
+    /** Whether it is later than usual. */
+    boolean isSuspect() {
+        return doubt.isSuspect();
+    }
+
+    /** How late its renewals are, and how wrong its clock. */
+    LagState lag() {
+        return lag;
     }
 
     DeadlineWheel.Deadline<NodeHealth> deadline() {

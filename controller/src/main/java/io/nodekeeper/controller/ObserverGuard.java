@@ -465,7 +465,7 @@ final class ObserverGuard {
     /** The current blindness in words; empty while the controller has sight. */
     Optional<String> blindness(long now) {
         return isBlind(now)
-                ? Optional.of("nothing seen for " + Heartbeats.age(canaryAge(now)) + ": " + hop.meaning() + " (" + hop
+                ? Optional.of("nothing seen for " + Ages.text(canaryAge(now)) + ": " + hop.meaning() + " (" + hop
                         + "); " + judgement(now).meaning())
                 : Optional.empty();
     }

@@ -25,27 +25,22 @@ final class VerdictFacts {
      * @param lostBefore what had been taken out of the nodes' clock until then, nanoseconds
      */
     record LastSign(
-            LastSignal.Kind signal,
-            long renewMicros,
-            String readyHeartbeat,
-            long lagMicros,
-            long arrivedAt,
-            long lostBefore) {
-        private static final LastSign NONE = new LastSign(LastSignal.Kind.FIRST_SIGHT, LeaseLine.NO_TIME, "", -1, 0, 0);
+            Signal signal, long renewMicros, String readyHeartbeat, long lagMicros, long arrivedAt, long lostBefore) {
+        private static final LastSign NONE = new LastSign(Signal.FIRST_SIGHT, LeaseLine.NO_TIME, "", -1, 0, 0);
 
         /** That of {@code health}. */
         static LastSign of(NodeHealth health) {
             return new LastSign(
-                    health.last.kind(),
-                    health.lease.renewMicros(),
-                    health.status.heartbeat(),
-                    health.lag.micros(),
-                    health.last.arrivedAt(),
-                    health.last.lostBefore());
+                    health.signal(),
+                    health.renewMicros(),
+                    health.readyHeartbeat(),
+                    health.lag().micros(),
+                    health.arrivedAt(),
+                    health.lostBefore());
         }
 
         private String sentByNode() {
-            return signal == LastSignal.Kind.LEASE ? renewTime(renewMicros) : readyHeartbeat;
+            return signal == Signal.LEASE ? renewTime(renewMicros) : readyHeartbeat;
         }
     }
 
@@ -136,7 +131,7 @@ final class VerdictFacts {
 
     /** The last heartbeat before the verdict, for people. */
     String lastSignal(long now) {
-        return last.signal + " " + Heartbeats.age(now - last.arrivedAt) + " ago";
+        return last.signal + " " + Ages.text(now - last.arrivedAt) + " ago";
     }
 
     /** Records the API's answer to the write. */
@@ -162,14 +157,14 @@ final class VerdictFacts {
                 .grace(Duration.ofNanos(grace))
                 .deadline(wallTime.minusNanos(now - deadline), Duration.ofNanos(Math.max(0, noticedAt - deadline)))
                 .sight(text(sight));
-        if (last.signal == LastSignal.Kind.LEASE && last.lagMicros >= 0) {
+        if (last.signal == Signal.LEASE && last.lagMicros >= 0) {
             evidence.lag(Hop.NODE_TO_CONTROLLER.label(), Duration.ofNanos(last.lagMicros * 1_000));
         }
         if (sight.lost > last.lostBefore) {
-            evidence.fact("givenBack", Heartbeats.age(sight.lost - last.lostBefore));
+            evidence.fact("givenBack", Ages.text(sight.lost - last.lostBefore));
         }
         if (readAt != 0) {
-            evidence.fact("liveLook", read + ", " + Heartbeats.age(readAt - deadline) + " after the deadline");
+            evidence.fact("liveLook", read + ", " + Ages.text(readAt - deadline) + " after the deadline");
         }
         if (sentAt != 0) {
             evidence.lag(Hop.DEADLINE_TO_DECISION.label(), Duration.ofNanos(sentAt - deadline));
@@ -185,12 +180,12 @@ final class VerdictFacts {
         }
         if (provenAt != 0 && means != ObserverGuard.Means.WATCH) {
             return "the watch was too late; instead " + means.meaning() + ", "
-                    + Heartbeats.age(Math.max(0, provenAt - deadline))
+                    + Ages.text(Math.max(0, provenAt - deadline))
                     + " after the deadline, so the stricter rule for live reads was used";
         }
         return provenAt == 0
                 ? "not proved"
-                : "a canary proved, " + Heartbeats.age(Math.max(0, provenAt - deadline))
+                : "a canary proved, " + Ages.text(Math.max(0, provenAt - deadline))
                         + " after the deadline, that everything written until then was seen";
     }
 }

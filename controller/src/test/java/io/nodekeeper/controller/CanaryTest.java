@@ -281,11 +281,12 @@ class CanaryTest {
         advance("0.2S");
         told.clear();
 
-        assertThat(canary.saw(lease(Canary.NAME, "nodekeeper-2", "1"), WATCH)).isTrue();
-        assertThat(canary.saw(lease(Canary.NAME, IDENTITY, "7"), WATCH)).isTrue();
-        assertThat(canary.saw(lease(Canary.NAME, IDENTITY, "one"), WATCH)).isTrue();
+        assertThat(canary.saw(lease(CanaryLease.NAME, "nodekeeper-2", "1"), WATCH))
+                .isTrue();
+        assertThat(canary.saw(lease(CanaryLease.NAME, IDENTITY, "7"), WATCH)).isTrue();
+        assertThat(canary.saw(lease(CanaryLease.NAME, IDENTITY, "one"), WATCH)).isTrue();
         assertThat(canary.saw(
-                        new Lease(JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("name", Canary.NAME))),
+                        new Lease(JsonObject.EMPTY.with("metadata", JsonObject.EMPTY.with("name", CanaryLease.NAME))),
                         WATCH))
                 .isTrue();
         canary.settle();
@@ -653,7 +654,7 @@ class CanaryTest {
     }
 
     private void see(int sequence, ObserverGuard.Means by) {
-        canary.saw(lease(Canary.NAME, IDENTITY, Integer.toString(sequence)), by);
+        canary.saw(lease(CanaryLease.NAME, IDENTITY, Integer.toString(sequence)), by);
         canary.settle();
     }
 

@@ -110,7 +110,7 @@ class DegradedJudgementTest {
         world.start();
         world.until(1_000);
         world.refuse = call -> call.target().contains("/leases?limit=")
-                        || call.method().equals("PATCH") && call.target().endsWith(Canary.NAME)
+                        || call.method().equals("PATCH") && call.target().endsWith(CanaryLease.NAME)
                 ? Optional.of(new ApiException(403, "Forbidden", "no list"))
                 : Optional.empty();
 

@@ -77,7 +77,7 @@ class EarlyWarningTest {
         // Nor does a list tell.
         cluster.fault =
                 call -> call.target().contains("limit=") ? Optional.of(TestCluster.internalError()) : Optional.empty();
-        cluster.hangs = call -> call.target().endsWith(Canary.NAME);
+        cluster.hangs = call -> call.target().endsWith(CanaryLease.NAME);
         renewUntil(cluster, 160, "alive");
         cluster.advanceTo("165S");
         cluster.hangs = call -> false;

@@ -71,7 +71,7 @@ class JudgementFactsTest extends JudgementWorld {
 
         assertThat(told).containsExactly("AlreadyUnknown");
         assertThat(writes()).isZero();
-        assertThat(health.last.silenced()).isFalse();
+        assertThat(health.silenced()).isFalse();
     }
 
     @Test
@@ -85,7 +85,7 @@ class JudgementFactsTest extends JudgementWorld {
         assertThat(reads()).isEqualTo(2);
         assertThat(told).filteredOn(line -> line.startsWith("silenced")).hasSize(1);
         assertThat(told).endsWith("AlreadyUnknown");
-        assertThat(health.last.silenced()).isTrue();
+        assertThat(health.silenced()).isTrue();
     }
 
     @Test
@@ -133,7 +133,7 @@ class JudgementFactsTest extends JudgementWorld {
         pass(60_000);
 
         assertThat(told).containsExactly("DEADLINE_TO_DECISION 100", "DECISION_TO_WRITE 0");
-        assertThat(health.last.silenced()).isFalse();
+        assertThat(health.silenced()).isFalse();
     }
 
     @Test

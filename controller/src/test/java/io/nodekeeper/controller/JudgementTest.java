@@ -213,7 +213,7 @@ class JudgementTest {
                 deadline,
                 40 * SECOND,
                 ready,
-                new VerdictFacts.LastSign(LastSignal.Kind.FIRST_SIGHT, 0, "", -1, 0, 0),
+                new VerdictFacts.LastSign(Signal.FIRST_SIGHT, 0, "", -1, 0, 0),
                 new VerdictFacts.Sight(true, ObserverGuard.Means.WATCH, 0));
     }
 

@@ -242,10 +242,10 @@ class LeasePollsTest {
         begin();
         advance(4_000);
 
-        assertThat(renewed.last.kind()).isEqualTo(LastSignal.Kind.LEASE);
-        assertThat(renewed.last.arrivedAt()).isEqualTo(4 * SECOND);
-        assertThat(older.last.kind()).isEqualTo(LastSignal.Kind.FIRST_SIGHT);
-        assertThat(older.lease.version()).isEqualTo(5);
+        assertThat(renewed.signal()).isEqualTo(Signal.LEASE);
+        assertThat(renewed.arrivedAt()).isEqualTo(4 * SECOND);
+        assertThat(older.signal()).isEqualTo(Signal.FIRST_SIGHT);
+        assertThat(older.leaseVersion()).isEqualTo(5);
     }
 
     @Test
@@ -255,7 +255,7 @@ class LeasePollsTest {
         begin();
         advance(4_000);
 
-        assertThat(health.last.heardAt()).as("1 s of 4 s is given back").isEqualTo(3 * SECOND);
+        assertThat(health.heardAt()).as("1 s of 4 s is given back").isEqualTo(3 * SECOND);
     }
 
     @Test
@@ -386,7 +386,7 @@ class LeasePollsTest {
         begin();
         advance(1_000);
         heartbeats.saw(new Lease(lease("a", 6)), Heartbeats.Source.LATE, SECOND);
-        assertThat(health.last.kind()).isEqualTo(LastSignal.Kind.LEASE);
+        assertThat(health.signal()).isEqualTo(Signal.LEASE);
 
         // Lists at 4, 6, ..., 26 s: the last one is 25 s after the renewal. 1 s is given back, 6 s are asked for on
         // top.
@@ -405,7 +405,7 @@ class LeasePollsTest {
         begin();
         advance(3_000);
         heartbeats.saw(health, node("a", "False"), Heartbeats.Source.LIVE, 3 * SECOND);
-        assertThat(health.last.kind()).isEqualTo(LastSignal.Kind.STATUS);
+        assertThat(health.signal()).isEqualTo(Signal.STATUS);
 
         advance(1_000);
 
@@ -570,8 +570,8 @@ class LeasePollsTest {
     /** The canary is stored, and the watch does not tell of it. */
     private Optional<Reply> stored(Call call) {
         stored.put(
-                Canary.NAME,
-                Json.parseObject(call.body()).update("metadata", metadata -> metadata.with("name", Canary.NAME)));
+                CanaryLease.NAME,
+                Json.parseObject(call.body()).update("metadata", metadata -> metadata.with("name", CanaryLease.NAME)));
         return ok(JsonObject.EMPTY);
     }
 

@@ -354,7 +354,7 @@ final class StallWorld implements Transport {
                         ? FakeTransport.refusal(new ApiException(404, "NotFound", "no canary"))
                         : canary(call);
             }
-            return name.equals(Canary.NAME) ? text(canary) : text(lease(machine(name)));
+            return name.equals(CanaryLease.NAME) ? text(canary) : text(lease(machine(name)));
         }
         if (path.equals(NODES)) {
             return text(list(machines.values().stream()
@@ -403,7 +403,7 @@ final class StallWorld implements Transport {
         canary = body.replace(
                 "\"metadata\":{",
                 "\"metadata\":{\"resourceVersion\":\"" + mine + "\","
-                        + (first ? "" : "\"name\":\"" + Canary.NAME + "\",\"namespace\":\"kube-node-lease\","));
+                        + (first ? "" : "\"name\":\"" + CanaryLease.NAME + "\",\"namespace\":\"kube-node-lease\","));
         publish(LEASES, mine, first ? "ADDED" : "MODIFIED", canary);
         return text(canary);
     }
@@ -413,7 +413,7 @@ final class StallWorld implements Transport {
                 .filter(machine -> isAskedFor(target, machine.name))
                 .map(this::lease)
                 .collect(Collectors.joining(","));
-        boolean withCanary = !canary.isEmpty() && isAskedFor(target, Canary.NAME);
+        boolean withCanary = !canary.isEmpty() && isAskedFor(target, CanaryLease.NAME);
         return list(withCanary ? all.isEmpty() ? canary : all + "," + canary : all);
     }
 

@@ -147,12 +147,12 @@ class StalledWatchTest {
     /** What the last canary says. */
     private String condition() {
         List<Call> canaries = cluster.transport.calls().stream()
-                .filter(call -> call.method().equals("PATCH") && call.target().endsWith("/" + Canary.NAME))
+                .filter(call -> call.method().equals("PATCH") && call.target().endsWith("/" + CanaryLease.NAME))
                 .toList();
         return Json.parseObject(canaries.getLast().body())
                 .object("metadata")
                 .object("annotations")
-                .text(Canary.CONDITION);
+                .text(CanaryLease.CONDITION);
     }
 
     @Test

@@ -413,7 +413,7 @@ final class TestCluster {
     /** The canary is written, and told of by the watch unless that is frozen; it is no node's lease. */
     private JsonObject canary(Call call) {
         JsonObject lease = versioned(
-                Json.parseObject(call.body()).update("metadata", metadata -> metadata.with("name", Canary.NAME)));
+                Json.parseObject(call.body()).update("metadata", metadata -> metadata.with("name", CanaryLease.NAME)));
         canary = Optional.of(lease);
         if (!leaseWatchFrozen) {
             broadcast(ResourceType.LEASES, "MODIFIED", lease);

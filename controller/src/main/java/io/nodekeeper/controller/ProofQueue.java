@@ -9,27 +9,29 @@ import org.slf4j.LoggerFactory;
 /**
  * The nodes whose verdict or warning waits for a proof of sight. Each node has at most one entry. Every proof and every
  * period checks each entry, so none depends on a report of blindness. Confined to the loop.
+ *
+ * @param <T> the nodes, compared by identity; their text is their name
  */
-final class Proofs {
+final class ProofQueue<T> {
     /** An entry that waits. */
     interface Waiter {
         /** Checks again; true if it no longer waits. An exception is logged, and the next check comes as usual. */
         boolean look();
     }
 
-    private static final Logger log = LoggerFactory.getLogger(Proofs.class);
+    private static final Logger log = LoggerFactory.getLogger(ProofQueue.class);
 
     /** Bound: one entry for each node, including replaced nodes of the same name until the next check. */
-    private final Map<NodeHealth, Waiter> waiting = new IdentityHashMap<>();
+    private final Map<T, Waiter> waiting = new IdentityHashMap<>();
 
     /** Adds {@code waiter}, replacing another one of the same node. */
-    void add(NodeHealth health, Waiter waiter) {
-        waiting.put(health, waiter);
+    void add(T node, Waiter waiter) {
+        waiting.put(node, waiter);
     }
 
     /** Whether there is an entry for that node. */
-    boolean holds(NodeHealth health) {
-        return waiting.containsKey(health);
+    boolean holds(T node) {
+        return waiting.containsKey(node);
     }
 
     /** The number of waiting nodes. */
@@ -41,20 +43,20 @@ final class Proofs {
     void sweep() {
         // Logged once per sweep, because the same fault may affect every node.
         boolean logged = false;
-        for (NodeHealth health : List.copyOf(waiting.keySet())) {
-            logged |= !look(health, !logged);
+        for (T node : List.copyOf(waiting.keySet())) {
+            logged |= !look(node, !logged);
         }
     }
 
     /** Checks the entry of that node. */
-    void sweep(NodeHealth health) {
-        look(health, true);
+    void sweep(T node) {
+        look(node, true);
     }
 
     /** False if the check failed. */
-    private boolean look(NodeHealth health, boolean mayLog) {
+    private boolean look(T node, boolean mayLog) {
         // Removed first, because the check may add the same node again.
-        Waiter waiter = waiting.remove(health);
+        Waiter waiter = waiting.remove(node);
         if (waiter == null) {
             return true;
         }
@@ -63,12 +65,12 @@ final class Proofs {
             done = waiter.look();
         } catch (RuntimeException e) {
             if (mayLog) {
-                log.error("node {} waits for a proof of sight, and checking it failed", health.name(), e);
+                log.error("node {} waits for a proof of sight, and checking it failed", node, e);
             }
             return false;
         } finally {
             if (!done) {
-                waiting.putIfAbsent(health, waiter);
+                waiting.putIfAbsent(node, waiter);
             }
         }
         return true;

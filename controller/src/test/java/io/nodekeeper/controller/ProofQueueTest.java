@@ -8,8 +8,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What waits for a proof is looked at until it waits no longer, whatever its looks throw. */
-class ProofsTest {
-    private final Proofs proofs = new Proofs();
+class ProofQueueTest {
+    private final ProofQueue<NodeHealth> proofs = new ProofQueue<>();
     private final NodeHealth one = new NodeHealth("one");
     private final NodeHealth other = new NodeHealth("other");
     private final List<String> looks = new ArrayList<>();
@@ -63,7 +63,7 @@ class ProofsTest {
 
     @Test
     void faultOfEveryNodeIsLoggedOnceASweepAndKeepsNobodyFromBeingLookedAt() {
-        LogLines log = LogLines.of(Proofs.class);
+        LogLines log = LogLines.of(ProofQueue.class);
         for (NodeHealth health : List.of(one, other)) {
             proofs.add(health, () -> {
                 looks.add(health.name());
@@ -84,7 +84,7 @@ class ProofsTest {
 
     @Test
     void faultAfterALookThatWentWellIsLogged() {
-        LogLines log = LogLines.of(Proofs.class);
+        LogLines log = LogLines.of(ProofQueue.class);
         List<NodeHealth> order = new ArrayList<>();
         for (NodeHealth health : List.of(one, other)) {
             proofs.add(health, () -> {
@@ -106,9 +106,9 @@ class ProofsTest {
     void nodeThatAnotherLookSettledIsNoFault() {
         // The order of looks is any: in some of these rounds the one that throws comes last.
         for (int round = 0; round < 60; round++) {
-            Proofs proofs = new Proofs();
+            ProofQueue<NodeHealth> proofs = new ProofQueue<>();
             NodeHealth settled = new NodeHealth("settled");
-            LogLines log = LogLines.of(Proofs.class);
+            LogLines log = LogLines.of(ProofQueue.class);
             proofs.add(one, () -> {
                 proofs.sweep(settled);
                 return true;
