@@ -88,7 +88,7 @@ final class Explanations {
     }
 
     /** Verdicts use another proof than usual. */
-    void degraded(ObserverGuard.Judgement judgement, String text) {
+    void degraded(ObserverGuard.Basis judgement, String text) {
         history.add(new Decision(
                 clock.wallTime(), "", "", "JudgementDegraded", text, JsonObject.EMPTY.with("how", judgement.label())));
     }

@@ -90,7 +90,7 @@ final class ObserverGuard {
     }
 
     /** The basis of verdicts. */
-    enum Judgement {
+    enum Basis {
         /** Canaries that return through the watch in time. */
         FULL("full", "nodes get verdicts as usual"),
         /** Canaries that return through the watch late. */
@@ -116,7 +116,7 @@ final class ObserverGuard {
         private final String label;
         private final String meaning;
 
-        Judgement(String label, String meaning) {
+        Basis(String label, String meaning) {
             this.label = label;
             this.meaning = meaning;
         }
@@ -277,18 +277,18 @@ final class ObserverGuard {
     }
 
     /** The current basis of verdicts. */
-    Judgement judgement(long now) {
+    Basis judgement(long now) {
         if (!isBlind(now)) {
-            return Judgement.FULL;
+            return Basis.FULL;
         }
         if (!begun || provenAt <= provenBefore || now - provenAt > Math.max(2 * reach + period, 4 * tolerance)) {
-            return Judgement.NONE;
+            return Basis.NONE;
         }
         return switch (means) {
-            case WATCH -> Judgement.LATE;
-            case LIST -> Judgement.LIST;
-            case RENEWALS -> Judgement.RENEWALS;
-            case WRITES -> Judgement.WRITES;
+            case WATCH -> Basis.LATE;
+            case LIST -> Basis.LIST;
+            case RENEWALS -> Basis.RENEWALS;
+            case WRITES -> Basis.WRITES;
         };
     }
 

@@ -18,7 +18,7 @@ final class ObserverReport {
     private final Explanations explanations;
     private final NodeEvents events;
     private final ControllerMetrics metrics;
-    private ObserverGuard.Judgement judgement = ObserverGuard.Judgement.FULL;
+    private ObserverGuard.Basis judgement = ObserverGuard.Basis.FULL;
     private long toldAt = Long.MIN_VALUE / 2;
     /** Whether {@link #judgement} has not been reported yet. */
     private boolean untold;
@@ -52,11 +52,11 @@ final class ObserverReport {
     void ticked(ObserverGuard guard, long now) {
         metrics.canaryAge(guard.canaryAge(now) / 1e9);
         blindFor(guard.takeBlindTime());
-        ObserverGuard.Judgement next = guard.judgement(now);
+        ObserverGuard.Basis next = guard.judgement(now);
         if (next != judgement) {
             // The change of sight reports the beginning and the end of blindness.
-            untold = next != ObserverGuard.Judgement.FULL
-                    && (next != ObserverGuard.Judgement.NONE || judgement != ObserverGuard.Judgement.FULL);
+            untold = next != ObserverGuard.Basis.FULL
+                    && (next != ObserverGuard.Basis.NONE || judgement != ObserverGuard.Basis.FULL);
             judgement = next;
             tellJudgement();
         }
@@ -76,8 +76,8 @@ final class ObserverReport {
     }
 
     private void tellJudgement() {
-        for (ObserverGuard.Judgement one : ObserverGuard.Judgement.values()) {
-            if (one != ObserverGuard.Judgement.FULL) {
+        for (ObserverGuard.Basis one : ObserverGuard.Basis.values()) {
+            if (one != ObserverGuard.Basis.FULL) {
                 metrics.degraded(one.label(), one == judgement);
             }
         }

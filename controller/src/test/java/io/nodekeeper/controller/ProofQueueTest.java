@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 
 /** What waits for a proof is looked at until it waits no longer, whatever its looks throw. */
 class ProofQueueTest {
-    private final ProofQueue<NodeHealth> proofs = new ProofQueue<>();
-    private final NodeHealth one = new NodeHealth("one");
-    private final NodeHealth other = new NodeHealth("other");
+    private final ProofQueue<String> proofs = new ProofQueue<>();
+    private final String one = "one";
+    private final String other = "other";
     private final List<String> looks = new ArrayList<>();
 
     @Test
@@ -64,9 +64,9 @@ class ProofQueueTest {
     @Test
     void faultOfEveryNodeIsLoggedOnceASweepAndKeepsNobodyFromBeingLookedAt() {
         LogLines log = LogLines.of(ProofQueue.class);
-        for (NodeHealth health : List.of(one, other)) {
-            proofs.add(health, () -> {
-                looks.add(health.name());
+        for (String node : List.of(one, other)) {
+            proofs.add(node, () -> {
+                looks.add(node);
                 throw new IllegalStateException("planted");
             });
         }
@@ -85,10 +85,10 @@ class ProofQueueTest {
     @Test
     void faultAfterALookThatWentWellIsLogged() {
         LogLines log = LogLines.of(ProofQueue.class);
-        List<NodeHealth> order = new ArrayList<>();
-        for (NodeHealth health : List.of(one, other)) {
-            proofs.add(health, () -> {
-                order.add(health);
+        List<String> order = new ArrayList<>();
+        for (String node : List.of(one, other)) {
+            proofs.add(node, () -> {
+                order.add(node);
                 if (order.size() == 2) {
                     throw new IllegalStateException("planted");
                 }
@@ -106,8 +106,8 @@ class ProofQueueTest {
     void nodeThatAnotherLookSettledIsNoFault() {
         // The order of looks is any: in some of these rounds the one that throws comes last.
         for (int round = 0; round < 60; round++) {
-            ProofQueue<NodeHealth> proofs = new ProofQueue<>();
-            NodeHealth settled = new NodeHealth("settled");
+            ProofQueue<String> proofs = new ProofQueue<>();
+            String settled = "settled";
             LogLines log = LogLines.of(ProofQueue.class);
             proofs.add(one, () -> {
                 proofs.sweep(settled);

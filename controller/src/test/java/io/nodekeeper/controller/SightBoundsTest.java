@@ -9,7 +9,7 @@ import static io.nodekeeper.controller.ObserverGuard.Means.WATCH;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.controller.ObserverGuard.Change;
-import io.nodekeeper.controller.ObserverGuard.Judgement;
+import io.nodekeeper.controller.ObserverGuard.Basis;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -217,10 +217,10 @@ class SightBoundsTest {
     @Test
     void judgementIsFullWithSightAndNoneWithoutAnyProof() {
         begin();
-        assertThat(guard.judgement(s(3))).isEqualTo(Judgement.FULL);
+        assertThat(guard.judgement(s(3))).isEqualTo(Basis.FULL);
         ticks(1, 4);
 
-        assertThat(guard.judgement(s(4))).isEqualTo(Judgement.NONE);
+        assertThat(guard.judgement(s(4))).isEqualTo(Basis.NONE);
     }
 
     @Test
@@ -228,7 +228,7 @@ class SightBoundsTest {
         guard.start(0);
         ticks(1, 4);
 
-        assertThat(guard.judgement(s(4))).isEqualTo(Judgement.NONE);
+        assertThat(guard.judgement(s(4))).isEqualTo(Basis.NONE);
     }
 
     @Test
@@ -237,9 +237,9 @@ class SightBoundsTest {
         ticks(1, 4);
         guard.seen(s(5), true, LIST, s(5));
 
-        assertThat(guard.judgement(s(5))).isEqualTo(Judgement.LIST);
-        assertThat(guard.judgement(s(17))).isEqualTo(Judgement.LIST);
-        assertThat(guard.judgement(s(17) + 1)).isEqualTo(Judgement.NONE);
+        assertThat(guard.judgement(s(5))).isEqualTo(Basis.LIST);
+        assertThat(guard.judgement(s(17))).isEqualTo(Basis.LIST);
+        assertThat(guard.judgement(s(17) + 1)).isEqualTo(Basis.NONE);
     }
 
     @Test
@@ -248,7 +248,7 @@ class SightBoundsTest {
         ticks(1, 4);
         guard.seen(s(5), true, WATCH, s(9));
 
-        assertThat(guard.judgement(s(9))).isEqualTo(Judgement.LATE);
+        assertThat(guard.judgement(s(9))).isEqualTo(Basis.LATE);
     }
 
     @Test
@@ -259,9 +259,9 @@ class SightBoundsTest {
         guard.renewalsRead(s(5), s(8), s(5));
 
         // One reading and a half reach for 12 s.
-        assertThat(guard.judgement(s(5))).isEqualTo(Judgement.RENEWALS);
-        assertThat(guard.judgement(s(30))).isEqualTo(Judgement.RENEWALS);
-        assertThat(guard.judgement(s(30) + 1)).isEqualTo(Judgement.NONE);
+        assertThat(guard.judgement(s(5))).isEqualTo(Basis.RENEWALS);
+        assertThat(guard.judgement(s(30))).isEqualTo(Basis.RENEWALS);
+        assertThat(guard.judgement(s(30) + 1)).isEqualTo(Basis.NONE);
         assertThat(guard.nodeTime(s(30)))
                 .as("12 s beyond 5 s, 2 s of which are lost")
                 .isEqualTo(s(15));
@@ -305,7 +305,7 @@ class SightBoundsTest {
         guard.otherWrite(s(5), s(2), s(5));
 
         assertThat(guard.means()).isEqualTo(ObserverGuard.Means.WRITES);
-        assertThat(guard.judgement(s(5))).isEqualTo(Judgement.WRITES);
+        assertThat(guard.judgement(s(5))).isEqualTo(Basis.WRITES);
     }
 
     @Test
