@@ -311,7 +311,7 @@ class CommandRunnerTest {
         KlogLayout layout = new KlogLayout(ZoneOffset.UTC);
         layout.observing();
 
-        assertThat(layout.doLayout(event(context, "io.nodekeeper.controller.Tainter", Level.INFO)))
+        assertThat(layout.doLayout(event(context, "io.nodekeeper.controller.taints.Tainter", Level.INFO)))
                 .isEqualTo("I1121 09:07:17.123456 controller] (observing, nothing is written) node n1 registered\n");
         assertThat(layout.doLayout(event(context, "io.nodekeeper.controller.observe.Observation", Level.INFO)))
                 .isEqualTo("I1121 09:07:17.123456 controller] node n1 registered\n");

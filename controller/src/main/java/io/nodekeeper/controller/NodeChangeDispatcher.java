@@ -2,9 +2,21 @@ package io.nodekeeper.controller;
 
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.controller.explain.Explanations;
+import io.nodekeeper.controller.explain.NodeEvents;
+import io.nodekeeper.controller.flaps.Flaps;
+import io.nodekeeper.controller.heartbeats.EarlyWarning;
+import io.nodekeeper.controller.heartbeats.NodeChange;
+import io.nodekeeper.controller.heartbeats.NodeHealth;
+import io.nodekeeper.controller.heartbeats.Sign;
+import io.nodekeeper.controller.lags.HeartbeatLags;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.controller.pods.Workload;
+import io.nodekeeper.controller.taints.Labels;
+import io.nodekeeper.controller.taints.Tainter;
+import io.nodekeeper.controller.verdicts.Judgement;
+import io.nodekeeper.controller.zones.Zones;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,7 +27,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The order of the parts: zones before taints, as zones permit taints; taints before pods, as in Kubernetes.
  */
-final class NodeChangeDispatcher {
+public final class NodeChangeDispatcher {
     private static final Logger log = LoggerFactory.getLogger(NodeChangeDispatcher.class);
 
     private final HeartbeatLags lags;

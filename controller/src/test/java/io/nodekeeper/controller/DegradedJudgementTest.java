@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.controller.StallWorld.Stall;
 import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.observer.CanaryLease;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;

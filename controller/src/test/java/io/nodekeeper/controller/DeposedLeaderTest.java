@@ -13,6 +13,7 @@ import io.nodekeeper.client.Transport;
 import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.client.leaderelection.LeaderElector;
 import io.nodekeeper.client.leaderelection.LeaseStore;
+import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;

@@ -6,6 +6,10 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.controller.config.DetectorConfig;
+import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.FeatureGates;
+import io.nodekeeper.controller.observer.CanaryLease;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

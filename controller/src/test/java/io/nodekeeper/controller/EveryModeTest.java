@@ -10,6 +10,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.controller.config.ControllerConfig;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -8,6 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.client.LogLines;
+import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.FeatureGates;
+import io.nodekeeper.controller.flaps.Flaps;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -6,6 +6,7 @@ import static io.nodekeeper.controller.TestCluster.condition;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.controller.config.ControllerConfig;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Tag;

@@ -1,10 +1,13 @@
 package io.nodekeeper.controller;
 
+import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.FeatureGates;
 import java.time.Duration;
 import java.time.Instant;
 
 /** The ways to find silent nodes, for scenarios that have the same outcome in all of them. */
-enum Mode {
+public enum Mode {
     /** All gates open: each node's own deadline. */
     DEADLINES(FeatureGates.ALL, Duration.ZERO),
     /** Passes, which look live before they blame. */
@@ -25,7 +28,7 @@ enum Mode {
         return TestCluster.CONFIG.with(gates);
     }
 
-    TestCluster cluster() {
+    public TestCluster cluster() {
         return new TestCluster(config());
     }
 

@@ -7,6 +7,10 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.client.LogLines;
+import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.FeatureGates;
+import io.nodekeeper.controller.reference.MonitorPass;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.IntStream;

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.scan.LeaseLine;
+import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.FeatureGates;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.function.UnaryOperator;

@@ -11,6 +11,8 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.LogLines;
 import io.nodekeeper.client.TransportException;
+import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.controller.verdicts.JudgementRunner;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.IntStream;

@@ -9,6 +9,8 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.LogLines;
+import io.nodekeeper.controller.explain.ObserverReport;
+import io.nodekeeper.controller.observer.CanaryLease;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -6,6 +6,8 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.FeatureGates;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;

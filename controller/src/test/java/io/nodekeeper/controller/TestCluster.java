@@ -15,8 +15,10 @@ import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.TransportException;
+import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.observer.CanaryLease;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.charset.StandardCharsets;
@@ -40,45 +42,45 @@ import java.util.function.UnaryOperator;
  * and a controller that works on it. What goes wrong is up to the test. A watch tells of what happens once it is open, not
  * of earlier changes, save those that a stalled one did not tell of.
  */
-final class TestCluster {
+public final class TestCluster {
     /** The beginning of time, and the creation of old nodes. */
-    static final Instant B = Instant.parse("2015-01-01T12:00:00Z");
+    public static final Instant B = Instant.parse("2015-01-01T12:00:00Z");
 
-    static final Instant K = Instant.parse("2012-01-01T00:00:00Z");
+    public static final Instant K = Instant.parse("2012-01-01T00:00:00Z");
 
-    static final ControllerConfig CONFIG =
+    public static final ControllerConfig CONFIG =
             new ControllerConfig(Duration.ofSeconds(5), Duration.ofSeconds(50), Duration.ofSeconds(60));
 
-    final VirtualTime time = new VirtualTime(B);
-    final VirtualTime.VirtualLoop loop = time.loop("controller");
-    final FakeTransport transport = new FakeTransport();
-    final List<String> events = new ArrayList<>();
-    final List<Decision> decisions = new ArrayList<>();
-    final ControllerPorts ports;
-    final Controller controller;
+    public final VirtualTime time = new VirtualTime(B);
+    public final VirtualTime.VirtualLoop loop = time.loop("controller");
+    public final FakeTransport transport = new FakeTransport();
+    public final List<String> events = new ArrayList<>();
+    public final List<Decision> decisions = new ArrayList<>();
+    public final ControllerPorts ports;
+    public final Controller controller;
 
     /** Called before each answer; a value is the answer. */
-    Function<Call, Optional<Reply>> fault = call -> Optional.empty();
+    public Function<Call, Optional<Reply>> fault = call -> Optional.empty();
     /** Called after each call took effect and before its answer goes out. */
-    Consumer<Call> afterwards = call -> {};
+    public Consumer<Call> afterwards = call -> {};
     /** Called before each decision. */
-    Consumer<Decision> deciding = decision -> {};
+    public Consumer<Decision> deciding = decision -> {};
     /** The server cannot be reached. */
-    boolean down;
+    public boolean down;
     /** The server takes requests and never answers. */
-    boolean hung;
+    public boolean hung;
     /** Renewals are not told of, canaries are. */
-    boolean renewalsUntold;
+    public boolean renewalsUntold;
     /** Lease events are not sent. */
-    boolean leaseWatchFrozen;
+    public boolean leaseWatchFrozen;
     /** What becomes of an event of a watch, as JSON, on its way. */
-    UnaryOperator<String> wire = UnaryOperator.identity();
+    public UnaryOperator<String> wire = UnaryOperator.identity();
     /** Versions begin with it. */
-    String versionPrefix = "";
+    public String versionPrefix = "";
     /** Which calls are taken and never answered. */
-    Predicate<Call> hangs = call -> false;
+    public Predicate<Call> hangs = call -> false;
 
-    final TestPods pods = new TestPods(this);
+    public final TestPods pods = new TestPods(this);
 
     private final Map<String, JsonObject> nodes = new TreeMap<>();
     private final Map<String, JsonObject> leases = new TreeMap<>();
@@ -90,11 +92,11 @@ final class TestCluster {
 
     private record Event(ResourceType type, String kind, JsonObject object) {}
 
-    TestCluster() {
+    public TestCluster() {
         this(CONFIG);
     }
 
-    TestCluster(ControllerConfig config) {
+    public TestCluster(ControllerConfig config) {
         transport.answer(this::serve);
         transport.opened(this::catchUp);
         ports = new ControllerPorts(
@@ -111,27 +113,27 @@ final class TestCluster {
         controller = new Controller(config, ports);
     }
 
-    TestCluster start() {
+    public TestCluster start() {
         controller.start();
         advance(Duration.ZERO);
         return this;
     }
 
-    void advance(Duration duration) {
+    public void advance(Duration duration) {
         time.advance(duration);
     }
 
-    void advanceTo(String sinceB) {
+    public void advanceTo(String sinceB) {
         advance(Duration.parse("PT" + sinceB).minus(time.elapsed()));
     }
 
     // What agents and users do.
 
-    void addNode(String name, Instant created, Condition... conditions) {
+    public void addNode(String name, Instant created, Condition... conditions) {
         addNode(name, name + "-uid", created, conditions);
     }
 
-    void addNode(String name, String uid, Instant created, Condition... conditions) {
+    public void addNode(String name, String uid, Instant created, Condition... conditions) {
         JsonObject node = JsonObject.builder()
                 .put("kind", "Node")
                 .put("apiVersion", "v1")
@@ -152,18 +154,18 @@ final class TestCluster {
                         : new Node(node).withConditions(List.of(conditions)).json());
     }
 
-    void deleteNode(String name) {
+    public void deleteNode(String name) {
         JsonObject last = node(name).json();
         nodes.remove(name);
         broadcast(ResourceType.NODES, "DELETED", versioned(last));
     }
 
-    void change(String name, UnaryOperator<JsonObject> change) {
+    public void change(String name, UnaryOperator<JsonObject> change) {
         storeNode("MODIFIED", change.apply(node(name).json()));
     }
 
     /** The agent posts these conditions, in place of those of their types. */
-    void post(String name, Condition... conditions) {
+    public void post(String name, Condition... conditions) {
         change(name, json -> {
             Map<String, Condition> all = new LinkedHashMap<>();
             new Node(json).conditions().forEach(condition -> all.put(condition.type(), condition));
@@ -175,12 +177,12 @@ final class TestCluster {
     }
 
     /** The agent renews its lease, or creates it. */
-    void renew(String name, Instant renewTime) {
+    public void renew(String name, Instant renewTime) {
         renew(name, renewTime, "");
     }
 
     /** Somebody renews the node's lease, or creates it. */
-    void renew(String name, Instant renewTime, String holder) {
+    public void renew(String name, Instant renewTime, String holder) {
         boolean there = leases.containsKey(name);
         JsonObject lease = versioned(JsonObject.builder()
                 .put("metadata", JsonObject.EMPTY.with("name", name).with("namespace", "kube-node-lease"))
@@ -198,7 +200,7 @@ final class TestCluster {
     }
 
     /** Somebody changes the node's lease, whatever that is. */
-    void changeLease(String name, UnaryOperator<JsonObject> change) {
+    public void changeLease(String name, UnaryOperator<JsonObject> change) {
         JsonObject lease = versioned(change.apply(lease(name)));
         leases.put(name, lease);
         if (!leaseWatchFrozen && !renewalsUntold) {
@@ -207,22 +209,22 @@ final class TestCluster {
     }
 
     /** The node's lease is as it says, version included, and no watch tells of it. */
-    void restoreLease(String name, JsonObject lease) {
+    public void restoreLease(String name, JsonObject lease) {
         leases.put(name, lease);
     }
 
-    void deleteLease(String name) {
+    public void deleteLease(String name) {
         JsonObject last = lease(name);
         leases.remove(name);
         broadcast(ResourceType.LEASES, "DELETED", versioned(last));
     }
 
-    JsonObject lease(String name) {
+    public JsonObject lease(String name) {
         return found(leases, ResourceType.LEASES, name);
     }
 
     /** Every watch breaks and its history is lost: reflectors have to list anew. */
-    void loseHistory() {
+    public void loseHistory() {
         for (FakeTransport.Watch watch : List.copyOf(transport.watches())) {
             if (!broken.contains(watch)) {
                 watch.event("ERROR", new ApiException(410, "Expired", "too old resource version").toStatus());
@@ -233,23 +235,23 @@ final class TestCluster {
     }
 
     /** The watches under way tell nothing more, their connections stay open; new ones tell what these did not. */
-    void stallWatches() {
+    public void stallWatches() {
         stalled = true;
         transport.watches().stream().filter(watch -> !broken.contains(watch)).forEach(broken::add);
     }
 
     // What can be seen.
 
-    Node node(String name) {
+    public Node node(String name) {
         return new Node(found(nodes, ResourceType.NODES, name));
     }
 
-    String ready(String name) {
+    public String ready(String name) {
         return node(name).ready().map(Condition::status).orElse("none");
     }
 
     /** Conditions as {@code type=status reason heartbeat transition}. */
-    List<String> conditions(String name) {
+    public List<String> conditions(String name) {
         return node(name).conditions().stream()
                 .map(c -> c.type() + "=" + c.status() + " " + c.reason() + " "
                         + c.json().text("lastHeartbeatTime") + " " + c.json().text("lastTransitionTime"))
@@ -257,14 +259,14 @@ final class TestCluster {
     }
 
     /** Taints as {@code key:effect}. */
-    List<String> taints(String name) {
+    public List<String> taints(String name) {
         return node(name).taints().stream()
                 .map(taint -> taint.key() + ":" + taint.effect())
                 .toList();
     }
 
     /** Keys of its NoSchedule taints. */
-    List<String> noSchedule(String name) {
+    public List<String> noSchedule(String name) {
         return node(name).taints().stream()
                 .filter(taint -> taint.effect().equals(Taint.NO_SCHEDULE))
                 .map(Taint::key)
@@ -272,14 +274,14 @@ final class TestCluster {
     }
 
     /** How many calls of that method on targets with that end there were. */
-    long calls(String method, String end) {
+    public long calls(String method, String end) {
         return transport.calls().stream()
                 .filter(call -> call.method().equals(method) && call.target().endsWith(end))
                 .count();
     }
 
     /** The value of a metric with these labels. */
-    String metric(String name) {
+    public String metric(String name) {
         return new String(ports.metrics().scrape(), StandardCharsets.UTF_8)
                 .lines()
                 .filter(line -> line.startsWith(name + " "))
@@ -289,7 +291,7 @@ final class TestCluster {
     }
 
     /** Decisions of that kind, as {@code time node: text}. */
-    List<String> decisions(String kind) {
+    public List<String> decisions(String kind) {
         return decisions.stream()
                 .filter(decision -> decision.kind().equals(kind))
                 .map(decision -> decision.at() + " " + decision.node() + ": " + decision.text())
@@ -297,27 +299,27 @@ final class TestCluster {
     }
 
     /** What the controller knows of a node. */
-    JsonObject facts(String name) {
+    public JsonObject facts(String name) {
         CompletableFuture<Optional<JsonObject>> facts = controller.view().node(name);
         advance(Duration.ZERO);
         return facts.join().orElseThrow();
     }
 
-    List<String> events(String reason) {
+    public List<String> events(String reason) {
         return events.stream()
                 .filter(event -> event.contains(" " + reason + " "))
                 .toList();
     }
 
-    static Condition ready(String status, Instant heartbeat) {
+    public static Condition ready(String status, Instant heartbeat) {
         return condition("Ready", status, heartbeat);
     }
 
-    static Condition condition(String type, String status, Instant heartbeat) {
+    public static Condition condition(String type, String status, Instant heartbeat) {
         return Condition.of(type, status, "KubeletSays", "kubelet says so", heartbeat, heartbeat);
     }
 
-    static Reply internalError() {
+    public static Reply internalError() {
         return FakeTransport.refusal(new ApiException(500, "InternalError", "etcdserver: request timed out"));
     }
 
@@ -443,12 +445,12 @@ final class TestCluster {
         return stored;
     }
 
-    JsonObject versioned(JsonObject object) {
+    public JsonObject versioned(JsonObject object) {
         String next = versionPrefix + ++version;
         return object.update("metadata", metadata -> metadata.with("resourceVersion", next));
     }
 
-    void broadcast(ResourceType type, String event, JsonObject object) {
+    public void broadcast(ResourceType type, String event, JsonObject object) {
         if (stalled) {
             untold.add(new Event(type, event, object));
         }
@@ -473,7 +475,7 @@ final class TestCluster {
         }
     }
 
-    static JsonObject cordon(JsonObject node, boolean unschedulable) {
+    public static JsonObject cordon(JsonObject node, boolean unschedulable) {
         return node.update(
                 "spec",
                 spec -> unschedulable
@@ -481,7 +483,7 @@ final class TestCluster {
                         : spec.without("unschedulable"));
     }
 
-    static JsonObject label(JsonObject node, Map<String, String> labels) {
+    public static JsonObject label(JsonObject node, Map<String, String> labels) {
         return node.update(
                 "metadata",
                 metadata -> metadata.update("labels", old -> {
@@ -491,7 +493,7 @@ final class TestCluster {
                 }));
     }
 
-    static JsonObject taint(JsonObject node, String key, String effect) {
+    public static JsonObject taint(JsonObject node, String key, String effect) {
         return node.update(
                 "spec",
                 spec -> spec.with(

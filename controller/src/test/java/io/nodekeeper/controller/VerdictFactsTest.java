@@ -7,6 +7,8 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.Evidence;
 import java.time.Duration;

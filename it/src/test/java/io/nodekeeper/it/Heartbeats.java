@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * Renewals of leases by {@value #NODES} nodes, each once a second with the node's own credential over its own connection.
  * Each is timed from when it was due, so that one that waits makes the later ones of its node late, too.
  */
-final class Heartbeats implements AutoCloseable {
+public final class Heartbeats implements AutoCloseable {
     static final int NODES = 40;
 
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** A connection of a test to the API, with a loop of its own. */
-final class Observer implements AutoCloseable {
+public final class Observer implements AutoCloseable {
     private final ThreadLoop loop = new ThreadLoop("observer");
     private final HttpTransport transport;
     private final KubeClient client;

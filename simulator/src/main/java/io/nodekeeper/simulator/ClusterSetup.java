@@ -1,7 +1,7 @@
 package io.nodekeeper.simulator;
 
 import io.nodekeeper.client.Transport;
-import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.controller.config.ControllerConfig;
 import java.util.function.UnaryOperator;
 
 /**

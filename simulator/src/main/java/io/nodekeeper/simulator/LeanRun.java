@@ -4,7 +4,7 @@ import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;

@@ -5,7 +5,7 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.controller.config.ControllerConfig;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.random.RandomGenerator;

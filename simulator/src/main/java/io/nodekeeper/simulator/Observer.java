@@ -10,7 +10,7 @@ import io.nodekeeper.simulator.oracle.Sights;
  * Watches nodes, leases, pods and events as any client could, but inside the API server, so that it sees each change
  * at the moment of its commit. Confined to virtual time.
  */
-final class Observer {
+public final class Observer {
     private static final LeaderElectionConfig LOCK = LeaderElectionConfig.defaults();
 
     private final Follower nodes;

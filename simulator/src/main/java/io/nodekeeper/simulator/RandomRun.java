@@ -1,7 +1,7 @@
 package io.nodekeeper.simulator;
 
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.simulator.oracle.Tally;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Randoms;

@@ -7,7 +7,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.KubeClient;
-import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.simulator.Chronicle.Story;
 import java.time.Duration;
 import java.time.Instant;

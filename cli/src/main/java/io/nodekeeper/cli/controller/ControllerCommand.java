@@ -5,7 +5,7 @@ import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
 import io.nodekeeper.cli.options.GateOptions;
 import io.nodekeeper.cli.options.KubeconfigOptions;
-import io.nodekeeper.controller.FeatureGate;
+import io.nodekeeper.controller.config.FeatureGate;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;

@@ -2,7 +2,7 @@ package io.nodekeeper.cli.controller;
 
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
-import io.nodekeeper.controller.ZoneConfig;
+import io.nodekeeper.controller.config.ZoneConfig;
 import picocli.CommandLine.Option;
 
 /** The flags for how fast pods are evicted from failed nodes. Names and defaults are kube-controller-manager's. */

@@ -59,7 +59,7 @@ public final class UpCommand extends NodekeeperCommand {
     void featureGates(String text) {
         List<String> known = Stream.of(
                         io.nodekeeper.apiserver.FeatureGate.names(),
-                        io.nodekeeper.controller.FeatureGate.names(),
+                        io.nodekeeper.controller.config.FeatureGate.names(),
                         io.nodekeeper.agent.config.AgentFeature.names())
                 .flatMap(List::stream)
                 .toList();

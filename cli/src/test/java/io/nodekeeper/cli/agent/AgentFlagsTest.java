@@ -127,10 +127,10 @@ class AgentFlagsTest {
     @Test
     void fileCountsWhereNoFlagSaysOtherwise() {
         AgentConfig config = configured("""
-                containerRuntimeEndpoint: unix:///run/a.sock
-                healthzPort: 7000
-                healthzBindAddress: 0.0.0.0
-                """);
+            containerRuntimeEndpoint: unix:///run/a.sock
+            healthzPort: 7000
+            healthzBindAddress: 0.0.0.0
+            """);
 
         assertThat(config.runtime().socket(Optional.empty())).contains(Path.of("/run/a.sock"));
         assertThat(config.serving().address()).hasToString("Optional[/0.0.0.0:7000]");
@@ -175,7 +175,11 @@ class AgentFlagsTest {
         assertThat(runner.run("up", "--feature-gates=ObserverGuard=false,ParallelPLEG=false"))
                 .isZero();
 
-        assertThat(controllers.getFirst().config().gates().has(io.nodekeeper.controller.FeatureGate.OBSERVER_GUARD))
+        assertThat(controllers
+                        .getFirst()
+                        .config()
+                        .gates()
+                        .has(io.nodekeeper.controller.config.FeatureGate.OBSERVER_GUARD))
                 .isFalse();
         assertThat(controllers.getFirst().config().gates().on()).hasSize(14);
         AgentConfigBuilder builder = new AgentConfigBuilder("n1");

@@ -6,6 +6,7 @@ import io.nodekeeper.api.Toleration;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.workqueue.KeyedJobs;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
+import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Jitter;

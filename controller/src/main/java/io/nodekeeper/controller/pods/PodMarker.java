@@ -6,6 +6,7 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.workqueue.KeyedJobs;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
+import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;

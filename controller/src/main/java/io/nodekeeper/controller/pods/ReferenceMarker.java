@@ -4,6 +4,7 @@ import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.client.workqueue.KeyedJobs;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
+import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;

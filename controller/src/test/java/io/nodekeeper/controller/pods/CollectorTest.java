@@ -2,6 +2,7 @@ package io.nodekeeper.controller.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.controller.history.Decision;
 import java.time.Duration;
 import java.util.List;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.Reply;
+import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.controller.history.Decision;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import java.time.Duration;
@@ -42,7 +43,8 @@ class EvictionTest {
         assertThat(world.conditions("pod1")).contains(DISRUPTED);
         assertThat(world.events)
                 .containsExactly(
-                        "taint-eviction-controller Normal TaintManagerEviction Pod default/pod1: Marking for deletion Pod default/pod1");
+                        "taint-eviction-controller Normal TaintManagerEviction Pod default/pod1: Marking for deletion"
+                                + " Pod default/pod1");
         assertThat(world.calls)
                 .containsSubsequence(
                         "PATCH /api/v1/namespaces/default/pods/pod1/status",
@@ -129,7 +131,8 @@ class EvictionTest {
         assertThat(world.deletions).isEmpty();
         assertThat(world.events)
                 .containsExactly(
-                        "taint-eviction-controller Normal TaintManagerEviction Pod default/pod1: Cancelling deletion of Pod default/pod1");
+                        "taint-eviction-controller Normal TaintManagerEviction Pod default/pod1: Cancelling deletion"
+                                + " of Pod default/pod1");
     }
 
     @ParameterizedTest

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.client.LogLines;
 import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.controller.config.WorkloadConfig;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;

@@ -7,6 +7,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.controller.history.Decision;
 import java.time.Duration;
 import java.util.Optional;

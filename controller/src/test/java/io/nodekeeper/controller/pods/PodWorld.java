@@ -16,6 +16,7 @@ import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
+import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.Randoms;

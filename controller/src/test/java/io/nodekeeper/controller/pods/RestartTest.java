@@ -3,6 +3,7 @@ package io.nodekeeper.controller.pods;
 import static io.nodekeeper.controller.pods.PodWorld.tolerates;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.controller.config.WorkloadConfig;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;

@@ -1,6 +1,6 @@
 package io.nodekeeper.simulator.oracle;
 
-import io.nodekeeper.controller.FlapDampingConfig;
+import io.nodekeeper.controller.config.FlapDampingConfig;
 
 /**
  * Computes whether a node may be damped for flapping, by the rule of RFC 2439 and from what the API shows: each loss of

@@ -2,7 +2,7 @@ package io.nodekeeper.simulator.oracle;
 
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Taint;
-import io.nodekeeper.controller.ZoneConfig;
+import io.nodekeeper.controller.config.ZoneConfig;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;

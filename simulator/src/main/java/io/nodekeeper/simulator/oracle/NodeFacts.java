@@ -3,7 +3,7 @@ package io.nodekeeper.simulator.oracle;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.Taint;
-import io.nodekeeper.controller.FlapDampingConfig;
+import io.nodekeeper.controller.config.FlapDampingConfig;
 import java.util.List;
 
 /** The facts about a node: its faults, and what the API shows. Confined to virtual time. */

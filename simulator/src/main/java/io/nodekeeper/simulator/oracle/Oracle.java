@@ -3,7 +3,7 @@ package io.nodekeeper.simulator.oracle;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.util.Map;

@@ -3,7 +3,7 @@ package io.nodekeeper.simulator.oracle;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
-import io.nodekeeper.controller.ControllerConfig;
+import io.nodekeeper.controller.config.ControllerConfig;
 import java.time.Duration;
 
 /**

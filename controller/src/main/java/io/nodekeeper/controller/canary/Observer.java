@@ -1,0 +1,169 @@
+package io.nodekeeper.controller.canary;
+
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.controller.explain.ObserverReport;
+import io.nodekeeper.controller.heartbeats.Heartbeats;
+import io.nodekeeper.controller.heartbeats.NodeStates;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.observer.Now;
+import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.controller.observer.OwnWrites;
+import io.nodekeeper.controller.observer.Sight;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/**
+ * Maintains the proof that the controller sees what is stored: sends canaries, lists the leases while it is blind, opens
+ * watches again that deliver nothing, and reports changes. Confined to the loop.
+ */
+public final class Observer implements Sight {
+    /** A watch that was opened again gets this long to deliver something; doubled each time. */
+    private static final Duration REOPEN_AFTER = Duration.ofSeconds(5);
+    /** The longest such time. */
+    private static final Duration REOPEN_SELDOM = Duration.ofMinutes(1);
+
+    /**
+     * What the observer causes elsewhere.
+     *
+     * @param proven checks everything that waits for a proof; called after each proof and each period
+     * @param reopen opens the watches again
+     */
+    public record Effects(Runnable proven, Runnable reopen) {}
+
+    private final ObserverGuard guard;
+    private final Canary canary;
+    private final LeasePolls polls;
+    private final ObserverReport report;
+    private final ControllerMetrics metrics;
+    private final Now now;
+    private final Effects effects;
+    private Duration reopenAfter = REOPEN_AFTER;
+    private long reopenedAt = Long.MIN_VALUE / 2;
+
+    /** An observer at rest; {@code identity} tells this process's canaries from those of others. */
+    public Observer(
+            KubeClient client,
+            ControllerConfig config,
+            ObserverGuard guard,
+            String identity,
+            Heartbeats heartbeats,
+            NodeStates states,
+            ObserverReport report,
+            ControllerMetrics metrics,
+            RandomGenerator random,
+            Now now,
+            Effects effects) {
+        this.guard = guard;
+        this.report = report;
+        this.metrics = metrics;
+        this.now = now;
+        this.effects = effects;
+        this.canary = new Canary(
+                client,
+                guard,
+                config.canaryPeriod(),
+                identity,
+                !config.readOnly(),
+                now,
+                new SeenLeases(heartbeats, random),
+                this::handle);
+        this.polls = new LeasePolls(client, config, guard, canary, heartbeats, states, random, now, effects.proven());
+    }
+
+    private record SeenLeases(Heartbeats heartbeats, RandomGenerator random) implements Canary.SeenLeases {
+        @Override
+        public Optional<String> any() {
+            return heartbeats.anyLease(random);
+        }
+
+        @Override
+        public long version(String lease) {
+            return heartbeats.leaseVersion(lease);
+        }
+    }
+
+    /** Checks from now on whether there is a server at all; does nothing if sight is not guarded. */
+    public void start() {
+        if (guard.isOn()) {
+            canary.start();
+        }
+    }
+
+    /** The leases are followed: canaries are sent from now on. */
+    public void begin() {
+        if (guard.isOn()) {
+            canary.begin();
+        }
+    }
+
+    public void stop() {
+        canary.stop();
+        polls.stop();
+    }
+
+    @Override
+    public boolean isProven(long nodeTime) {
+        if (guard.proves(nodeTime)) {
+            return true;
+        }
+        canary.demand(guard.whenNodeTime(nodeTime));
+        return guard.proves(nodeTime);
+    }
+
+    /** Whether {@code lease}, which the watch delivered, is a canary; it is taken in then. */
+    public boolean isCanary(Lease lease) {
+        return canary.saw(lease, ObserverGuard.Means.WATCH);
+    }
+
+    /** Everything that came with the last leases has been taken in. */
+    public void settle() {
+        canary.settle();
+    }
+
+    /** This process wrote a lease that is no node's; see {@link OwnWrites#acknowledged}. */
+    public void leaseWritten(long sentAt, long acknowledgedAt, long period) {
+        polls.wrote(sentAt, acknowledgedAt, period);
+    }
+
+    /** How many entries each queue holds. */
+    public Map<String, Integer> sizes() {
+        return Map.of("canaries", canary.size(), "own writes", polls.size());
+    }
+
+    private void handle(Canary.Event event) {
+        switch (event) {
+            case Canary.Event.Proven() -> effects.proven().run();
+            case Canary.Event.Took took -> metrics.lag(took.hop(), took.nanos() / 1e9);
+            case Canary.Event.SightChanged(ObserverGuard.Change change) -> {
+                canary.condition(report.changed(change, now.nanos()));
+                report.blindFor(guard.takeBlindTime());
+                if (change instanceof ObserverGuard.Change.Sees) {
+                    reopenAfter = REOPEN_AFTER;
+                }
+            }
+            case Canary.Event.Ticked() -> {
+                effects.proven().run();
+                report.ticked(guard, now.nanos());
+                polls.ticked();
+                if (guard.isBlind(now.nanos()) && guard.hop() == ObserverGuard.Hop.WATCH) {
+                    reopen();
+                }
+            }
+        }
+    }
+
+    /** Less and less often, as a watch that is only late needs time. */
+    private void reopen() {
+        if (now.nanos() - reopenedAt >= reopenAfter.toNanos()) {
+            reopenedAt = now.nanos();
+            reopenAfter = Collections.min(List.of(reopenAfter.multipliedBy(2), REOPEN_SELDOM));
+            effects.reopen().run();
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package io.nodekeeper.controller.explain;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.controller.heartbeats.NodeHealth;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.History;
+import io.nodekeeper.controller.observer.Ages;
+import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.time.Clock;
+import java.time.Instant;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Writes decisions and their causes to the history. Confined to the loop. */
+public final class Explanations {
+    private static final Logger log = LoggerFactory.getLogger(Explanations.class);
+
+    private final History history;
+    private final Clock clock;
+
+    public Explanations(History history, Clock clock) {
+        this.history = history;
+        this.clock = clock;
+    }
+
+    /** This process sees the node for the first time. */
+    public void registered(NodeHealth health) {
+        add(health, "Registered", "the controller follows this node", JsonObject.EMPTY.with("ready", health.ready()));
+    }
+
+    /** The node object was deleted. */
+    public void removed(NodeHealth health) {
+        add(health, "Removed", "the node object was deleted", JsonObject.EMPTY);
+    }
+
+    /** The node was declared Unknown. */
+    public void silenced(NodeHealth health, boolean wasReady, JsonObject facts) {
+        add(
+                health,
+                "Unknown",
+                "no heartbeat for " + facts.text("silence") + ", the grace period is " + facts.text("grace")
+                        + "; last heartbeat by " + facts.text("signal")
+                        + (wasReady ? "; it was Ready" : "; it was not Ready"),
+                facts);
+    }
+
+    /** The node was late, but the API had a newer heartbeat than the watch. */
+    public void spared(NodeHealth health, JsonObject facts) {
+        add(
+                health,
+                "Spared",
+                "late according to the watch, but a live read found a newer " + health.signal(),
+                facts);
+    }
+
+    /** The node sent a heartbeat after it was declared Unknown. */
+    public void returned(NodeHealth health, long silence) {
+        log.info(
+                "Node {} sends heartbeats again: not updated for {}, now {}, Ready={}",
+                health.name(),
+                Ages.text(silence),
+                health.signal(),
+                health.ready());
+        add(
+                health,
+                "Returned",
+                "new heartbeat by " + health.signal() + " after " + Ages.text(silence),
+                JsonObject.EMPTY.with("ready", health.ready()));
+    }
+
+    /** The node is later than usual. */
+    public void suspected(NodeHealth health, String text) {
+        log.info("Node {} is suspect: {}", health.name(), text);
+        add(health, "Suspected", text, JsonObject.EMPTY);
+    }
+
+    /** The node's renewals show that its clock was set. */
+    public void clockSet(NodeHealth health) {
+        long jump = health.lag().lastJump();
+        String text = "its clock was set " + (jump > 0 ? "ahead" : "back") + " by "
+                + Ages.text(Math.abs(jump) * 1_000) + ", which does not affect verdicts";
+        log.info("Node {}: {}", health.name(), text);
+        add(health, "ClockSet", text, JsonObject.EMPTY);
+    }
+
+    /** The damping of a flapping node began or ended, as {@code condition} says. */
+    public void damping(NodeHealth health, Condition condition) {
+        add(health, condition.reason(), condition.message(), JsonObject.EMPTY);
+    }
+
+    /** Verdicts use another proof than usual. */
+    void degraded(ObserverGuard.Basis judgement, String text) {
+        history.add(new Decision(
+                clock.wallTime(), "", "", "JudgementDegraded", text, JsonObject.EMPTY.with("how", judgement.label())));
+    }
+
+    /** The controller's sight has changed. Returns the sentence, which is also for the log and the event. */
+    String sight(ObserverGuard.Change change, long now) {
+        String text = switch (change) {
+            case ObserverGuard.Change.Blind(ObserverGuard.Hop hop, long since) ->
+                "nothing seen for " + Ages.text(now - since) + ": " + hop.meaning() + " (" + hop
+                        + "); no node gets a verdict, and the nodes' clock stands still";
+            case ObserverGuard.Change.Renamed(ObserverGuard.Hop hop, long since) ->
+                "still nothing seen for " + Ages.text(now - since) + ": " + hop.meaning() + " (" + hop + ")";
+            case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted, long given) ->
+                "has sight again; for " + Ages.text(lasted) + " it had none, because "
+                        + hop.meaning() + " (" + hop + "); "
+                        + (given == 0
+                                ? "nothing was missed"
+                                : given >= lasted
+                                        ? "every node gets that time back"
+                                        : "every node gets " + Ages.text(given) + " back");
+        };
+        String kind = switch (change) {
+            case ObserverGuard.Change.Blind blind -> "ObserverBlind";
+            case ObserverGuard.Change.Renamed renamed -> "ObserverBlind";
+            case ObserverGuard.Change.Sees sees -> "ObserverSees";
+        };
+        history.add(new Decision(
+                clock.wallTime(),
+                "",
+                "",
+                kind,
+                text,
+                JsonObject.EMPTY.with("hop", change.hop().label())));
+        return text;
+    }
+
+    /** The same sentence as a condition. */
+    String condition(ObserverGuard.Change change, String text) {
+        Instant time = clock.wallTime();
+        boolean sees = change instanceof ObserverGuard.Change.Sees;
+        return JsonObject.builder()
+                .put("type", "ObserverSees")
+                .put("status", sees ? "True" : "False")
+                .put("reason", sees ? "CanarySeen" : "CanaryLate")
+                .put("hop", change.hop().label())
+                .put("message", text)
+                .put("lastTransitionTime", KubeTime.format(time))
+                .build()
+                .toString();
+    }
+
+    private void add(NodeHealth health, String kind, String text, JsonObject details) {
+        history.add(new Decision(clock.wallTime(), health.name(), health.uid(), kind, text, details));
+    }
+}

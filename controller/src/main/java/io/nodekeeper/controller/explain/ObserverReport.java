@@ -1,0 +1,86 @@
+package io.nodekeeper.controller.explain;
+
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.observer.ObserverGuard;
+import java.time.Duration;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reports changes of the controller's sight: as a condition on the canary, events and metrics. Confined to the loop.
+ */
+public final class ObserverReport {
+    private static final Logger log = LoggerFactory.getLogger(ObserverReport.class);
+
+    /** The shortest time between two events of degraded judgement; the metric shows faster changes. */
+    private static final Duration QUIET = Duration.ofSeconds(30);
+
+    private final Explanations explanations;
+    private final NodeEvents events;
+    private final ControllerMetrics metrics;
+    private ObserverGuard.Basis judgement = ObserverGuard.Basis.FULL;
+    private long toldAt = Long.MIN_VALUE / 2;
+    /** Whether {@link #judgement} has not been reported yet. */
+    private boolean untold;
+
+    public ObserverReport(Explanations explanations, NodeEvents events, ControllerMetrics metrics) {
+        this.explanations = explanations;
+        this.events = events;
+        this.metrics = metrics;
+        for (ObserverGuard.Hop hop : ObserverGuard.Hop.values()) {
+            metrics.blind(hop.label(), false);
+        }
+        tellJudgement();
+    }
+
+    /** Sight was lost or regained, or its cause has changed. Returns a condition as JSON. */
+    public String changed(ObserverGuard.Change change, long now) {
+        String text = explanations.sight(change, now);
+        log.warn("{}", text);
+        for (ObserverGuard.Hop hop : ObserverGuard.Hop.values()) {
+            metrics.blind(hop.label(), !(change instanceof ObserverGuard.Change.Sees) && hop == change.hop());
+        }
+        switch (change) {
+            case ObserverGuard.Change.Blind blind -> events.blind(text);
+            case ObserverGuard.Change.Renamed renamed -> events.blind(text);
+            case ObserverGuard.Change.Sees sees -> events.sees(text);
+        }
+        return explanations.condition(change, text);
+    }
+
+    /** Updates the metrics; called each period. */
+    public void ticked(ObserverGuard guard, long now) {
+        metrics.canaryAge(guard.canaryAge(now) / 1e9);
+        blindFor(guard.takeBlindTime());
+        ObserverGuard.Basis next = guard.judgement(now);
+        if (next != judgement) {
+            // The change of sight reports the beginning and the end of blindness.
+            untold = next != ObserverGuard.Basis.FULL
+                    && (next != ObserverGuard.Basis.NONE || judgement != ObserverGuard.Basis.FULL);
+            judgement = next;
+            tellJudgement();
+        }
+        if (untold && now - toldAt >= QUIET.toNanos()) {
+            untold = false;
+            toldAt = now;
+            String text = "judgement is degraded: " + next.meaning();
+            log.warn("{}", text);
+            explanations.degraded(next, text);
+            events.degraded(text);
+        }
+    }
+
+    /** Counts time of blindness, nanoseconds by hop. */
+    public void blindFor(Map<ObserverGuard.Hop, Long> times) {
+        times.forEach((hop, time) -> metrics.blindFor(hop.label(), time / 1e9));
+    }
+
+    private void tellJudgement() {
+        for (ObserverGuard.Basis one : ObserverGuard.Basis.values()) {
+            if (one != ObserverGuard.Basis.FULL) {
+                metrics.degraded(one.label(), one == judgement);
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+package io.nodekeeper.controller.flaps;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.PatchType;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
+import io.nodekeeper.controller.config.FlapDampingConfig;
+import io.nodekeeper.controller.explain.Explanations;
+import io.nodekeeper.controller.explain.NodeEvents;
+import io.nodekeeper.controller.heartbeats.Heartbeats;
+import io.nodekeeper.controller.heartbeats.NodeHealth;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.observer.Now;
+import io.nodekeeper.controller.taints.Damping;
+import io.nodekeeper.time.Backoff;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Damps the nodes that flap ({@link FlapDamping}): keeps their taints while they are Ready, publishes that as events
+ * and as a condition, which a successor reads, and has the taints checked again when damping ends. Confined to the
+ * loop.
+ */
+public final class Flaps implements Damping {
+    private static final Logger log = LoggerFactory.getLogger(Flaps.class);
+    /**
+     * How long the condition waits so that taints are written first: a taint write carries the node's version, which
+     * the write of the condition would change. A write usually ends well within a second.
+     */
+    private static final Duration AFTER_TAINTS = Duration.ofSeconds(1);
+    /**
+     * The pauses between attempts to write a condition, which only informs: a fast first retry, then seldom enough not
+     * to load a server in trouble.
+     */
+    private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
+
+    /** The condition that the API should show for a node. */
+    private static final class Shown {
+        private Condition condition;
+        private boolean damped;
+
+        private Shown(Condition condition) {
+            this.condition = condition;
+        }
+    }
+
+    private final FlapDamping damping;
+    private final FlapReport report;
+    private final KubeClient client;
+    private final Loop loop;
+    private final PriorityWorkQueue lanes;
+    private final Heartbeats heartbeats;
+    private final Explanations explanations;
+    private final NodeEvents events;
+    private final ControllerMetrics metrics;
+    private final Consumer<NodeHealth> recheck;
+    private final Now now;
+    /** The nodes that are damped, and those whose condition is not written yet. */
+    private final Map<NodeHealth, Shown> shown = new HashMap<>();
+    /** One for each node whose condition is to be written. */
+    private final KeyedJobs<NodeHealth, Write> writes;
+
+    /** The nodes that fell from Ready at least once, or that a predecessor damped. */
+    private final Map<NodeHealth, FlapDamping.State> states = new IdentityHashMap<>();
+
+    private int damped;
+
+    /** {@code recheck} has the taints of a node checked again. */
+    public Flaps(
+            FlapDampingConfig config,
+            KubeClient client,
+            PriorityWorkQueue lanes,
+            Heartbeats heartbeats,
+            Explanations explanations,
+            NodeEvents events,
+            ControllerMetrics metrics,
+            Consumer<NodeHealth> recheck,
+            Now now) {
+        this.damping = new FlapDamping(config);
+        this.report = new FlapReport(config);
+        this.client = client;
+        this.loop = client.loop();
+        this.lanes = lanes;
+        this.heartbeats = heartbeats;
+        this.explanations = explanations;
+        this.events = events;
+        this.metrics = metrics;
+        this.recheck = recheck;
+        this.now = now;
+        this.writes = new KeyedJobs<>("Condition " + FlapReport.TYPE, lanes, PriorityWorkQueue.Priority.ORDINARY, loop);
+    }
+
+    @Override
+    public boolean holds(NodeHealth health) {
+        FlapDamping.State state = states.get(health);
+        return state != null && damping.isDamped(state, now.nanos());
+    }
+
+    /** A node was seen for the first time; perhaps a predecessor damped it. */
+    public void added(NodeHealth health, Node node) {
+        Optional<Condition> condition =
+                node.condition(FlapReport.TYPE).filter(told -> told.status().equals(Condition.TRUE));
+        if (condition.isEmpty()) {
+            return;
+        }
+        FlapDamping.State known = report.restore(condition.get(), now.nanos(), wallTime())
+                .orElseGet(() -> damping.restored(0, 1, now.nanos()));
+        Shown state = new Shown(condition.get());
+        shown.put(health, state);
+        count(state, true);
+        states.put(health, known);
+        awaitEnd(health, known);
+    }
+
+    /** The status of the node's Ready condition was {@code before}. */
+    public void changed(NodeHealth health, String before) {
+        if (!FlapDamping.isFall(before, health.ready())) {
+            return;
+        }
+        metrics.flapped();
+        FlapDamping.State state = states.computeIfAbsent(health, fallen -> new FlapDamping.State());
+        boolean begins = damping.fell(state, now.nanos());
+        if (!damping.isDamped(state, now.nanos())) {
+            return;
+        }
+        Optional<Condition> last = Optional.ofNullable(shown.get(health)).map(known -> known.condition);
+        Condition condition = report.damped(last, state, now.nanos(), wallTime());
+        count(show(health, condition), true);
+        if (begins) {
+            log.warn("Node {} flaps: {}", health.name(), condition.message());
+            explanations.damping(health, condition);
+            events.damped(health.name(), health.uid(), condition.reason(), condition.message());
+            awaitEnd(health, state);
+        }
+    }
+
+    /** How often the node fell from Ready. */
+    public int falls(NodeHealth health) {
+        FlapDamping.State state = states.get(health);
+        return state == null ? 0 : state.falls();
+    }
+
+    /** The node object is gone. */
+    public void gone(NodeHealth health) {
+        states.remove(health);
+        Shown last = shown.remove(health);
+        if (last != null) {
+            count(last, false);
+        }
+    }
+
+    private void count(Shown state, boolean isDamped) {
+        if (state.damped != isDamped) {
+            state.damped = isDamped;
+            damped += isDamped ? 1 : -1;
+            metrics.damped(damped);
+        }
+    }
+
+    private void awaitEnd(NodeHealth health, FlapDamping.State state) {
+        long left = Math.max(0, damping.reuseAt(state) - now.nanos());
+        loop.schedule(Duration.ofNanos(left), () -> end(health, state));
+    }
+
+    private void end(NodeHealth health, FlapDamping.State state) {
+        Shown known = shown.get(health);
+        if (!heartbeats.isCurrent(health) || known == null || !known.damped || lanes.isClosed()) {
+            return;
+        }
+        if (damping.isDamped(state, now.nanos())) {
+            awaitEnd(health, state);
+            return;
+        }
+        Condition condition = report.ended(Optional.of(known.condition), state, now.nanos(), wallTime());
+        count(known, false);
+        log.info("Node {} no longer flaps: {}", health.name(), condition.message());
+        explanations.damping(health, condition);
+        events.dampingEnded(health.name(), health.uid(), condition.reason(), condition.message());
+        show(health, condition);
+        recheck.accept(health);
+    }
+
+    private Shown show(NodeHealth health, Condition condition) {
+        Shown state = shown.computeIfAbsent(health, node -> new Shown(condition));
+        state.condition = condition;
+        writes.submitAfter(health, new Write(health, state), AFTER_TAINTS);
+        return state;
+    }
+
+    /** The write of one node's condition. */
+    private final class Write implements KeyedJobs.Job {
+        private final NodeHealth health;
+        private final Shown state;
+        private int failures;
+
+        private Write(NodeHealth health, Shown state) {
+            this.health = health;
+            this.state = state;
+        }
+
+        @Override
+        public CompletionStage<KeyedJobs.Next> run() {
+            if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
+                return KeyedJobs.Next.done();
+            }
+            Condition sent = state.condition;
+            // With the UID, so that a new node of that name does not inherit it.
+            JsonObject patch = JsonObject.EMPTY
+                    .with("metadata", JsonObject.EMPTY.with("uid", health.uid()))
+                    .with("status", JsonObject.EMPTY.with("conditions", JsonArray.of(sent.json())));
+            return client.patch(ResourceType.NODES, "", health.name(), "status", PatchType.STRATEGIC, patch)
+                    .handle((done, error) ->
+                            error == null || Failures.isCode(error, 404) ? wrote(sent) : failed(error));
+        }
+
+        private KeyedJobs.Next wrote(Condition sent) {
+            failures = 0;
+            if (!sent.equals(state.condition)) {
+                return new KeyedJobs.Next.Again(AFTER_TAINTS);
+            }
+            if (sent.status().equals(Condition.FALSE)) {
+                shown.remove(health, state);
+            }
+            return new KeyedJobs.Next.Done();
+        }
+
+        private KeyedJobs.Next failed(Throwable error) {
+            Duration wait = RETRY.delay(failures++);
+            log.warn(
+                    "Node {}: writing condition {} failed: {}; retrying in {}",
+                    health.name(),
+                    FlapReport.TYPE,
+                    Failures.text(error),
+                    wait);
+            return new KeyedJobs.Next.Again(wait);
+        }
+    }
+
+    private Instant wallTime() {
+        return loop.clock().wallTime();
+    }
+}

@@ -1,0 +1,168 @@
+package io.nodekeeper.controller.heartbeats;
+
+import io.nodekeeper.controller.lags.HeartbeatLags;
+import io.nodekeeper.controller.lags.LagState;
+import io.nodekeeper.time.DeadlineWheel;
+
+/**
+ * What is remembered of one node between its heartbeats: a few short strings and numbers, never the Node itself, as there may
+ * be many thousands. It may exist for a lease alone, whose node is not known yet. Confined to the loop.
+ *
+ * <p>Each part is a class of its own, and one class changes it: {@link Heartbeats} lease, status, last signal, deadline and
+ * rhythm; {@link EarlyWarning} the doubt; {@link HeartbeatLags} the lag. Whatever else is known of a node is kept by the
+ * class that needs it, in a map by this object.
+ */
+public final class NodeHealth {
+    private final String name;
+    private final DeadlineWheel.Deadline<NodeHealth> deadline = new DeadlineWheel.Deadline<>(this);
+    private String uid = "";
+    private String version = "";
+    private GraceState grace = GraceState.RESTING;
+
+    final LeaseState lease;
+    final ReadyState status = new ReadyState();
+    final LastSignal last = new LastSignal();
+    /** How regularly the node sends signs of life. */
+    final Suspicion.State rhythm = new Suspicion.State();
+
+    final Doubt doubt = new Doubt(this);
+    private final LagState lag = new LagState();
+
+    /** A name without a node. */
+    public NodeHealth(String name) {
+        this(name, new LeaseState());
+    }
+
+    /** The same with a lease. */
+    NodeHealth(String name, LeaseState lease) {
+        this.name = name;
+        this.lease = lease;
+    }
+
+    /** The name of node and lease. */
+    public String name() {
+        return name;
+    }
+
+    /** The node that all this belongs to; empty while only its lease is known. A recreated node has another one. */
+    public String uid() {
+        return uid;
+    }
+
+    /** The newest version of the node that was seen. */
+    public String version() {
+        return version;
+    }
+
+    /** Whether the node object exists. */
+    boolean known() {
+        return !uid.isEmpty();
+    }
+
+    /** The status of its Ready condition; empty as long as its agent never reported. */
+    public String ready() {
+        return status.ready();
+    }
+
+    /** Whether its agent ever posted a status. */
+    public boolean reported() {
+        return !status.ready().isEmpty();
+    }
+
+    /** Whether its lease exists. */
+    public boolean hasLease() {
+        return lease.exists();
+    }
+
+    /** Whether its deadline has passed and it is under judgement. */
+    public boolean isJudged() {
+        return grace == GraceState.JUDGED;
+    }
+
+    /** Where it stands between a sign of life and a verdict. */
+    public GraceState grace() {
+        return grace;
+    }
+
+    /** When its grace ends, monotonic nanoseconds; {@link DeadlineWheel#NEVER} unless it is {@link GraceState#ARMED}. */
+    public long deadlineAt() {
+        return deadline.at();
+    }
+
+    /** {@code renewTime} of its lease in microseconds since 1970, or {@code LeaseLine.NO_TIME}. */
+    public long renewMicros() {
+        return lease.renewMicros();
+    }
+
+    /** The version of its lease, see {@link Versions#number}; 0 if there is none. */
+    public long leaseVersion() {
+        return lease.version();
+    }
+
+    /** The heartbeat of its Ready condition; empty if there is none. */
+    public String readyHeartbeat() {
+        return status.heartbeat();
+    }
+
+    /** Where its last sign of life was seen. */
+    public Signal signal() {
+        return last.kind();
+    }
+
+    /** When the last sign of life was seen, on the nodes' clock, which stands still while the controller is blind. */
+    public long heardAt() {
+        return last.heardAt();
+    }
+
+    /** The same by the controller's monotonic clock, nanoseconds. */
+    public long arrivedAt() {
+        return last.arrivedAt();
+    }
+
+    /** What had been taken out of the nodes' clock until then, nanoseconds. */
+    public long lostBefore() {
+        return last.lostBefore();
+    }
+
+    /** The time between the last two signs of life on the nodes' clock, nanoseconds. */
+    public long gap() {
+        return last.gap();
+    }
+
+    /** Whether this controller declared it Unknown after its last sign of life. */
+    public boolean silenced() {
+        return last.silenced();
+    }
+
+    /** Whether it is later than usual. */
+    public boolean isSuspect() {
+        return doubt.isSuspect();
+    }
+
+    /** How late its renewals are, and how wrong its clock. */
+    public LagState lag() {
+        return lag;
+    }
+
+    DeadlineWheel.Deadline<NodeHealth> deadline() {
+        return deadline;
+    }
+
+    public void identify(String nodeUid, String nodeVersion) {
+        uid = nodeUid;
+        version = nodeVersion;
+    }
+
+    void version(String newest) {
+        version = newest;
+    }
+
+    void grace(GraceState state) {
+        grace = state;
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,5 @@
+/** The signs of life and the deadlines of all nodes. */
+@NullMarked
+package io.nodekeeper.controller.heartbeats;
+
+import org.jspecify.annotations.NullMarked;

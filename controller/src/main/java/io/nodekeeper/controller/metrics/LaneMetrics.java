@@ -1,0 +1,24 @@
+package io.nodekeeper.controller.metrics;
+
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
+
+/** Reports the queue lengths of the lanes, under the names of kube-controller-manager's queues for the same work. */
+public final class LaneMetrics implements PriorityWorkQueue.Watcher {
+    private final WorkQueueMetrics nodes;
+    private final WorkQueueMetrics pods;
+
+    public LaneMetrics(ControllerMetrics metrics) {
+        this.nodes = metrics.queue("node_lifecycle_controller");
+        this.pods = metrics.queue("node_lifecycle_controller_pods");
+    }
+
+    @Override
+    public void queued(boolean background, int waiting) {
+        (background ? pods : nodes).added(waiting);
+    }
+
+    @Override
+    public void begun(boolean background, int waiting) {
+        (background ? pods : nodes).taken(waiting);
+    }
+}

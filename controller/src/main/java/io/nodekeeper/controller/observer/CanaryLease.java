@@ -1,0 +1,13 @@
+package io.nodekeeper.controller.observer;
+
+/** The names of the canary lease, which lies among the leases of nodes. */
+public final class CanaryLease {
+    /** Its name. */
+    public static final String NAME = "nodekeeper-canary";
+    /** Tells it from the leases of nodes; any value. */
+    public static final String LABEL = "nodekeeper.io/canary";
+    /** The annotation with the condition of the controller's sight, as JSON. */
+    public static final String CONDITION = "nodekeeper.io/sight";
+
+    private CanaryLease() {}
+}

@@ -1,0 +1,513 @@
+package io.nodekeeper.controller.observer;
+
+import io.nodekeeper.api.json.JsonObject;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Tracks what the controller has provably seen, and keeps the nodes' clock, which stops while there is no proof.
+ *
+ * <p>Each period, the controller sends a canary: a write to a lease that returns through the same watch as the nodes'
+ * renewals. A watch sends events in the order of writes, so a canary that was sent at s and has been seen proves that
+ * everything stored before s has been seen, too. A canary counts if its write ended within the tolerance, however late
+ * its watch event: then renewals were not delayed either. A canary whose write took longer, or has no known end, proves
+ * nothing. If the gap between the sending times of two proofs is longer than the tolerance, writes were blocked: the
+ * whole gap is subtracted from the nodes' clock. Between proofs the clock continues, for at most the tolerance.
+ *
+ * <pre>
+ *   sent:    s0  s1  s2  ─── nothing is proven ───  s3  s4
+ *   clock:   0s  1s  2s  3s  4s  5s  5s  5s  5s     2s  3s    (tolerance 3s)
+ * </pre>
+ *
+ * The controller is blind if no canary that was sent within the tolerance has returned through the watch. Then it lists
+ * leases periodically, which gives other kinds of proofs; see {@link Means}. A verdict on a node requires a proof for
+ * the moment of its deadline. Time is nanoseconds by the controller's monotonic clock, passed in. Not thread-safe.
+ */
+public final class ObserverGuard {
+    /** The hop that delayed a canary. */
+    public enum Hop {
+        /** This process stood still. */
+        CONTROLLER("controller", "this process stood still"),
+        /** The server does not respond, or cannot be reached. */
+        API_SERVER("API server", "the API server does not answer"),
+        /** The API server responds, but writes do not complete. */
+        STORE("store", "the API server answers, but accepts no writes"),
+        /** Writes succeed, but the watch does not send them. */
+        WATCH("watch", "writes succeed, but the watch does not send them");
+
+        private final String text;
+        private final String meaning;
+
+        Hop(String text, String meaning) {
+            this.text = text;
+            this.meaning = meaning;
+        }
+
+        public String meaning() {
+            return meaning;
+        }
+
+        /** As in metric labels. */
+        public String label() {
+            return text.toLowerCase(java.util.Locale.ROOT).replace(' ', '_');
+        }
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    /** The kind of the newest proof. */
+    public enum Means {
+        /** A canary returned through the watch. */
+        WATCH("watch", "a canary returned through the watch"),
+        /** A canary whose write was acknowledged in time was read live, with the leases. */
+        LIST("list", "a list of the leases showed a canary that had been written in time"),
+        /** Leases were read live, and at least half of the nodes had renewed theirs. */
+        RENEWALS("renewals", "a list of the leases showed that at least half of the nodes renew their leases"),
+        /** Leases were read live, and another lease had been written by this process in time. */
+        WRITES("writes", "leases were listed after this process had written another lease in time");
+
+        private final String label;
+        private final String meaning;
+
+        Means(String label, String meaning) {
+            this.label = label;
+            this.meaning = meaning;
+        }
+
+        /** As in metric labels. */
+        public String label() {
+            return label;
+        }
+
+        public String meaning() {
+            return meaning;
+        }
+    }
+
+    /** The basis of verdicts. */
+    public enum Basis {
+        /** Canaries that return through the watch in time. */
+        FULL("full", "nodes get verdicts as usual"),
+        /** Canaries that return through the watch late. */
+        LATE("late", "nodes get verdicts later than usual, from a watch that is late"),
+        /** Lists of the leases, and canaries. */
+        LIST(
+                "list",
+                "nodes get verdicts later than usual, from live reads, because lists of the leases show that writes"
+                        + " succeed"),
+        /** Lists of the leases, and the nodes' renewals. */
+        RENEWALS(
+                "renewals",
+                "nodes get verdicts later than usual, from live reads, because lists of the leases show that at"
+                        + " least half of the nodes renew their leases"),
+        /** Lists of the leases, and other writes of this process. */
+        WRITES(
+                "writes",
+                "nodes get verdicts later than usual, from live reads, because writes of this process to other"
+                        + " leases succeed"),
+        /** No proof. */
+        NONE("none", "no node gets a verdict, and the nodes' clock stands still");
+
+        private final String label;
+        private final String meaning;
+
+        Basis(String label, String meaning) {
+            this.label = label;
+            this.meaning = meaning;
+        }
+
+        /** As in metric labels. */
+        public String label() {
+            return label;
+        }
+
+        public String meaning() {
+            return meaning;
+        }
+    }
+
+    /** A change of the controller's sight. */
+    public sealed interface Change {
+        /** The hop that delayed the canaries. */
+        Hop hop();
+
+        /** There was no proof for longer than the tolerance. */
+        record Blind(Hop hop, long since) implements Change {}
+
+        /** The cause is another hop than the one reported first. */
+        record Renamed(Hop hop, long since) implements Change {}
+
+        /**
+         * A canary was seen again after {@code lasted}. The nodes get {@code given} of it back, and {@code hop}
+         * explains most of it.
+         */
+        record Sees(Hop hop, long lasted, long given) implements Change {}
+    }
+
+    private static final long NEVER = Long.MIN_VALUE / 2;
+    /** Periods of the canary (1 s by default) in a node's renewal period (10 s by Kubernetes' defaults). */
+    private static final long RENEWALS = 10;
+
+    private final boolean on;
+    private final long period;
+    private final long tolerance;
+
+    /** Whether the controller needs sight. */
+    private boolean started;
+    /** Whether canaries are sent. Before that, during the initial lists, the clock runs and there is no proof. */
+    private boolean begun;
+    /** Everything stored up to this time has been seen, by whatever proof. */
+    private long provenAt;
+    /** How long the nodes' clock continues after {@link #provenAt}. */
+    private long reach;
+    /** The kind of that proof. */
+    private Means means = Means.WATCH;
+    /**
+     * When the newest canary that returned through the watch was sent; before the first one, when sight was first
+     * needed.
+     */
+    private long seenAt;
+    /** The total time subtracted from the nodes' clock. */
+    private long lost;
+
+    private boolean blind;
+    private Hop hop = Hop.API_SERVER;
+    /** The time without proof up to {@link #bookedAt}, by the hop that explains it. */
+    private final Map<Hop, Long> dark = new EnumMap<>(Hop.class);
+
+    private final Map<Hop, Long> unreported = new EnumMap<>(Hop.class);
+    /** {@link #lost}, {@link #provenAt} and {@link #seenAt} when the current blindness began. */
+    private long lostBefore;
+
+    private long provenBefore;
+    private long blindSince;
+    private long bookedAt;
+
+    private long tickedAt;
+    private long ackedAt = NEVER;
+    private long ackCameAt = NEVER;
+    private long answeredAt = NEVER;
+    /** When a canary was last refused for a reason that may affect the nodes' renewals, too. */
+    private long refusedForNodesAt = NEVER;
+
+    private long aliveAt = NEVER;
+
+    private ObserverGuard(boolean on, Duration period, Duration tolerance) {
+        this.on = on;
+        this.period = period.toNanos();
+        this.tolerance = tolerance.toNanos();
+        this.reach = this.tolerance;
+    }
+
+    /** A guard that becomes blind after {@code tolerance} without a proof, after {@linkplain #start}. */
+    public static ObserverGuard watching(Duration period, Duration tolerance) {
+        return new ObserverGuard(true, period, tolerance);
+    }
+
+    /** No guard: trusts everything, as the reference does. */
+    public static ObserverGuard off() {
+        return new ObserverGuard(false, Duration.ofDays(1), Duration.ofDays(1));
+    }
+
+    public boolean isOn() {
+        return on;
+    }
+
+    /** The controller needs sight from now on. */
+    public void start(long now) {
+        started = true;
+        seenAt = now;
+        tickedAt = now;
+        bookedAt = now;
+    }
+
+    /**
+     * The initial lists are complete and canaries are sent from now on. The time before is neither proven nor given
+     * back.
+     */
+    public void begin(long now) {
+        begun = true;
+        provenAt = now;
+        if (!blind) {
+            start(now);
+        }
+    }
+
+    /** The time on the nodes' clock. */
+    public long nodeTime(long now) {
+        return begun ? Math.min(now, provenAt + reach) - lost : now;
+    }
+
+    /** When the nodes' clock shows {@code nodeTime}, if nothing more is lost until then. */
+    public long whenNodeTime(long nodeTime) {
+        return nodeTime + lost;
+    }
+
+    /**
+     * Whether everything stored before {@code nodeTime} on the nodes' clock has been seen. If the proof is not from the
+     * watch, a node has twice the {@link #reach} more, so that at least two reads after its deadline show no renewal.
+     */
+    public boolean proves(long nodeTime) {
+        return !on || begun && provenAt - lost - (means == Means.WATCH ? 0 : 2 * reach) > nodeTime;
+    }
+
+    /** Whether no canary that was sent within the tolerance has returned through the watch. */
+    public boolean isBlind(long now) {
+        return on && started && now - seenAt > tolerance;
+    }
+
+    /** The age of the newest canary that returned through the watch. */
+    public long canaryAge(long now) {
+        return started ? now - seenAt : 0;
+    }
+
+    /** The total time that was given back to the nodes. */
+    public long lost() {
+        return lost;
+    }
+
+    /** The kind of the last proof of sight. */
+    public Means means() {
+        return means;
+    }
+
+    /** The current basis of verdicts. */
+    public Basis judgement(long now) {
+        if (!isBlind(now)) {
+            return Basis.FULL;
+        }
+        if (!begun || provenAt <= provenBefore || now - provenAt > Math.max(2 * reach + period, 4 * tolerance)) {
+            return Basis.NONE;
+        }
+        return switch (means) {
+            case WATCH -> Basis.LATE;
+            case LIST -> Basis.LIST;
+            case RENEWALS -> Basis.RENEWALS;
+            case WRITES -> Basis.WRITES;
+        };
+    }
+
+    /** The hop that explains the current blindness. */
+    public Hop hop() {
+        return hop;
+    }
+
+    /**
+     * The server accepted the canary that was sent at {@code sentAt}. True if that took no longer than the tolerance.
+     */
+    public boolean acknowledged(long sentAt, long now) {
+        ackedAt = Math.max(ackedAt, sentAt);
+        ackCameAt = now;
+        answered(now);
+        return now - sentAt <= tolerance;
+    }
+
+    /** The server answered a canary, possibly with a refusal. */
+    public void answered(long now) {
+        answeredAt = now;
+        aliveAt = now;
+    }
+
+    /** The server refused a canary; {@code forNodes} if it may refuse nodes' renewals for the same reason. */
+    public void refused(boolean forNodes, long now) {
+        answered(now);
+        if (forNodes) {
+            refusedForNodesAt = now;
+        }
+    }
+
+    /** The server answered any request. */
+    public void alive(long now) {
+        aliveAt = now;
+    }
+
+    /**
+     * The canary that was sent at {@code sentAt} was seen.
+     *
+     * @param prompt whether its write is known to have ended within the tolerance
+     * @param by where it was seen
+     */
+    public Optional<Change> seen(long sentAt, boolean prompt, Means by, long now) {
+        // A delayed write proves nothing, because the nodes' renewals were delayed, too.
+        if (!on || !begun || !prompt && now - sentAt > tolerance) {
+            return Optional.empty();
+        }
+        long gap = sentAt - provenAt;
+        long given = gap > tolerance ? gap : 0;
+        prove(sentAt, by, given, by == Means.WATCH ? tolerance : reach);
+        if (by != Means.WATCH || sentAt <= seenAt) {
+            return Optional.empty();
+        }
+        long lasted = Math.max(given, now - (blind ? blindSince : seenAt));
+        if (blind ? now - sentAt > tolerance / 2 : given == 0) {
+            // Still late, or never blind.
+            seenAt = sentAt;
+            if (!blind) {
+                dark.clear();
+                bookedAt = sentAt;
+            }
+            return Optional.empty();
+        }
+        if (!blind) {
+            lostBefore = lost - given;
+        }
+        book(now);
+        Hop longest = longest();
+        dark.forEach((explained, time) -> unreported.merge(explained, blind ? 0 : time, Long::sum));
+        dark.clear();
+        seenAt = sentAt;
+        bookedAt = sentAt;
+        blind = false;
+        return Optional.of(new Change.Sees(longest, lasted, lost - lostBefore));
+    }
+
+    /**
+     * All leases, or a sample of them, were read from {@code startedAt} on, and enough nodes had renewed their leases.
+     *
+     * @param interval the time between two such readings
+     */
+    public void renewalsRead(long startedAt, long interval, long now) {
+        proveBeside(startedAt, Means.RENEWALS, interval, now);
+    }
+
+    /**
+     * Leases were read after this process had sent a write to another lease at {@code sentAt}, which was acknowledged
+     * within the tolerance. That proves nothing while canaries, which are leases in the nodes' namespace, are refused
+     * for a reason that may affect the nodes' renewals.
+     *
+     * @param interval the longer one of the times between two such writes and between two such readings
+     */
+    public void otherWrite(long sentAt, long interval, long now) {
+        if (now - refusedForNodesAt <= RENEWALS * period) {
+            return;
+        }
+        proveBeside(sentAt, Means.WRITES, interval, now);
+    }
+
+    private void proveBeside(long at, Means by, long interval, long now) {
+        // A canary that hangs shows that writes hang, whatever was stored before.
+        if (!on || !begun || now - answeredAt > tolerance) {
+            return;
+        }
+        boolean byCanary = means == Means.WATCH || means == Means.LIST;
+        if (byCanary && at - provenAt <= tolerance) {
+            // There is a better proof.
+            return;
+        }
+        long next = reachOf(interval);
+        long gap = at - provenAt;
+        prove(at, by, gap > 2 * next ? gap : Math.max(0, gap - reach), next);
+    }
+
+    private long reachOf(long interval) {
+        return Math.max(tolerance, interval * 3 / 2);
+    }
+
+    private void prove(long at, Means by, long given, long next) {
+        if (at > provenAt) {
+            provenAt = at;
+            means = by;
+            lost += given;
+            reach = next;
+        }
+    }
+
+    /** Detects blindness; called each period. A late call shows that this process stood still. */
+    public Optional<Change> tick(long now) {
+        Optional<Hop> named = 2 * canaryAge(now) > 3 * period ? book(now) : Optional.empty();
+        tickedAt = now;
+        if (!isBlind(now)) {
+            return Optional.empty();
+        }
+        if (!blind) {
+            blind = true;
+            lostBefore = lost;
+            provenBefore = provenAt;
+            blindSince = seenAt;
+            unreported.putAll(dark);
+            hop = longest();
+            return Optional.of(new Change.Blind(hop, seenAt));
+        }
+        if (named.isPresent() && named.get() != hop) {
+            hop = named.get();
+            return Optional.of(new Change.Renamed(hop, blindSince));
+        }
+        return Optional.empty();
+    }
+
+    /** The time of blindness since the last call, nanoseconds by the hop that explains it. */
+    public Map<Hop, Long> takeBlindTime() {
+        Map<Hop, Long> taken = new EnumMap<>(unreported);
+        unreported.clear();
+        return taken;
+    }
+
+    /** The state, for people. */
+    public JsonObject json(long now) {
+        JsonObject.Builder state = JsonObject.builder()
+                .put("guard", on)
+                .put("sees", !isBlind(now))
+                .put("canaryAgeMs", canaryAge(now) / 1_000_000)
+                .put("toleranceMs", tolerance / 1_000_000)
+                .put("givenBackMs", lost / 1_000_000);
+        return isBlind(now)
+                ? state.put("hop", hop.label())
+                        .put("judgement", judgement(now).label())
+                        .build()
+                : state.build();
+    }
+
+    /** The current blindness in words; empty while the controller has sight. */
+    public Optional<String> blindness(long now) {
+        return isBlind(now)
+                ? Optional.of("nothing seen for " + Ages.text(canaryAge(now)) + ": " + hop.meaning() + " (" + hop
+                        + "); " + judgement(now).meaning())
+                : Optional.empty();
+    }
+
+    /** Adds the time since the last call to the hop that explains it best, and returns that hop. */
+    private Optional<Hop> book(long now) {
+        long span = now - bookedAt;
+        if (span <= 0) {
+            return Optional.empty();
+        }
+        bookedAt = now;
+        long late = now - tickedAt - period;
+        long paused = late > period / 2 ? Math.min(span, late) : 0;
+        Hop rest = diagnose(now);
+        add(Hop.CONTROLLER, paused);
+        add(rest, span - paused);
+        return Optional.of(2 * paused > span ? Hop.CONTROLLER : rest);
+    }
+
+    private void add(Hop explained, long time) {
+        if (time > 0) {
+            dark.merge(explained, time, Long::sum);
+            if (blind) {
+                unreported.merge(explained, time, Long::sum);
+            }
+        }
+    }
+
+    private Hop longest() {
+        return dark.entrySet().stream()
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(hop);
+    }
+
+    /** The hop that explains best why no canary returns. */
+    private Hop diagnose(long now) {
+        // Canaries and probes are sent each period, so the last answer is younger than two periods unless answers fail.
+        long recently = now - 5 * period / 2;
+        if (ackedAt > seenAt && ackCameAt > recently) {
+            return Hop.WATCH;
+        }
+        return aliveAt > recently ? Hop.STORE : Hop.API_SERVER;
+    }
+}

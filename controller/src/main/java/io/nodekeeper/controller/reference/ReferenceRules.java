@@ -1,0 +1,33 @@
+package io.nodekeeper.controller.reference;
+
+import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.FeatureGates;
+
+/**
+ * Which parts of the reference's behaviour apply, read once from the feature gates.
+ *
+ * @param monitorPass whether silent nodes are found by a pass over all nodes, and not by their deadlines
+ * @param guarded whether the lease is read live before a node is declared Unknown
+ * @param byUid whether the record of a node is deleted with the node, so that a recreated node does not inherit it
+ * @param keepsTaints whether NoExecute taints stay that are found at the start
+ * @param taintsAtOnce whether NoExecute taints follow a verdict in the same pass, and not in the next one
+ * @param clockImmune whether any change of a lease is a renewal, and not only a later {@code renewTime}
+ */
+public record ReferenceRules(
+        boolean monitorPass,
+        boolean guarded,
+        boolean byUid,
+        boolean keepsTaints,
+        boolean taintsAtOnce,
+        boolean clockImmune) {
+    /** What {@code gates} choose. */
+    public static ReferenceRules of(FeatureGates gates) {
+        return new ReferenceRules(
+                !gates.has(FeatureGate.WATCH_DRIVEN_DEADLINES),
+                gates.has(FeatureGate.OBSERVER_GUARD),
+                gates.has(FeatureGate.STATE_BY_UID),
+                gates.has(FeatureGate.KEEP_TAINTS),
+                gates.has(FeatureGate.IMMEDIATE_NO_EXECUTE),
+                gates.has(FeatureGate.CLOCK_IMMUNITY));
+    }
+}

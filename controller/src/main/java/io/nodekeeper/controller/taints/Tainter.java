@@ -1,0 +1,269 @@
+package io.nodekeeper.controller.taints;
+
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.PatchType;
+import io.nodekeeper.client.workqueue.KeyedJobs;
+import io.nodekeeper.client.workqueue.PriorityWorkQueue;
+import io.nodekeeper.controller.heartbeats.Heartbeats;
+import io.nodekeeper.controller.heartbeats.NodeHealth;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.History;
+import io.nodekeeper.time.Backoff;
+import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Jitter;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the taints of nodes in step with their conditions: one PATCH with the whole list, made for the state that was
+ * seen; if that has changed meanwhile, again for a fresh one. One write a node at a time; one that keeps failing is
+ * repeated until it is no longer needed. Without {@code oneWrite}, as Kubernetes does it, the node is
+ * read first, from the API server's cache, and what goes is removed by a PATCH of its own. Confined to the loop.
+ */
+public final class Tainter {
+    private static final Logger log = LoggerFactory.getLogger(Tainter.class);
+    /** Kubernetes' number of attempts after a conflict, and its wait between them, with jitter of up to 100 %. */
+    private static final int TRIES = 5;
+    /** See {@link #TRIES}. */
+    private static final Duration CONFLICT_WAIT = Duration.ofMillis(100);
+    /**
+     * The pauses after other failures: a fast first retry, because a single response may be lost, then seldom enough
+     * not to load a server in trouble.
+     */
+    private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30));
+
+    private final KubeClient client;
+    private final Loop loop;
+    private final RandomGenerator random;
+    private final Heartbeats heartbeats;
+    private final PriorityWorkQueue lanes;
+    private final boolean oneWrite;
+    private final NoExecute.Rules rules;
+    private final Damping damping;
+    private final History history;
+    private final BiConsumer<NodeHealth, Node> written;
+    /** One for each node whose taints are to be written. */
+    private final KeyedJobs<NodeHealth, Work> jobs;
+
+    /**
+     * No work.
+     *
+     * @param oneWrite whether all taints are written by one PATCH, and not removed by one of its own
+     * @param written called with every node that was written here
+     */
+    public Tainter(
+            KubeClient client,
+            RandomGenerator random,
+            Heartbeats heartbeats,
+            PriorityWorkQueue lanes,
+            boolean oneWrite,
+            NoExecute.Rules rules,
+            Damping damping,
+            History history,
+            BiConsumer<NodeHealth, Node> written) {
+        this.client = client;
+        this.loop = client.loop();
+        this.random = random;
+        this.heartbeats = heartbeats;
+        this.lanes = lanes;
+        this.oneWrite = oneWrite;
+        this.rules = rules;
+        this.damping = damping;
+        this.history = history;
+        this.written = written;
+        this.jobs = new KeyedJobs<>("Taints", lanes, PriorityWorkQueue.Priority.ORDINARY, loop, this::released);
+    }
+
+    /** This is the newest state of a known node. */
+    public void seen(NodeHealth health, Node node) {
+        Optional<TaintPlan> plan = plan(health, node);
+        Optional<Work> known = jobs.find(health);
+        if (known.isPresent()) {
+            known.get().seen(plan);
+        } else if (plan.isPresent()) {
+            begin(health, plan, !oneWrite);
+        }
+    }
+
+    /** The rule for the node's taints has changed: reads the node and corrects its taints. */
+    public void recheck(NodeHealth health) {
+        Optional<Work> known = jobs.find(health);
+        if (known.isPresent()) {
+            known.get().outdate();
+        } else {
+            begin(health, Optional.empty(), true);
+        }
+    }
+
+    /** The number of nodes whose taints are to be written. */
+    public int size() {
+        return jobs.size();
+    }
+
+    private void begin(NodeHealth health, Optional<TaintPlan> plan, boolean unread) {
+        jobs.submit(health, new Work(health, plan, unread));
+    }
+
+    /** Called after the key was released, because the written state may start another job. */
+    private void released(NodeHealth health, Work work) {
+        if (!heartbeats.isCurrent(health)) {
+            return;
+        }
+        if (work.outdated) {
+            recheck(health);
+        }
+        work.result.ifPresent(node -> written.accept(health, node));
+    }
+
+    private Optional<TaintPlan> plan(NodeHealth health, Node node) {
+        TaintPlan.Manner manner = new TaintPlan.Manner(rules.rule(health), damping.holds(health), oneWrite);
+        return TaintPlan.of(node, manner, loop.clock().wallTime());
+    }
+
+    /** The write of one node's taints. */
+    private final class Work implements KeyedJobs.Job {
+        private final NodeHealth health;
+        private Optional<TaintPlan> plan;
+        /** Whether the node must be read before a write. */
+        private boolean unread;
+
+        private boolean running;
+        /** Whether a change seen since the write began needs another write. */
+        private boolean outdated;
+        /** Whether a NoExecute taint was written where there was none. */
+        private boolean tainted;
+        /** The node as it was written last. */
+        private Optional<Node> result = Optional.empty();
+
+        private int failures;
+
+        private Work(NodeHealth health, Optional<TaintPlan> plan, boolean unread) {
+            this.health = health;
+            this.plan = plan;
+            this.unread = unread;
+        }
+
+        private void seen(Optional<TaintPlan> needed) {
+            if (running) {
+                outdated |= needed.isPresent() && !plan.map(TaintPlan::version).equals(needed.map(TaintPlan::version));
+            } else {
+                plan = needed;
+                unread = !oneWrite && needed.isPresent();
+            }
+        }
+
+        private void outdate() {
+            if (running) {
+                outdated = true;
+            } else {
+                unread = true;
+            }
+        }
+
+        @Override
+        public CompletionStage<KeyedJobs.Next> run() {
+            // If the previous run ended unexpectedly, it is unknown what was written.
+            boolean interrupted = running;
+            running = true;
+            return unread || interrupted ? read(1) : attempt(1);
+        }
+
+        private CompletionStage<KeyedJobs.Next> attempt(int number) {
+            if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
+                return KeyedJobs.Next.done();
+            }
+            if (plan.isEmpty()) {
+                return outdated ? read(number) : settled();
+            }
+            TaintPlan sent = plan.get();
+            return client.patch(ResourceType.NODES, "", health.name(), "", PatchType.STRATEGIC, sent.patch())
+                    .handle((patched, error) -> error == null ? wrote(sent, patched) : refused(number, error))
+                    .thenCompose(next -> next);
+        }
+
+        private CompletionStage<KeyedJobs.Next> wrote(TaintPlan sent, JsonObject patched) {
+            log.info("Node {}: added taints {}, removed {}", health.name(), sent.added(), sent.removed());
+            Node node = new Node(patched);
+            record(health, sent, node);
+            failures = 0;
+            tainted |= sent.tainted();
+            // Only if just removals are left, so that a server that ignores additions does not cause endless writes.
+            boolean more = sent.more()
+                    && plan(health, node).filter(rest -> rest.added().isEmpty()).isPresent();
+            if (outdated || more) {
+                return read(1);
+            }
+            result = Optional.of(node);
+            return settled();
+        }
+
+        private CompletionStage<KeyedJobs.Next> refused(int number, Throwable error) {
+            if (Failures.isCode(error, 409) && number < TRIES) {
+                return Deadlines.sleep(loop, Jitter.stretch(CONFLICT_WAIT, 1.0, random))
+                        .thenCompose(slept -> read(number + 1));
+            }
+            return failed(error);
+        }
+
+        private CompletionStage<KeyedJobs.Next> read(int number) {
+            outdated = false;
+            // Kubernetes' first attempt reads from the API server's cache; after a conflict it needs the newest state.
+            String query = oneWrite || number > 1 ? "" : "resourceVersion=0";
+            return client.get(ResourceType.NODES, "", health.name(), query)
+                    .handle((json, error) -> {
+                        if (error != null) {
+                            return failed(error);
+                        }
+                        Node node = new Node(json);
+                        if (!node.uid().equals(health.uid())) {
+                            return KeyedJobs.Next.done();
+                        }
+                        plan = plan(health, node);
+                        return attempt(number);
+                    })
+                    .thenCompose(next -> next);
+        }
+
+        private CompletionStage<KeyedJobs.Next> failed(Throwable error) {
+            if (Failures.isCode(error, 404)) {
+                return KeyedJobs.Next.done();
+            }
+            Duration wait = RETRY.delay(failures++);
+            log.warn("Node {}: writing taints failed: {}; retrying in {}", health.name(), Failures.text(error), wait);
+            running = false;
+            unread = true;
+            return KeyedJobs.Next.again(wait);
+        }
+
+        private CompletionStage<KeyedJobs.Next> settled() {
+            rules.settled(health, tainted);
+            return KeyedJobs.Next.done();
+        }
+    }
+
+    private void record(NodeHealth health, TaintPlan plan, Node node) {
+        history.add(new Decision(
+                loop.clock().wallTime(),
+                health.name(),
+                health.uid(),
+                plan.added().isEmpty() ? "Untainted" : "Tainted",
+                "Taints added " + plan.added() + ", removed " + plan.removed(),
+                JsonObject.builder()
+                        .put("added", JsonArray.ofStrings(plan.added()))
+                        .put("removed", JsonArray.ofStrings(plan.removed()))
+                        .put("forVersion", plan.version())
+                        .put("writtenVersion", node.resourceVersion())
+                        .build()));
+    }
+}

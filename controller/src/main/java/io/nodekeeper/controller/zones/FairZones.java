@@ -1,0 +1,390 @@
+package io.nodekeeper.controller.zones;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.controller.heartbeats.NodeHealth;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.History;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.taints.NoExecute;
+import io.nodekeeper.time.Loop;
+import java.time.Duration;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Zones that process each change of a node immediately. A node that is not ready gets its taint immediately if its zone
+ * has a token; else it waits, and the longest-waiting node is next. A node that needs no taint takes no token. While
+ * all zones are fully disrupted, no node gets a taint and existing taints are removed, unless they were there at the
+ * start.
+ */
+public final class FairZones implements Zones {
+    private static final Logger log = LoggerFactory.getLogger(FairZones.class);
+
+    private static final class Zone {
+        private final FairQueue<NodeHealth> queue;
+        private int members;
+        private ZoneState state = ZoneState.INITIAL;
+        private Loop.@Nullable Timer timer;
+
+        private Zone(FairQueue<NodeHealth> queue) {
+            this.queue = queue;
+        }
+    }
+
+    private final boolean keepTaints;
+    /** How long after its verdict a node enters the queue; zero if the gate is enabled. */
+    private final Duration lag;
+    /** How long a new node may be not ready before it enters the queue. */
+    private final Duration joinGrace;
+
+    private final Loop loop;
+    private final Supplier<List<NodeHealth>> nodes;
+    private final Consumer<NodeHealth> recheck;
+    private final ControllerMetrics metrics;
+    private final History history;
+    private final FairDisruption disruption;
+    private final Map<String, Zone> zones = new TreeMap<>();
+    /** One for each node. */
+    private final Map<NodeHealth, ZoneMember> members = new IdentityHashMap<>();
+
+    private boolean stripAll;
+    private boolean listing;
+    private boolean listedOnce;
+    private boolean stopped;
+
+    /**
+     * Zones without nodes.
+     *
+     * @param keepTaints whether taints stay that are found at the start
+     * @param lag how long after its verdict a node queues
+     * @param nodes all known nodes
+     * @param recheck receives nodes whose taints must be checked, except a node that is just being processed
+     */
+    public FairZones(
+            ControllerConfig config,
+            boolean keepTaints,
+            Duration lag,
+            Loop loop,
+            Supplier<List<NodeHealth>> nodes,
+            Consumer<NodeHealth> recheck,
+            ControllerMetrics metrics,
+            History history) {
+        this.keepTaints = keepTaints;
+        this.lag = lag;
+        // The reference queues a node with the first pass that sees it not ready. It may be the pass right after the
+        // node
+        // came, or one a whole period later; of these the one that lets a kubelet finish its start is taken.
+        this.joinGrace = config.nodeMonitorPeriod();
+        this.loop = loop;
+        this.nodes = nodes;
+        this.recheck = recheck;
+        this.metrics = metrics;
+        this.history = history;
+        this.disruption = new FairDisruption(config.zones(), keepTaints);
+    }
+
+    @Override
+    public void listing() {
+        listing = true;
+    }
+
+    @Override
+    public void listed() {
+        listing = false;
+        listedOnce = true;
+        settle(Optional.empty());
+        zones.forEach((key, zone) -> drain(key, zone, Optional.empty()));
+    }
+
+    @Override
+    public void seen(NodeHealth health, Node node) {
+        if (stopped) {
+            return;
+        }
+        ZoneMember member = member(health, node);
+        if (member.strip && !member.tainted()) {
+            member.strip = false;
+        }
+        if (!member.wants()) {
+            unwant(member);
+        }
+        if (member.isReady()) {
+            member.forgetPlace();
+            member.joining = false;
+        } else {
+            FairQueue.Place place = member.place(health, node, now());
+            if (member.wants()) {
+                want(health, member, place);
+            }
+        }
+        if (!listing) {
+            settle(Optional.of(health));
+            drain(member.zone, zone(member.zone), Optional.of(health));
+        }
+    }
+
+    @Override
+    public void gone(NodeHealth health) {
+        ZoneMember member = members.remove(health);
+        if (member != null) {
+            leave(member);
+            if (!listing && !stopped) {
+                settle(Optional.empty());
+            }
+        }
+    }
+
+    /** All that matters was {@link #seen}. */
+    @Override
+    public void judged(NodeHealth health, Node node, String observedReady, String currentReady) {}
+
+    @Override
+    public void passEnded() {}
+
+    @Override
+    public NoExecute rule(NodeHealth health) {
+        ZoneMember member = members.get(health);
+        if (member == null) {
+            return NoExecute.LEAVE;
+        }
+        if (stripAll || member.strip) {
+            return NoExecute.STRIP;
+        }
+        return member.permitted ? NoExecute.ADD : NoExecute.FOLLOW;
+    }
+
+    @Override
+    public void settled(NodeHealth health, boolean tainted) {
+        ZoneMember member = members.get(health);
+        if (member != null && tainted) {
+            member.permitted = false;
+            metrics.tainted(member.zone);
+        }
+    }
+
+    @Override
+    public void stop() {
+        stopped = true;
+        zones.values().forEach(FairZones::cancel);
+    }
+
+    private ZoneMember member(NodeHealth health, Node node) {
+        String key = ZoneKey.of(node);
+        ZoneMember member = members.get(health);
+        boolean isNew = member == null;
+        if (member == null) {
+            member = new ZoneMember();
+            member.strip = !keepTaints;
+            member.joining = listedOnce;
+            members.put(health, member);
+        }
+        boolean moved = isNew || !member.zone.equals(key);
+        boolean wasCounted = !isNew && member.counted;
+        boolean wasReady = member.isReady();
+        if (moved && !isNew) {
+            leave(member);
+            wasCounted = false;
+        }
+        if (moved) {
+            zone(key).members++;
+        }
+        member.update(key, node);
+        if (wasCounted && (!member.counted || wasReady != member.isReady())) {
+            count(member.zone, wasReady, -1);
+            wasCounted = false;
+        }
+        if (member.counted && !wasCounted) {
+            count(member.zone, member.isReady(), 1);
+        }
+        return member;
+    }
+
+    private void leave(ZoneMember member) {
+        unqueue(member);
+        if (member.counted) {
+            count(member.zone, member.isReady(), -1);
+        }
+        Zone left = zone(member.zone);
+        left.members--;
+        if (left.members == 0) {
+            cancel(left);
+            zones.remove(member.zone);
+        }
+    }
+
+    private void count(String key, boolean ready, int by) {
+        disruption.count(key, ready ? by : 0, ready ? 0 : by);
+    }
+
+    private Zone zone(String key) {
+        return zones.computeIfAbsent(key, added -> new Zone(new FairQueue<>(disruption.rate(added), now())));
+    }
+
+    private void want(NodeHealth health, ZoneMember member, FairQueue.Place place) {
+        if (member.permitted || member.queued) {
+            return;
+        }
+        long wait = place.since() + wait(member).toNanos() - now();
+        if (wait <= 0) {
+            member.queued = true;
+            zone(member.zone).queue.add(place, health);
+        } else if (!member.waits) {
+            member.waits = true;
+            loop.schedule(Duration.ofNanos(wait), () -> waited(health, member));
+        }
+    }
+
+    private Duration wait(ZoneMember member) {
+        if (member.ready.equals(Condition.UNKNOWN)) {
+            // Only a controller's own verdict was noticed late by the reference.
+            return lag;
+        }
+        return member.joining ? joinGrace : Duration.ZERO;
+    }
+
+    private void waited(NodeHealth health, ZoneMember member) {
+        member.waits = false;
+        if (!stopped && members.get(health) == member && member.wants()) {
+            member.place().ifPresent(place -> want(health, member, place));
+            drain(member.zone, zone(member.zone), Optional.empty());
+        }
+    }
+
+    private void unwant(ZoneMember member) {
+        unqueue(member);
+        if (member.permitted) {
+            member.permitted = false;
+            if (!member.tainted()) {
+                zone(member.zone).queue.giveBack();
+            }
+        }
+    }
+
+    private void unqueue(ZoneMember member) {
+        if (member.queued) {
+            member.queued = false;
+            member.place().ifPresent(zone(member.zone).queue::remove);
+        }
+    }
+
+    /** Carries out the commands that follow from the counts; {@code current} is checked anyway. */
+    private void settle(Optional<NodeHealth> current) {
+        for (ZoneCommand command : disruption.step()) {
+            switch (command) {
+                case ZoneCommand.Counted counted -> counted(counted);
+                case ZoneCommand.SetRate set -> {
+                    if (zones.containsKey(set.zone())) {
+                        rate(set.zone(), zone(set.zone()), current);
+                    }
+                }
+                case ZoneCommand.Enter enter -> {
+                    stripAll = enter.strip();
+                    everything(
+                            "AllZonesDown",
+                            "all zones are fully disrupted: no node gets a NoExecute taint until one recovers"
+                                    + (stripAll ? "; existing NoExecute taints are removed" : ""),
+                            current);
+                    if (stripAll) {
+                        nodes.get().stream()
+                                .filter(this::isTainted)
+                                .filter(health -> isOther(health, current))
+                                .forEach(recheck);
+                    }
+                }
+                case ZoneCommand.Exit() -> {
+                    stripAll = false;
+                    everything(
+                            "ZonesBack",
+                            "a zone has recovered from full disruption: nodes get NoExecute taints again",
+                            current);
+                }
+            }
+        }
+    }
+
+    private void counted(ZoneCommand.Counted counted) {
+        metrics.zone(counted.zone(), counted.size(), counted.notReady());
+        Zone zone = zones.get(counted.zone());
+        if (zone != null && zone.state != counted.state()) {
+            log.info(
+                    "zone {} is now {}: {} of {} nodes are not ready (was {})",
+                    ZoneKey.text(counted.zone()),
+                    counted.state(),
+                    counted.notReady(),
+                    counted.size(),
+                    zone.state);
+            zone.state = counted.state();
+        }
+    }
+
+    private void everything(String kind, String text, Optional<NodeHealth> current) {
+        log.info("{}", text);
+        history.add(new Decision(loop.clock().wallTime(), "", "", kind, text, JsonObject.EMPTY));
+        zones.forEach((key, zone) -> rate(key, zone, current));
+    }
+
+    private void rate(String key, Zone zone, Optional<NodeHealth> current) {
+        float before = zone.queue.rate();
+        float rate = disruption.rate(key);
+        zone.queue.rate(rate, now());
+        if (rate != before && !listing) {
+            log.info("zone {}: {} nodes per second may get NoExecute taints", ZoneKey.text(key), rate);
+            drain(key, zone, current);
+        }
+    }
+
+    /** Releases nodes from the queue as the rate allows; {@code current} is checked anyway. */
+    private void drain(String key, Zone zone, Optional<NodeHealth> current) {
+        cancel(zone);
+        for (Optional<NodeHealth> next = zone.queue.next(now()); next.isPresent(); next = zone.queue.next(now())) {
+            NodeHealth health = next.get();
+            ZoneMember member = members.get(health);
+            if (member != null) {
+                member.queued = false;
+                member.permitted = true;
+                log.debug(
+                        "Node {} may get a NoExecute taint; {} more nodes of zone {} wait",
+                        health.name(),
+                        zone.queue.size(),
+                        key);
+                if (isOther(health, current)) {
+                    recheck.accept(health);
+                }
+            }
+        }
+        long at = zone.queue.nextAt(now());
+        if (at != FairQueue.NEVER) {
+            zone.timer = loop.schedule(Duration.ofNanos(at - now()), () -> drain(key, zone, Optional.empty()));
+        }
+    }
+
+    private boolean isTainted(NodeHealth health) {
+        ZoneMember member = members.get(health);
+        return member != null && member.tainted();
+    }
+
+    private static boolean isOther(NodeHealth health, Optional<NodeHealth> current) {
+        return current.filter(seen -> seen == health).isEmpty();
+    }
+
+    private static void cancel(Zone zone) {
+        if (zone.timer != null) {
+            zone.timer.cancel();
+        }
+    }
+
+    private long now() {
+        return loop.clock().nanoTime();
+    }
+}

@@ -1,0 +1,112 @@
+package io.nodekeeper.controller.observer;
+
+import static io.nodekeeper.controller.observer.ObserverGuard.Means.LIST;
+import static io.nodekeeper.controller.observer.ObserverGuard.Means.WATCH;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What counts as a proof of sight, and what is given back for the lack of one. The tolerance is 3 s. */
+class ObserverGuardTest {
+    private final ObserverGuard guard = ObserverGuard.watching(Duration.ofSeconds(1), Duration.ofSeconds(3));
+
+    @BeforeEach
+    void begin() {
+        guard.start(0);
+        guard.begin(0);
+    }
+
+    @Test
+    void canaryWhoseWriteWasHeldUpProvesNothing() {
+        guard.seen(s(4), false, WATCH, s(8));
+
+        assertThat(guard.proves(s(1))).isFalse();
+        assertThat(guard.lost()).isZero();
+    }
+
+    @Test
+    void canaryWhoseWriteWasPromptProvesItsTimeHoweverLateItIsSeen() {
+        for (int second = 1; second <= 5; second++) {
+            guard.seen(s(second), true, WATCH, s(20));
+        }
+
+        assertThat(guard.proves(s(4))).isTrue();
+        assertThat(guard.proves(s(5))).isFalse();
+        assertThat(guard.lost()).isZero();
+        assertThat(guard.isBlind(s(20))).isTrue();
+    }
+
+    @Test
+    void acknowledgementAfterTheToleranceIsNotPrompt() {
+        assertThat(guard.acknowledged(s(1), s(4))).isTrue();
+        assertThat(guard.acknowledged(s(1), s(5))).isFalse();
+    }
+
+    @Test
+    void gapBetweenProofsIsGivenBackWhole() {
+        guard.seen(s(1), true, WATCH, s(1));
+        guard.seen(s(6), true, WATCH, s(6));
+
+        assertThat(guard.lost()).isEqualTo(s(5));
+    }
+
+    @Test
+    void proofByAListAsksForTwiceItsReachMore() {
+        guard.seen(s(3), true, LIST, s(3));
+        guard.seen(s(6), true, LIST, s(6));
+        guard.seen(s(9), true, LIST, s(9));
+
+        assertThat(guard.proves(s(2))).isTrue();
+        assertThat(guard.proves(s(3))).isFalse();
+    }
+
+    @Test
+    void renewalsProveNothingWhileTheCanaryHangs() {
+        guard.answered(s(1));
+
+        guard.renewalsRead(s(5), s(2), s(5));
+        assertThat(guard.nodeTime(s(9))).isEqualTo(s(3));
+
+        guard.answered(s(6));
+        guard.renewalsRead(s(6), s(2), s(6));
+        assertThat(guard.nodeTime(s(6))).isEqualTo(s(3));
+        assertThat(guard.lost()).isEqualTo(s(3));
+    }
+
+    @Test
+    void clockNeverRunsBackOverProofsByRenewals() {
+        long before = 0;
+        for (int millis = 0; millis <= 60_000; millis += 100) {
+            long now = millis * 1_000_000L;
+            assertThat(guard.nodeTime(now)).isGreaterThanOrEqualTo(before);
+            before = guard.nodeTime(now);
+            if (millis % 5_000 == 4_900) {
+                guard.answered(now);
+                guard.renewalsRead(now, s(2), now);
+            }
+        }
+    }
+
+    @Test
+    void blindTimeIsSplitOverTheHopsAndTheLongestIsNamed() {
+        for (int second = 1; second <= 40; second++) {
+            guard.tick(s(second));
+        }
+        for (int second = 41; second <= 50; second++) {
+            guard.acknowledged(s(second), s(second));
+            guard.tick(s(second));
+        }
+        ObserverGuard.Change change = guard.seen(s(50), true, WATCH, s(50)).orElseThrow();
+
+        assertThat(change.hop()).isEqualTo(ObserverGuard.Hop.API_SERVER);
+        assertThat(guard.takeBlindTime())
+                .isEqualTo(Map.of(ObserverGuard.Hop.API_SERVER, s(40), ObserverGuard.Hop.WATCH, s(10)));
+    }
+
+    private static long s(long seconds) {
+        return seconds * 1_000_000_000L;
+    }
+}
