@@ -1,6 +1,5 @@
 package io.nodekeeper.controller.zones;
 
-
 /** A command that follows from the counts of ready nodes by zone. */
 public sealed interface ZoneCommand {
 
