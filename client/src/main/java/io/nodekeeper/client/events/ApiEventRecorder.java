@@ -105,6 +105,11 @@ public final class ApiEventRecorder implements EventRecorder {
         loop.execute(() -> accept(new EventCorrelator.Input(about, type, reason, message)));
     }
 
+    /** The number of Event objects that wait to be written; on the loop. */
+    public int waiting() {
+        return waiting.size();
+    }
+
     private void accept(EventCorrelator.Input event) {
         Instant now = loop.clock().wallTime();
         logged(event);

@@ -52,10 +52,19 @@ final class Comparison {
         }
     }
 
+    /**
+     * The most changes that wait; beyond it the oldest is dropped and counted. That is 10 changes for each of 5,000 nodes, the
+     * most that Kubernetes supports: its verdict, two taints set and removed, and five for its pods. With about 600 bytes for
+     * each it is 30 MB of the 512 MB that a controller has.
+     */
+    static final int MOST_WAITING = 50_000;
+
     private final long window;
-    /** In order of time. Each entry is removed after the window, so it holds the changes of both sides in that time. */
+    /**
+     * In order of time. Each entry is removed after the window, and the oldest beyond {@link #MOST_WAITING}.
+     */
     private final Map<Change, Made> waiting = new LinkedHashMap<>();
-    /** Outcomes by {@code both}, {@code oursAlone}, {@code theirsAlone}, {@code theirsFalse}. */
+    /** Outcomes by {@code both}, {@code oursAlone}, {@code theirsAlone}, {@code theirsFalse}, {@code dropped}. */
     private final Map<String, Integer> counts = new HashMap<>();
 
     Comparison(Duration window) {
@@ -70,6 +79,10 @@ final class Comparison {
         Made other = waiting.get(change);
         if (other == null) {
             waiting.put(change, new Made(side, at, nanos));
+            if (waiting.size() > MOST_WAITING) {
+                waiting.remove(waiting.keySet().iterator().next());
+                counts.merge("dropped", 1, Integer::sum);
+            }
             return Optional.empty();
         }
         if (other.side == side) {
@@ -122,7 +135,10 @@ final class Comparison {
         return expired;
     }
 
-    /** The count of an outcome: {@code both}, {@code oursAlone}, {@code theirsAlone} or {@code theirsFalse}. */
+    /**
+     * The count of an outcome: {@code both}, {@code oursAlone}, {@code theirsAlone}, {@code theirsFalse}, or {@code dropped}
+     * for changes that could not wait for the other side.
+     */
     int count(String outcome) {
         return counts.getOrDefault(outcome, 0);
     }

@@ -246,7 +246,8 @@ public final class Observation implements ShadowTransport.Witness {
                 .put("oursAlone", comparison.count("oursAlone"))
                 .put("theirsAlone", comparison.count("theirsAlone"))
                 .put("theirsFalse", comparison.count("theirsFalse"))
-                .put("waiting", comparison.waiting());
+                .put("waiting", comparison.waiting())
+                .put("dropped", comparison.count("dropped"));
         if (sorted.length > 0) {
             json.put(
                     "oursBeforeTheirsMillis",
@@ -264,6 +265,18 @@ public final class Observation implements ShadowTransport.Witness {
                 .build();
     }
 
+    /** How many entries each queue and map holds, by name; on the loop. */
+    public Map<String, Integer> sizes() {
+        return Map.of(
+                "changes that wait", comparison.waiting(),
+                "observed nodes", nodes.size(),
+                "signs", signs.size(),
+                "kinds of writes", kept.size(),
+                "outcomes shown", latest.size(),
+                "ended pods", ended.size(),
+                "leads", leads.size());
+    }
+
     /** A summary in one line, for the end of the process; on the loop. */
     public String summary() {
         long[] sorted = leads.stream().mapToLong(Long::longValue).toArray();
@@ -274,7 +287,7 @@ public final class Observation implements ShadowTransport.Witness {
                         : " (ours before theirs by " + sorted[sorted.length / 2] + " ms at the median)")
                 + ", " + comparison.count("oursAlone") + " by ours alone, " + comparison.count("theirsAlone")
                 + " by theirs alone, " + comparison.count("theirsFalse") + " false verdicts of theirs, "
-                + comparison.waiting() + " open; "
+                + comparison.waiting() + " open, " + comparison.count("dropped") + " dropped; "
                 + kept.values().stream().mapToInt(Integer::intValue).sum() + " writes withheld";
     }
 

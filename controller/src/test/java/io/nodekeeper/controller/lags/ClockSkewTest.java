@@ -68,6 +68,37 @@ class ClockSkewTest {
     }
 
     @Test
+    void quickestOfTheThreeRenewalsTellsHowFarTheClockWasSetBack() {
+        renew(0, 30 * MILLI, 100);
+
+        renew(-600 * SECOND, 40 * MILLI, 1);
+        renew(-600 * SECOND, 60 * MILLI, 1);
+        assertThat(renew(-600 * SECOND, 50 * MILLI, 1)).containsExactly(true);
+
+        assertThat(state.lastJump()).isEqualTo(-600 * SECOND - 10 * MILLI);
+    }
+
+    @Test
+    void differenceOfFiveSecondsIsNoJumpAndAnyMoreIsOne() {
+        renew(0, 30 * MILLI, 100);
+        assertThat(renew(0, 30 * MILLI + 5 * SECOND, 3)).containsExactly(false, false, false);
+        assertThat(renew(0, 31 * MILLI + 5 * SECOND, 3)).containsExactly(false, false, true);
+
+        ClockSkewTest ahead = new ClockSkewTest();
+        ahead.renew(0, 30 * MILLI, 100);
+        assertThat(ahead.renew(5 * SECOND, 30 * MILLI, 1)).containsExactly(false);
+        assertThat(ahead.renew(10 * SECOND + 1, 30 * MILLI, 1)).containsExactly(true);
+    }
+
+    @Test
+    void clockWhoseDifferenceMayBeNothingAgrees() {
+        assertThat(new ClockSkew.Skew(0, SECOND).text()).isEqualTo("clock agrees within 1s");
+        assertThat(new ClockSkew.Skew(-SECOND, 0).text()).isEqualTo("clock agrees within 1s");
+        assertThat(new ClockSkew.Skew(MILLI, SECOND).text()).isEqualTo("clock ahead by 1ms to 1s");
+        assertThat(new ClockSkew.Skew(-SECOND, -MILLI).text()).isEqualTo("clock behind by 1ms to 1s");
+    }
+
+    @Test
     void clockSetAheadIsTakenForThatAtOnce() {
         renew(0, 30 * MILLI, 100);
 

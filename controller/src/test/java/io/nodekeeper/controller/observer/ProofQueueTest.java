@@ -107,14 +107,16 @@ class ProofQueueTest {
         // The order of looks is any: in some of these rounds the one that throws comes last.
         for (int round = 0; round < 60; round++) {
             ProofQueue<String> proofs = new ProofQueue<>();
+            String first = "first";
             String settled = "settled";
+            String failing = "failing";
             LogLines log = LogLines.of(ProofQueue.class);
-            proofs.add(one, () -> {
+            proofs.add(first, () -> {
                 proofs.sweep(settled);
                 return true;
             });
             proofs.add(settled, () -> true);
-            proofs.add(other, () -> {
+            proofs.add(failing, () -> {
                 throw new IllegalStateException("planted");
             });
 

@@ -7,6 +7,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.LogLines;
 import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.controller.history.Decision;
 import java.time.Duration;
@@ -360,6 +361,232 @@ class MarkingTest {
 
         assertThat(world.calls("PATCH", "/status")).isEqualTo(3);
         assertThat(world.decisions).extracting(Decision::kind).containsOnly("PodsMarked");
+    }
+
+    @Test
+    void podThatIsGoneUnseenIsTriedOnceAndNotReported() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.podWatchStalled = true;
+        world.removePod("pod0");
+
+        world.silence("n1");
+        world.advanceTo("50S");
+
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(1);
+        assertThat(world.events).isEmpty();
+        assertThat(world.decisions).isEmpty();
+        assertThat(world.sizes()).containsEntry("marks", 0);
+    }
+
+    @Test
+    void eachEpisodeIsOneDecisionWithTheNumberOfItsPods() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.addPod("pod1", "n1");
+        world.start();
+        world.silence("n1");
+        world.advanceTo("10S");
+
+        world.addPod("pod2", "n1");
+        world.advanceTo("20S");
+
+        assertThat(world.decisions)
+                .extracting(decision -> decision.kind() + " " + decision.node() + " " + decision.uid() + ": "
+                        + decision.text() + " " + decision.details())
+                .containsExactly(
+                        "PodsMarked n1 n1-uid: 2 pods of node n1 marked not ready {\"pods\":2}",
+                        "PodsMarked n1 n1-uid: 1 pods of node n1 marked not ready {\"pods\":1}");
+    }
+
+    @Test
+    void podThatIsSetBackAMinuteAfterItsMarkIsMarkedAtOnceAndOneThatIsSetBackBeforeWaits() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.silence("n1");
+        world.advanceTo("59S");
+        world.podReady("pod0", "True", world.time.wallTime());
+        world.advanceTo("59.999S");
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(1);
+        assertThat(world.sizes()).containsEntry("marks", 1);
+        world.advanceTo("60S");
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(2);
+
+        world.advanceTo("120S");
+        world.podReady("pod0", "True", world.time.wallTime());
+        world.advance(Duration.ZERO);
+
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(3);
+    }
+
+    @Test
+    void podOfANodeThatFailsOnceMoreIsMarkedWithoutAWait() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.silence("n1");
+        world.advanceTo("10S");
+        world.ready("n1", "True", B.plusSeconds(10));
+        world.podReady("pod0", "True", B.plusSeconds(10));
+
+        world.advanceTo("20S");
+        world.silence("n1");
+        world.advance(Duration.ZERO);
+
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(2);
+    }
+
+    @Test
+    void podThatBecameReadyInTheSecondInWhichItsNodeDidNotIsLeftAlone() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.podReady("pod0", "True", B);
+
+        world.ready("n1", "False", B);
+        world.advanceTo("20S");
+
+        assertThat(world.podReady("pod0")).isEqualTo("True");
+    }
+
+    @Test
+    void podThatMovesToAnotherSilentNodeWhileItIsMarkedIsMarkedThere() {
+        PodWorld world = world(true);
+        world.addNode("n2");
+        world.addPod("pod0", "n1");
+        world.start();
+        world.latency = call -> isMark(call) ? Duration.ofMillis(1_500) : Duration.ZERO;
+        world.silence("n1");
+        world.advanceTo("1.200S");
+
+        // Given the pod on another node, ready there and not marked, before the answer to the first mark comes.
+        world.patchPod("pod0", "{\"spec\":{\"nodeName\":\"n2\"}}");
+        world.podReady("pod0", "True", B.plusSeconds(1));
+        world.silence("n2");
+        world.advanceTo("4S");
+
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(2);
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+    }
+
+    @Test
+    void answerToTheMarkIsTakenOverThoughTheWatchTellsNothing() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.podWatchStalled = true;
+        world.silence("n1");
+        world.advanceTo("1S");
+
+        // When the node has news, the pod is known to be marked.
+        world.ready("n1", "False", B.plusSeconds(1));
+        world.silence("n1");
+        world.advanceTo("100S");
+
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(1);
+    }
+
+    @Test
+    void nodeIsNotReadFirstWithTheObserverGuardClosed() {
+        PodWorld world = new PodWorld(new WorkloadConfig(false, true, true, true, true, 0, Duration.ofSeconds(5)));
+        world.addNode("n1");
+        world.addPod("pod0", "n1");
+        world.start();
+
+        world.silence("n1");
+        world.advanceTo("1S");
+
+        assertThat(world.calls("GET", "/nodes/n1")).isZero();
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+    }
+
+    @Test
+    void markWaitsForANodeThatHasChanged() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        LogLines log = LogLines.of(PodMarker.class);
+        // Given a node that is Unknown for the watch, and Ready for the API again.
+        world.silence("n1");
+        world.nodeWatchStalled = true;
+        world.ready("n1", "True", B);
+        world.advanceTo("11S");
+
+        assertThat(world.calls("GET", "/nodes/n1")).as("at 0, 5 and 10 s").isEqualTo(3);
+        assertThat(world.calls("PATCH", "/status")).isZero();
+        assertThat(log.lines())
+                .hasSize(3)
+                .containsOnly("Pod default/pod0 is not marked for now: node n1 has changed");
+        assertThat(world.sizes()).containsEntry("marks", 1);
+
+        world.nodeWatchStalled = false;
+        world.ready("n1", "True", B.plusSeconds(11));
+        world.advanceTo("16S");
+        assertThat(world.sizes()).containsEntry("marks", 0);
+        assertThat(world.calls("PATCH", "/status")).isZero();
+    }
+
+    @Test
+    void newsOfTheNodeDuringTheLookIsFollowedByAnotherLookAtOnce() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.nodeWatchStalled = true;
+        world.ready("n1", "True", B);
+        world.nodeWatchStalled = false;
+        boolean[] first = {true};
+        // Given a look that shows the node as it was before it fell silent, and is still on its way when that is known.
+        world.fault = call -> {
+            if (call.target().endsWith("/nodes/n1") && first[0]) {
+                first[0] = false;
+                world.ready("n1", "Unknown", B.plusSeconds(1));
+                return Optional.of(FakeTransport.refusal(ApiException.notFound(ResourceType.NODES, "n1")));
+            }
+            return Optional.empty();
+        };
+        world.latency = call -> call.target().endsWith("/nodes/n1") ? Duration.ofMillis(100) : Duration.ZERO;
+        world.silence("n1");
+        world.advanceTo("0.2S");
+
+        assertThat(world.calls("GET", "/nodes/n1")).isEqualTo(2);
+        assertThat(world.podReady("pod0")).isEqualTo("False");
+    }
+
+    @Test
+    void failedMarkIsLoggedAndTriedAgainAfterATenthOfASecondAtFirst() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        LogLines log = LogLines.of(PodMarker.class);
+        world.fault = call -> isMark(call) ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+
+        world.silence("n1");
+        world.advanceTo("0.350S");
+
+        assertThat(world.calls("PATCH", "/status")).as("at 0, 100 and 300 ms").isEqualTo(3);
+        assertThat(log.lines())
+                .containsExactly(
+                        "Marking pod default/pod0 failed: not now; retrying in PT0.1S",
+                        "Marking pod default/pod0 failed: not now; retrying in PT0.2S",
+                        "Marking pod default/pod0 failed: not now; retrying in PT0.4S");
+    }
+
+    @Test
+    void nothingIsMarkedOnceItIsStopped() {
+        PodWorld world = world(true);
+        world.addPod("pod0", "n1");
+        world.start();
+        world.fault = call -> isMark(call) ? Optional.of(PodWorld.unavailable()) : Optional.empty();
+        world.silence("n1");
+        world.advanceTo("1S");
+        long tries = world.calls("PATCH", "/status");
+
+        world.stop();
+        world.advanceTo("60S");
+
+        assertThat(world.calls("PATCH", "/status")).isEqualTo(tries);
     }
 
     private static boolean isMark(Call call) {

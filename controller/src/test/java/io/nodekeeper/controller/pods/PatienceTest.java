@@ -222,6 +222,12 @@ class PatienceTest {
                 .containsExactly(990 * SECOND);
     }
 
+    @Test
+    void taintIsShownWithItsValueIfItHasOne() {
+        assertThat(new ActiveTaint("k", "v", "", 0)).hasToString("k=v");
+        assertThat(new ActiveTaint("k", "", "", 0)).hasToString("k");
+    }
+
     /** A taint that is added at any millisecond and seen at any later one never counts from before it was added. */
     @Property(tries = 5000)
     void taintNeverCountsFromBeforeItWasAdded(

@@ -161,7 +161,10 @@ final class PodWorld {
     /** The controller gives up its work, as at the end of its lead. */
     void stop() {
         Process running = Objects.requireNonNull(process);
-        running.loop.execute(running.workload::stop);
+        running.loop.execute(() -> {
+            running.lanes.close();
+            running.workload.stop();
+        });
         advance(Duration.ZERO);
     }
 
