@@ -358,8 +358,6 @@ class RuntimeIncidentTest {
     private void give(String... cidrs) {
         Node node = cluster.node.orElseThrow();
         cluster.store(new Node(node.json()
-                .update(
-                        "spec",
-                        spec -> spec.with("podCIDRs", JsonArray.ofStrings(List.of(cidrs))))));
+                .update("spec", spec -> spec.with("podCIDRs", JsonArray.ofStrings(List.of(cidrs))))));
     }
 }

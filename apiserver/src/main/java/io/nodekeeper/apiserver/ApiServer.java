@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.actions.Action;
 import io.nodekeeper.apiserver.actions.PodBinding;
@@ -40,7 +41,6 @@ import io.nodekeeper.apiserver.negotiation.ProtobufResponses;
 import io.nodekeeper.apiserver.reads.ReadHandler;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.routing.DocumentHandler;

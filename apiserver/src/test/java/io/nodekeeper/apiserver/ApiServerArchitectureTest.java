@@ -80,9 +80,8 @@ class ApiServerArchitectureTest {
 
         assertThat(packages)
                 .isNotEmpty()
-                .allSatisfy(room -> assertThat(room.tryGetPackageInfo())
-                        .as(room.getName())
-                        .isPresent());
+                .allSatisfy(room ->
+                        assertThat(room.tryGetPackageInfo()).as(room.getName()).isPresent());
     }
 
     @Test

@@ -13,7 +13,6 @@ import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.wire.Envelopes;
-import io.nodekeeper.apiserver.writes.DeleteOptions;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

@@ -189,8 +189,7 @@ class ManyInputsTest {
                 assertThat(full.status() < 500 || full.status() == 504)
                         .as("%s %s %s -> %s", input, input.headers, text(input.body), text(full.body()))
                         .isTrue();
-            case ApiResponse.Chunked large ->
-                assertThat(large.whole().status()).isLessThan(500);
+            case ApiResponse.Chunked large -> assertThat(large.whole().status()).isLessThan(500);
             case ApiResponse.Streamed streamed -> {
                 server.read(streamed).leave();
                 server.settle();

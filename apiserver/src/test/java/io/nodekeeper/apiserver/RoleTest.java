@@ -83,7 +83,11 @@ class RoleTest {
 
         Answer updated = as(TestServer.ALICE, "PUT", lease, "{}");
         Answer applied = server.ask(
-                TestServer.ALICE, "PATCH", map + "?fieldManager=m", Map.of("content-type", Yaml.APPLY_MEDIA_TYPE), body);
+                TestServer.ALICE,
+                "PATCH",
+                map + "?fieldManager=m",
+                Map.of("content-type", Yaml.APPLY_MEDIA_TYPE),
+                body);
 
         assertThat(updated.message())
                 .isEqualTo("leases.coordination.k8s.io \"l1\" is forbidden: User \"alice\" cannot create resource"

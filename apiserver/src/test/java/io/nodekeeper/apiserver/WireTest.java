@@ -10,7 +10,6 @@ import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.wire.Envelopes;
-import io.nodekeeper.apiserver.writes.DeleteOptions;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;

@@ -69,9 +69,9 @@ public class ControllerBenchmark {
                     .append("\",\"uid\":\"uid-")
                     .append(name)
                     .append("\",\"resourceVersion\":\"1\",\"labels\":{\"kubernetes.io/os\":\"linux\","
-                                + "\"beta.kubernetes.io/os\":\"linux\",\"kubernetes.io/arch\":\"amd64\","
-                                + "\"beta.kubernetes.io/arch\":\"amd64\"}},\"spec\":{},\"status\":{\"conditions\":[{\"type\":"
-                                + "\"Ready\",\"status\":\"True\",\"lastHeartbeatTime\":\"2026-01-31T00:00:00Z\"}]}}");
+                            + "\"beta.kubernetes.io/os\":\"linux\",\"kubernetes.io/arch\":\"amd64\","
+                            + "\"beta.kubernetes.io/arch\":\"amd64\"}},\"spec\":{},\"status\":{\"conditions\":[{\"type\":"
+                            + "\"Ready\",\"status\":\"True\",\"lastHeartbeatTime\":\"2026-01-31T00:00:00Z\"}]}}");
             lines[i] = line(name);
             String line = new String(lines[i], StandardCharsets.US_ASCII);
             leaseList.append(comma).append(line, line.indexOf("{\"kind\""), line.length() - 1);

@@ -38,16 +38,13 @@ class DegradedJudgementTest {
         assertThat(world.metric("nodekeeper_observer_degraded{how=\"renewals\"}"))
                 .isEqualTo("1.0");
         assertThat(world.events)
-                .anySatisfy(
-                        event -> assertThat(event)
-                                .isEqualTo(
-                                        "JudgementDegraded: judgement is degraded: nodes get verdicts later than usual, from"
-                                                + " live reads, because lists of the leases show that at least half of"
-                                                + " the nodes renew their leases"));
+                .anySatisfy(event -> assertThat(event)
+                        .isEqualTo("JudgementDegraded: judgement is degraded: nodes get verdicts later than usual, from"
+                                + " live reads, because lists of the leases show that at least half of"
+                                + " the nodes renew their leases"));
         assertThat(verdict().details().text("sight"))
-                .startsWith(
-                        "the watch was too late; instead a list of the leases showed that at least half of the"
-                                + " nodes renew their leases, ");
+                .startsWith("the watch was too late; instead a list of the leases showed that at least half of the"
+                        + " nodes renew their leases, ");
     }
 
     @ParameterizedTest

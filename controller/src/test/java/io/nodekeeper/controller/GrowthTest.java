@@ -133,7 +133,17 @@ class GrowthTest {
 
     /** What has a bound of its own and fills up to it, whatever goes wrong. */
     private static final Map<String, Integer> BOUNDS = Map.of(
-            "canaries", 256, "own writes", 256, "events that wait", 1_000, "outcomes shown", 200, "ended pods", 10_000, "leads",
+            "canaries",
+            256,
+            "own writes",
+            256,
+            "events that wait",
+            1_000,
+            "outcomes shown",
+            200,
+            "ended pods",
+            10_000,
+            "leads",
             10_000);
 
     private final TestCluster cluster = new TestCluster();
@@ -196,7 +206,10 @@ class GrowthTest {
                     new ShadowTransport(cluster.transport, cluster.loop.clock(), observation),
                     cluster.loop,
                     Duration.ofSeconds(10));
-            return started(TestCluster.CONFIG.observing(), shadow, new ApiEventRecorder(shadow, "observer", "", Randoms.seeded(2)));
+            return started(
+                    TestCluster.CONFIG.observing(),
+                    shadow,
+                    new ApiEventRecorder(shadow, "observer", "", Randoms.seeded(2)));
         }
         if (fault == Fault.REFUSED_EVENTS || fault == Fault.EVENTS_NOT_TAKEN) {
             return started(TestCluster.CONFIG, client, recorder);
@@ -209,7 +222,12 @@ class GrowthTest {
         Controller controller = new Controller(
                 config,
                 new ControllerPorts(
-                        to, cluster.loop, component -> events, Randoms.seeded(1), new ControllerMetrics(), decision -> {}));
+                        to,
+                        cluster.loop,
+                        component -> events,
+                        Randoms.seeded(1),
+                        new ControllerMetrics(),
+                        decision -> {}));
         controller.start();
         cluster.advance(Duration.ZERO);
         return controller;

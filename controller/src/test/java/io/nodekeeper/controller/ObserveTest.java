@@ -177,8 +177,7 @@ class ObserveTest {
                 .filteredOn(decision ->
                         List.of("Unknown", "Tainted", "Untainted", "Evicted").contains(decision.kind()))
                 .isNotEmpty()
-                .allMatch(
-                        decision -> decision.text().startsWith("Not done in observe mode: "));
+                .allMatch(decision -> decision.text().startsWith("Not done in observe mode: "));
     }
 
     @Test

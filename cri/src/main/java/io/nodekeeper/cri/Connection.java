@@ -90,8 +90,8 @@ final class Connection {
                 return;
             }
         }
-            log.warn("the runtime at {} has answered nothing for {} calls: reconnecting", path, MISSES);
-            end("the connection was closed because " + MISSES + " calls in a row were not answered");
+        log.warn("the runtime at {} has answered nothing for {} calls: reconnecting", path, MISSES);
+        end("the connection was closed because " + MISSES + " calls in a row were not answered");
     }
 
     /** Fails all calls and closes the socket; {@link #why} returns the first reason given. Idempotent. */

@@ -176,12 +176,18 @@ final class SimCluster {
 
     /** Stalls a process's watches of a resource, such as {@code leases}; their connections stay open. */
     void stallWatch(String name, String resource) {
-        act(name, "no longer receives events of " + resource, process -> process.cable().stall(resource));
+        act(
+                name,
+                "no longer receives events of " + resource,
+                process -> process.cable().stall(resource));
     }
 
     /** Resumes a process's stalled watches of a resource. */
     void resumeWatch(String name, String resource) {
-        act(name, "receives events of " + resource + " again", process -> process.cable().resume(resource));
+        act(
+                name,
+                "receives events of " + resource + " again",
+                process -> process.cable().resume(resource));
     }
 
     /** Delays the watch events of a resource for a controller by this time; zero ends it. */

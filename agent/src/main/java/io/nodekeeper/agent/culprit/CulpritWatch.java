@@ -160,7 +160,10 @@ public final class CulpritWatch {
                             "RuntimeResponsive",
                             "the container runtime answers and none of its processes hangs")
                     : new ConditionReport(
-                            CONDITION, "Unknown", "RuntimeNotLookedAt", "the container runtime has not been examined yet");
+                            CONDITION,
+                            "Unknown",
+                            "RuntimeNotLookedAt",
+                            "the container runtime has not been examined yet");
         }
         String more = now.size() > NAMED ? "; and " + (now.size() - NAMED) + " more" : "";
         return new ConditionReport(

@@ -106,12 +106,18 @@ public final class AgentMetrics implements PlegMetrics, OperationListener {
                 "When the runtime last listed its pods, in seconds since 1970.",
                 () -> lastSeen);
         make.lateGauge("kubelet_cgroup_version", "1 or 2.", () -> cgroupVersion);
-        startup("pre_kubelet_duration", "From the boot of the kernel to the start of the process.", StartupTimes::preKubelet);
+        startup(
+                "pre_kubelet_duration",
+                "From the boot of the kernel to the start of the process.",
+                StartupTimes::preKubelet);
         startup(
                 "pre_registration_duration",
                 "From the start of the process to the first attempt to register.",
                 StartupTimes::preRegistration);
-        startup("registration_duration", "From the first attempt to register to the new Node.", StartupTimes::registration);
+        startup(
+                "registration_duration",
+                "From the first attempt to register to the new Node.",
+                StartupTimes::registration);
         startup("post_registration_duration", "From the new Node to Ready.", StartupTimes::postRegistration);
         startup("duration", "From the boot of the kernel to Ready, for a new Node.", StartupTimes::total);
         make.gauge(

@@ -87,8 +87,9 @@ class CulpritWatchTest {
         assertThat(named.status()).isEqualTo("True");
         assertThat(named.reason()).isEqualTo("ShimStopped");
         assertThat(named.message())
-                .startsWith("the shim containerd-shim-runc-v2 (pid 200) of pod shop/web has been stopped (state T) since"
-                        + " 2026-11-21T18:01:");
+                .startsWith(
+                        "the shim containerd-shim-runc-v2 (pid 200) of pod shop/web has been stopped (state T) since"
+                                + " 2026-11-21T18:01:");
         assertThat(watch.condition()).isEqualTo(named);
 
         processes(ProcessFixtures.healthy());

@@ -40,8 +40,7 @@ public final class PodBinding implements Action {
     }
 
     @Override
-    public CompletableFuture<ApiResponse> on(
-            User user, Resource resource, RequestTarget target, ApiRequest request) {
+    public CompletableFuture<ApiResponse> on(User user, Resource resource, RequestTarget target, ApiRequest request) {
         JsonObject body = RequestBodies.object(request);
         RequestBodies.check(ClusterResources.BINDINGS, body, 400);
         JsonObject binding = Codec.normalize(body, ClusterResources.BINDINGS.schema());

@@ -57,8 +57,7 @@ public final class PodEviction implements Action {
     }
 
     @Override
-    public CompletableFuture<ApiResponse> on(
-            User user, Resource resource, RequestTarget target, ApiRequest request) {
+    public CompletableFuture<ApiResponse> on(User user, Resource resource, RequestTarget target, ApiRequest request) {
         JsonObject body = RequestBodies.object(request);
         check(body);
         ObjectMetaRules.checkPlace(body, target.namespace(), target.name());
@@ -110,8 +109,7 @@ public final class PodEviction implements Action {
                     "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
         }
         String name = budgets.getFirst().object("metadata").text("name");
-        RequestTarget target =
-                RequestTarget.of(kind.type(), write.target().namespace(), name, "status");
+        RequestTarget target = RequestTarget.of(kind.type(), write.target().namespace(), name, "status");
         WriteRequest taking = new WriteRequest(kind, target, write.dryRun(), (old, next) -> {});
         return retry.run(taking, (entry, budget) -> {
             JsonObject taken = taken(budget, pod);

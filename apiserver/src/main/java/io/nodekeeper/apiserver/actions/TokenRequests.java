@@ -54,8 +54,7 @@ public final class TokenRequests implements Action {
     }
 
     @Override
-    public CompletableFuture<ApiResponse> on(
-            User user, Resource resource, RequestTarget target, ApiRequest request) {
+    public CompletableFuture<ApiResponse> on(User user, Resource resource, RequestTarget target, ApiRequest request) {
         // As in Kubernetes, a server without a key has no such subresource.
         ServiceAccountTokens signing = tokens.orElseThrow(Refusals::notServed);
         JsonObject body = RequestBodies.object(request);

@@ -92,7 +92,8 @@ public final class Authenticator {
     }
 
     /** The owner of a token that is valid for one of {@code audiences}, or for this server if that is empty. */
-    public Optional<ServiceAccounts.Known> token(String token, List<String> audiences, Optional<ServiceAccounts> accounts) {
+    public Optional<ServiceAccounts.Known> token(
+            String token, List<String> audiences, Optional<ServiceAccounts> accounts) {
         TokenHash hash = TokenHash.of(token);
         User user = users.get(hash);
         if (user != null) {

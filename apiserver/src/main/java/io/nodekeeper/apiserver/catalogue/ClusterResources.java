@@ -29,7 +29,8 @@ public final class ClusterResources {
             .subresources(Subresource.action("token", "authentication.k8s.io", "v1", "TokenRequest"))
             .table(ClusterTables.SERVICE_ACCOUNTS);
 
-    public static final Resource SECRETS = Resource.stored(new ResourceType("", "v1", "secrets", "Secret", true), "secrets")
+    public static final Resource SECRETS = Resource.stored(
+                    new ResourceType("", "v1", "secrets", "Secret", true), "secrets")
             .strategy(new SecretStrategy())
             .fields(Map.of("type", secret -> secret.text("type")))
             .table(ClusterTables.SECRETS);

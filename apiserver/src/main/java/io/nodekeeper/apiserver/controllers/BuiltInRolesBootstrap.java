@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.controllers;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
@@ -11,7 +12,6 @@ import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.pods.PriorityAdmission;
 import io.nodekeeper.apiserver.registry.Resource;
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;

@@ -1,11 +1,11 @@
 package io.nodekeeper.apiserver.controllers;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.apiserver.storage.PrefixFollower;
 import io.nodekeeper.apiserver.writes.WriteHandler;
 import io.nodekeeper.store.Entry;
@@ -175,7 +175,10 @@ public final class NamespaceDefaults {
         store.put(entry.key(), resource.codec().encode(next), entry.modRevision())
                 .whenComplete((done, error) -> {
                     if (error != null) {
-                        log.warn("{} still has other certificates than this server's: {}", entry.key(), error.getMessage());
+                        log.warn(
+                                "{} still has other certificates than this server's: {}",
+                                entry.key(),
+                                error.getMessage());
                     } else {
                         log.info("{} now has this server's certificates", entry.key());
                     }

@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver.controllers;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.authorization.rbac.Aggregation;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.apiserver.storage.PrefixFollower;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
@@ -89,7 +89,10 @@ public final class RoleAggregator {
                 .whenComplete((done, error) -> {
                     if (error != null && !(Failures.cause(error) instanceof StoreException.Conflict)) {
                         log.warn(
-                                "updating the rules of {} failed, retrying in {} s: {}", key, RETRY.toSeconds(), error.getMessage());
+                                "updating the rules of {} failed, retrying in {} s: {}",
+                                key,
+                                RETRY.toSeconds(),
+                                error.getMessage());
                         loop.schedule(RETRY, this::settleSoon);
                     }
                 });

@@ -59,7 +59,8 @@ public final class RoleBindingStrategy implements Strategy {
                     "roleRef.kind",
                     quoted(role.text("kind")),
                     String.join(
-                            ", ", kinds.stream().map(RoleBindingStrategy::quoted).toList())));
+                            ", ",
+                            kinds.stream().map(RoleBindingStrategy::quoted).toList())));
         }
         if (role.text("name").isEmpty()) {
             errors.add(FieldError.required("roleRef.name", ""));

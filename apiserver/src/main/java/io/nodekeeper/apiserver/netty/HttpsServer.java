@@ -83,7 +83,10 @@ public final class HttpsServer {
                     @Override
                     protected void initChannel(Channel connection) {
                         connections.add(connection);
-                        connection.pipeline().addLast(secured(connection)).addLast(new Negotiation(serverContext, drain));
+                        connection
+                                .pipeline()
+                                .addLast(secured(connection))
+                                .addLast(new Negotiation(serverContext, drain));
                     }
                 })
                 .bind(options.address())

@@ -55,8 +55,8 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
     protected void configurePipeline(ChannelHandlerContext context, String protocol) {
         ChannelPipeline pipeline = context.pipeline();
         Optional<X509Certificate> shown = Peer.certificate(pipeline.get(SslHandler.class));
-        shown.ifPresent(
-                proof -> serverContext.server.certificateShown(proof.getNotAfter().toInstant()));
+        shown.ifPresent(proof ->
+                serverContext.server.certificateShown(proof.getNotAfter().toInstant()));
         Optional<User> certificate = shown.flatMap(Peer::user);
         if (protocol.equals(ApplicationProtocolNames.HTTP_2)) {
             streams(pipeline, certificate);

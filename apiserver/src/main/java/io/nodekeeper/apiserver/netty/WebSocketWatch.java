@@ -57,7 +57,11 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
     }
 
     /** Changes the protocol and begins the watch; takes the place of the handler that {@code context} is of. */
-    static void open(ChannelHandlerContext context, HttpRequest request, ApiResponse.Streamed streamed, ServerContext serverContext) {
+    static void open(
+            ChannelHandlerContext context,
+            HttpRequest request,
+            ApiResponse.Streamed streamed,
+            ServerContext serverContext) {
         FullHttpRequest asked = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, request.method(), request.uri());
         asked.headers().set(request.headers());
         HttpHeaders headers = new DefaultHttpHeaders();
@@ -74,7 +78,8 @@ final class WebSocketWatch extends ChannelInboundHandlerAdapter {
                 .handshake(context.channel(), asked, headers, context.newPromise())
                 .addListener(done -> {
                     if (done.isSuccess()) {
-                        context.pipeline().replace(context.handler(), "watch", new WebSocketWatch(streamed, serverContext));
+                        context.pipeline()
+                                .replace(context.handler(), "watch", new WebSocketWatch(streamed, serverContext));
                     } else {
                         log.debug("{} did not become a WebSocket", Peer.address(context.channel()), done.cause());
                         context.close();

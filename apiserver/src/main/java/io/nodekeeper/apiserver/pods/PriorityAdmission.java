@@ -73,7 +73,8 @@ public final class PriorityAdmission {
                         .orElseThrow(() -> PodRefusal.of(pod, "no PriorityClass with name " + name + " was found")));
         JsonObject priorityClass = found.orElse(JsonObject.EMPTY);
         long priority = priorityClass.number("value").orElse(0L);
-        String policy = ObjectFields.text(priorityClass, "preemptionPolicy", PREEMPT).text("preemptionPolicy");
+        String policy =
+                ObjectFields.text(priorityClass, "preemptionPolicy", PREEMPT).text("preemptionPolicy");
         check(pod, priority, policy);
         return pod.update("spec", given -> {
             JsonObject spec = found.isEmpty()

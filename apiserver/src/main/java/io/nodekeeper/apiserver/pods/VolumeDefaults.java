@@ -40,7 +40,9 @@ final class VolumeDefaults {
         volume = inside(volume, "azureDisk", VolumeDefaults::azureDisk);
         volume = inside(volume, "scaleIO", disk -> text(text(disk, "storageMode", "ThinProvisioned"), "fsType", "xfs"));
         volume = inside(
-                volume, "image", image -> text(image, "pullPolicy", SharedDefaults.pullPolicy(image.text("reference"))));
+                volume,
+                "image",
+                image -> text(image, "pullPolicy", SharedDefaults.pullPolicy(image.text("reference"))));
         return inside(
                 volume,
                 "ephemeral",

@@ -28,7 +28,8 @@ public record Table(List<Column> columns) {
      */
     record Column(String name, String type, boolean wide, BiFunction<JsonObject, Instant, String> cell) {}
 
-    public JsonObject render(List<JsonObject> objects, Media media, boolean withColumns, JsonObject metadata, Instant now) {
+    public JsonObject render(
+            List<JsonObject> objects, Media media, boolean withColumns, JsonObject metadata, Instant now) {
         return JsonObject.builder()
                 .put("kind", "Table")
                 .put("apiVersion", media.apiVersion())

@@ -48,7 +48,8 @@ public final class ReadHandler {
         this.loop = loop;
     }
 
-    public CompletableFuture<ApiResponse> get(Resource resource, RequestTarget target, ApiRequest request, Media media) {
+    public CompletableFuture<ApiResponse> get(
+            Resource resource, RequestTarget target, ApiRequest request, Media media) {
         String key = resource.key(target.namespace(), target.name());
         Optional<Long> version = ListOptions.number("resourceVersion", request.parameter("resourceVersion"));
         // A request with a version, even 0, accepts the cached state; all others see every write so far.
@@ -81,7 +82,8 @@ public final class ReadHandler {
                 : store.load(found.get()).thenApply(Optional::of);
     }
 
-    public CompletableFuture<ApiResponse> list(Resource resource, RequestTarget target, ApiRequest request, Media media) {
+    public CompletableFuture<ApiResponse> list(
+            Resource resource, RequestTarget target, ApiRequest request, Media media) {
         ListOptions options = ListOptions.of(resource, request);
         long version = options.version().orElse(0L);
         boolean exact = options.match().equals("Exact");
@@ -210,7 +212,8 @@ public final class ReadHandler {
     }
 
     /** The objects as a table; {@code columns} says whether to include the column definitions. */
-    public JsonObject table(Resource resource, List<JsonObject> objects, Media media, boolean columns, JsonObject metadata) {
+    public JsonObject table(
+            Resource resource, List<JsonObject> objects, Media media, boolean columns, JsonObject metadata) {
         Instant now = loop.clock().wallTime();
         return resource.table().render(objects, media, columns, metadata, now);
     }

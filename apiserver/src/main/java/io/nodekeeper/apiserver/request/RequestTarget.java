@@ -12,7 +12,8 @@ import io.nodekeeper.api.ResourceType;
  * @param name empty for the collection
  * @param subresource empty for the object itself
  */
-public record RequestTarget(String group, String version, String plural, String namespace, String name, String subresource) {
+public record RequestTarget(
+        String group, String version, String plural, String namespace, String name, String subresource) {
     /** The object of that name, or one of its subresources. */
     public static RequestTarget of(ResourceType type, String namespace, String name, String subresource) {
         return new RequestTarget(type.group(), type.version(), type.plural(), namespace, name, subresource);

@@ -23,7 +23,8 @@ public final class DocumentHandler {
     private final Optional<ServiceAccountTokens> tokens;
     private final String serverAddress;
 
-    public DocumentHandler(Health health, ServerMetrics metrics, Optional<ServiceAccountTokens> tokens, String serverAddress) {
+    public DocumentHandler(
+            Health health, ServerMetrics metrics, Optional<ServiceAccountTokens> tokens, String serverAddress) {
         this.health = health;
         this.metrics = metrics;
         this.tokens = tokens;

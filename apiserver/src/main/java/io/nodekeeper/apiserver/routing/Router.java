@@ -36,7 +36,12 @@ public final class Router {
      * {@code actions} are the POSTs that create no object, by the path of the resource and the subresource after a
      * slash.
      */
-    public Router(ReadHandler reads, WatchHandler watches, WriteHandler writes, ServerMetrics metrics, Map<String, Action> actions) {
+    public Router(
+            ReadHandler reads,
+            WatchHandler watches,
+            WriteHandler writes,
+            ServerMetrics metrics,
+            Map<String, Action> actions) {
         this.reads = reads;
         this.watches = watches;
         this.writes = writes;
@@ -44,7 +49,8 @@ public final class Router {
         this.actions = Map.copyOf(actions);
     }
 
-    public CompletableFuture<ApiResponse> answer(User user, ApiRequest request, RequestInfo info, RequestTarget target) {
+    public CompletableFuture<ApiResponse> answer(
+            User user, ApiRequest request, RequestInfo info, RequestTarget target) {
         if (info.known().isEmpty()) {
             return CompletableFuture.completedFuture(unknown(target));
         }

@@ -21,7 +21,8 @@ public final class PrefixFollower {
      * Passes the present objects to {@code begin}, then each later event to {@code change}. If the history in between is
      * lost, it starts over with {@code begin}.
      */
-    public static void follow(Store store, Loop loop, String prefix, Consumer<List<Entry>> begin, Consumer<Event> change) {
+    public static void follow(
+            Store store, Loop loop, String prefix, Consumer<List<Entry>> begin, Consumer<Event> change) {
         loop.execute(() -> {
             Listing now = store.list(prefix, "", 0, 0);
             begin.accept(now.entries());

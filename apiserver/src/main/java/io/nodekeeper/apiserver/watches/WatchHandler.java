@@ -64,7 +64,8 @@ public final class WatchHandler {
         this.random = random;
     }
 
-    public CompletableFuture<ApiResponse> open(Resource resource, RequestTarget target, ApiRequest request, Media media) {
+    public CompletableFuture<ApiResponse> open(
+            Resource resource, RequestTarget target, ApiRequest request, Media media) {
         ListOptions options = ListOptions.of(resource, request);
         boolean initialEvents = request.flag("sendInitialEvents");
         if (initialEvents && !options.match().equals("NotOlderThan")) {
@@ -166,8 +167,7 @@ public final class WatchHandler {
         /** The objects at the start of the watch, which the reader requested, of any size. */
         private long asked;
 
-        private Stream(
-                Resource resource, RequestTarget target, ListOptions options, Media media, StreamSink sink) {
+        private Stream(Resource resource, RequestTarget target, ListOptions options, Media media, StreamSink sink) {
             this.resource = resource;
             this.codec = resource.codec();
             this.target = target;

@@ -1,10 +1,10 @@
 package io.nodekeeper.apiserver.writes;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.reads.ListOptions;
 import io.nodekeeper.apiserver.registry.Resource;
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import java.util.ArrayList;

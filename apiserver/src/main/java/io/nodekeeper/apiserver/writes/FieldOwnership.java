@@ -59,8 +59,8 @@ final class FieldOwnership {
         ManagedFields owners = ManagedFields.parse(write.patches() && !given.isEmpty() ? given : before);
         Resource resource = write.resource();
         FieldComparison change = FieldComparison.of(bare(old), bare(next), resource.schema());
-        change =
-                new FieldComparison(change.written().minus(UNOWNED), change.removed().minus(UNOWNED));
+        change = new FieldComparison(
+                change.written().minus(UNOWNED), change.removed().minus(UNOWNED));
         return with(next, owners.written(manager(write, false), change, now));
     }
 

@@ -42,7 +42,8 @@ final class ObjectDeleter {
         });
     }
 
-    private CompletableFuture<Result> delete(WriteRequest write, Entry entry, JsonObject object, Optional<JsonObject> kept) {
+    private CompletableFuture<Result> delete(
+            WriteRequest write, Entry entry, JsonObject object, Optional<JsonObject> kept) {
         if (write.dryRun() || kept.equals(Optional.of(object))) {
             return CompletableFuture.completedFuture(new Result(200, kept.orElse(object), kept.isEmpty()));
         }

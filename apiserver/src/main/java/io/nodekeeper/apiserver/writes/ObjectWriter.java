@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.writes;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
@@ -11,7 +12,6 @@ import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.ObjectMetaRules;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.registry.Strategy;
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.apiserver.writes.OptimisticRetry.Result;
@@ -149,7 +149,8 @@ final class ObjectWriter {
      * Applies {@code wanted} to the object; creates it if it does not exist.
      * @param complete completes each object from a client
      */
-    CompletableFuture<Result> apply(WriteRequest write, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
+    CompletableFuture<Result> apply(
+            WriteRequest write, JsonObject wanted, boolean force, UnaryOperator<JsonObject> complete) {
         RequestTarget target = write.target();
         String now = KubeTime.format(clock.wallTime());
         CompletableFuture<Optional<Entry>> found = target.subresource().isEmpty()
@@ -195,7 +196,8 @@ final class ObjectWriter {
     }
 
     /** Calls {@code change} with the current object to get the requested one; a version in it must match. */
-    private CompletableFuture<Result> change(WriteRequest write, Optional<Entry> known, UnaryOperator<JsonObject> change) {
+    private CompletableFuture<Result> change(
+            WriteRequest write, Optional<Entry> known, UnaryOperator<JsonObject> change) {
         return retry.run(write, known, (entry, old) -> {
             JsonObject asked = change.apply(old);
             checkVersion(write, entry, asked);

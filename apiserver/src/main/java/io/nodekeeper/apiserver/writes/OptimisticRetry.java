@@ -1,9 +1,9 @@
 package io.nodekeeper.apiserver.writes;
 
 import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.api.Failures;
 import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;

@@ -91,7 +91,8 @@ public final class WriteHandler {
         return new WriteRequest(resource, target, dryRun, admission(user, resource, target));
     }
 
-    private WriteRequest writeRequest(User user, Resource resource, RequestTarget target, ApiRequest request, boolean patches) {
+    private WriteRequest writeRequest(
+            User user, Resource resource, RequestTarget target, ApiRequest request, boolean patches) {
         return new WriteRequest(
                 resource, target, dryRun(request), admission(user, resource, target), manager(request), patches);
     }
@@ -108,7 +109,8 @@ public final class WriteHandler {
         };
     }
 
-    public CompletableFuture<ApiResponse> create(User user, Resource resource, RequestTarget target, ApiRequest request) {
+    public CompletableFuture<ApiResponse> create(
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = admitted(resource, target, body(resource, target, request, warnings));
         return writer.create(writeRequest(user, resource, target, request, false), body)
@@ -120,7 +122,8 @@ public final class WriteHandler {
         return classes.admit(resource, target, serviceAccounts.admit(resource, target, object));
     }
 
-    public CompletableFuture<ApiResponse> update(User user, Resource resource, RequestTarget target, ApiRequest request) {
+    public CompletableFuture<ApiResponse> update(
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
         List<String> warnings = new ArrayList<>();
         JsonObject body = body(resource, target, request, warnings);
         return writer.update(writeRequest(user, resource, target, request, false), body)
@@ -137,7 +140,8 @@ public final class WriteHandler {
         return defaultTolerations.admit(resource, target, body);
     }
 
-    public CompletableFuture<ApiResponse> patch(User user, Resource resource, RequestTarget target, ApiRequest request) {
+    public CompletableFuture<ApiResponse> patch(
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
         if (request.contentType().equals(Yaml.APPLY_MEDIA_TYPE)) {
             return apply(user, resource, target, request);
         }
@@ -197,7 +201,8 @@ public final class WriteHandler {
         return given.isEmpty() ? request.header("user-agent") : given;
     }
 
-    public CompletableFuture<ApiResponse> delete(User user, Resource resource, RequestTarget target, ApiRequest request) {
+    public CompletableFuture<ApiResponse> delete(
+            User user, Resource resource, RequestTarget target, ApiRequest request) {
         DeleteOptions options = DeleteOptions.of(request);
         if (resource.equals(Resources.NAMESPACES) && NamespaceStrategy.IMMORTAL.contains(target.name())) {
             throw new ApiException(
@@ -205,8 +210,7 @@ public final class WriteHandler {
                     "Forbidden",
                     "namespaces \"" + target.name() + "\" is forbidden: this namespace may not be deleted");
         }
-        return deleter
-                .delete(writeRequest(user, resource, target, options.dryRun()), options)
+        return deleter.delete(writeRequest(user, resource, target, options.dryRun()), options)
                 .thenApply(result -> {
                     boolean object = !result.gone() || resource.equals(Resources.PODS);
                     return ApiResponse.json(200, object ? result.object() : deleted(resource, result.object()));

@@ -26,7 +26,8 @@ public record WriteRequest(
         boolean patches) {
 
     /** A write of the server's own, or one that changes no fields. */
-    public WriteRequest(Resource resource, RequestTarget target, boolean dryRun, BiConsumer<JsonObject, JsonObject> admission) {
+    public WriteRequest(
+            Resource resource, RequestTarget target, boolean dryRun, BiConsumer<JsonObject, JsonObject> admission) {
         this(resource, target, dryRun, admission, "nodekeeper", false);
     }
 
@@ -38,11 +39,6 @@ public record WriteRequest(
     /** The same about another object of that kind. */
     WriteRequest about(String namespace, String name) {
         return new WriteRequest(
-                resource,
-                RequestTarget.of(resource.type(), namespace, name, ""),
-                dryRun,
-                admission,
-                manager,
-                patches);
+                resource, RequestTarget.of(resource.type(), namespace, name, ""), dryRun, admission, manager, patches);
     }
 }

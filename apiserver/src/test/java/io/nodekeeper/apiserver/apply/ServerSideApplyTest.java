@@ -116,7 +116,8 @@ class ServerSideApplyTest {
         Applied one = apply(
                 ONE, JsonObject.EMPTY, node("{'metadata':{'labels':{'a':'1','b':'2','c':'3'}}}"), ManagedFields.NONE);
         Manager writer = new Manager("kubectl-label", false, "v1", "");
-        FieldComparison change = FieldComparison.of(one.object(), node("{'metadata':{'labels':{'a':'9','b':'2'}}}"), NODE);
+        FieldComparison change =
+                FieldComparison.of(one.object(), node("{'metadata':{'labels':{'a':'9','b':'2'}}}"), NODE);
         ManagedFields after = one.owners().written(writer, change, NOW);
         assertThat(after.of(ONE).paths(100)).containsExactly(".metadata.labels.b");
         assertThat(after.of(writer).paths(100)).containsExactly(".metadata.labels.a");

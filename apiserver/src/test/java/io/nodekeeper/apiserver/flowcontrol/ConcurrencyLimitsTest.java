@@ -25,7 +25,8 @@ import org.junit.jupiter.api.Test;
 /** Who is served, who waits, who is turned away. */
 @Tag("W86")
 class ConcurrencyLimitsTest {
-    private final ConcurrencyLimits limits = new ConcurrencyLimits(new FlowControlOptions(4, 2, 3, 1, Duration.ofSeconds(60)));
+    private final ConcurrencyLimits limits =
+            new ConcurrencyLimits(new FlowControlOptions(4, 2, 3, 1, Duration.ofSeconds(60)));
 
     private static Seat seat(Kind kind, String user) {
         return new Seat(kind, user, false, 0);

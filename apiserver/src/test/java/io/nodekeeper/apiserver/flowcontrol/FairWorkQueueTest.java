@@ -18,7 +18,8 @@ class FairWorkQueueTest {
     private final ArrayDeque<Runnable> threads = new ArrayDeque<>();
     private final List<String> done = new ArrayList<>();
     private final VirtualTime time = new VirtualTime(Instant.EPOCH);
-    private final FairWorkQueue turns = new FairWorkQueue(threads::add, 2, time.loop("clock").clock(), 100);
+    private final FairWorkQueue turns =
+            new FairWorkQueue(threads::add, 2, time.loop("clock").clock(), 100);
 
     private void run(String user, String what) {
         run(user, what, 0, Duration.ZERO);

@@ -21,8 +21,7 @@ class FlowControllerTest {
         assertThat(kind(N1, "PATCH", "/api/v1/nodes/n1/status")).isEqualTo(ConcurrencyLimits.Kind.HEARTBEAT);
         assertThat(kind(N1, "POST", "/api/v1/nodes")).isEqualTo(ConcurrencyLimits.Kind.HEARTBEAT);
         assertThat(kind(N1, "GET", "/api/v1/nodes")).isEqualTo(ConcurrencyLimits.Kind.READ);
-        assertThat(kind(N1, "POST", "/api/v1/namespaces/default/events"))
-                .isEqualTo(ConcurrencyLimits.Kind.WRITE);
+        assertThat(kind(N1, "POST", "/api/v1/namespaces/default/events")).isEqualTo(ConcurrencyLimits.Kind.WRITE);
         assertThat(kind(
                         CONTROLLER,
                         "PUT",

@@ -88,7 +88,8 @@ class SlowReaderTest {
         // then a piece at most is made ahead, and what it holds on to is accounted for
         assertThat(slow.made).isLessThanOrEqualTo(4);
         assertThat(slow.channel.isOpen()).isTrue();
-        assertThat(serverContext.answers.take((1 << 20) - 2L * ResponseChunks.SIZE - HELD + 1)).isFalse();
+        assertThat(serverContext.answers.take((1 << 20) - 2L * ResponseChunks.SIZE - HELD + 1))
+                .isFalse();
         // when a whole minute without progress is over: progress is looked at once a minute
         slow.pass(62);
         // then its connection ends and its memory is free again

@@ -33,7 +33,8 @@ final class TransportServer implements AutoCloseable {
     final SSLContext admin;
     private final HttpClient client;
 
-    TransportServer(FlowControlOptions limits, HttpClient.Version version, Duration drain, long memory) throws Exception {
+    TransportServer(FlowControlOptions limits, HttpClient.Version version, Duration drain, long memory)
+            throws Exception {
         KeyStore server = TestCertificates.SERVER.get();
         KeyStore client = TestCertificates.CLIENT.get();
         admin = TestCertificates.context(client, server);

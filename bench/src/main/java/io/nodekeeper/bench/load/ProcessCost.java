@@ -15,7 +15,8 @@ final class ProcessCost {
     /** Processor time of process {@code pid}, user and system, in seconds. */
     static double cpuSeconds(long pid) throws IOException {
         String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
-        // The second field is the name in parentheses, which may contain anything; user and system time are fields 14, 15.
+        // The second field is the name in parentheses, which may contain anything; user and system time are fields 14,
+        // 15.
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
         return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS;
     }

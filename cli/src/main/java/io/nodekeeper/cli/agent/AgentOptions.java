@@ -191,9 +191,8 @@ public final class AgentOptions implements Checked {
             builder.nodeLabels(labels);
         }
         if (!taints.isEmpty()) {
-            builder.registerWithTaints(taints.stream()
-                    .map(text -> taint(text).orElseThrow())
-                    .toList());
+            builder.registerWithTaints(
+                    taints.stream().map(text -> taint(text).orElseThrow()).toList());
         }
         builder.networkProbeInterval(networkProbeInterval)
                 .featureGates(gates.switches())
@@ -227,7 +226,8 @@ public final class AgentOptions implements Checked {
         }
         String key = parts.group(1);
         String value = Optional.ofNullable(parts.group(2)).orElse("");
-        if (Names.qualifiedFault(key).isPresent() || Names.labelValueFault(value).isPresent()) {
+        if (Names.qualifiedFault(key).isPresent()
+                || Names.labelValueFault(value).isPresent()) {
             return Optional.empty();
         }
         return Optional.of(new Taint(JsonObject.builder()

@@ -86,14 +86,15 @@ public final class ApiServerOptions implements Checked {
     @Option(
             names = "--tls-cert-file",
             paramLabel = "FILE",
-            description =
-                    "The server's certificate (PEM), with --tls-private-key-file. When the file changes, new"
-                            + " connections use the new certificate. Default: a certificate created in the data"
-                            + " directory.")
+            description = "The server's certificate (PEM), with --tls-private-key-file. When the file changes, new"
+                    + " connections use the new certificate. Default: a certificate created in the data"
+                    + " directory.")
     Optional<Path> tlsCertFile = Optional.empty();
 
-    @Option(names = "--tls-private-key-file", paramLabel = "FILE", description = "The private key of --tls-cert-file"
-            + " (PEM).")
+    @Option(
+            names = "--tls-private-key-file",
+            paramLabel = "FILE",
+            description = "The private key of --tls-cert-file" + " (PEM).")
     Optional<Path> tlsPrivateKeyFile = Optional.empty();
 
     @Option(

@@ -24,8 +24,7 @@ final class AuditOptions implements Checked {
             names = "--audit-log-maxsize",
             paramLabel = "MEGABYTES",
             defaultValue = "100",
-            description =
-                    "The size in MiB at which the audit log is rotated. Default: ${DEFAULT-VALUE}.")
+            description = "The size in MiB at which the audit log is rotated. Default: ${DEFAULT-VALUE}.")
     int maxSize = 100;
 
     @Option(

@@ -213,7 +213,9 @@ public final class ServerProcess {
             names.add(self.getHostName());
             names.add(self.getHostAddress());
         } catch (UnknownHostException e) {
-            log.info("This machine's host name has no address ({}); the server certificate does not include it", e.getMessage());
+            log.info(
+                    "This machine's host name has no address ({}); the server certificate does not include it",
+                    e.getMessage());
         }
         if (!InetAddress.getByName(options.bindAddress).isAnyLocalAddress()) {
             names.add(options.bindAddress);

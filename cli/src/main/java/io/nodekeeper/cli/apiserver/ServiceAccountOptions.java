@@ -51,7 +51,8 @@ final class ServiceAccountOptions implements Checked {
         faults.readable("--service-account-signing-key-file", signingKeyFile);
         keyFiles.forEach(file -> faults.readable("--service-account-key-file", Optional.of(file)));
         faults.require(
-                isUrl(issuer), "--service-account-issuer is " + issuer + "; expected an absolute URL such as " + ISSUER);
+                isUrl(issuer),
+                "--service-account-issuer is " + issuer + "; expected an absolute URL such as " + ISSUER);
     }
 
     private static boolean isUrl(String text) {

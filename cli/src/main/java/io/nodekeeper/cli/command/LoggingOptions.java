@@ -8,9 +8,8 @@ public final class LoggingOptions implements Checked {
             names = {"-v", "--v"},
             paramLabel = "N",
             defaultValue = "2",
-            description =
-                    "The verbosity of logs: 0 for what operators need, 4 for details, 6 for every call, 8 for"
-                            + " libraries too. Default: ${DEFAULT-VALUE}.")
+            description = "The verbosity of logs: 0 for what operators need, 4 for details, 6 for every call, 8 for"
+                    + " libraries too. Default: ${DEFAULT-VALUE}.")
     public int verbosity = 2;
 
     @Override

@@ -13,12 +13,11 @@ import picocli.CommandLine.Option;
 /** The command {@code doctor}: finds what hangs below the node's container runtime. */
 @Command(
         name = "doctor",
-        description =
-                "Finds what hangs below the container runtime of this node. It sends the runtime every read-only"
-                        + " request with a short deadline, inspects its processes twice, and names the cause: a"
-                        + " stopped shim, a hung CNI plugin or runc, a process or disk that does not respond, or the"
-                        + " runtime itself. Needs root, but neither agent nor API server. Changes nothing without"
-                        + " --fix. Exit code 1 if something hangs.",
+        description = "Finds what hangs below the container runtime of this node. It sends the runtime every read-only"
+                + " request with a short deadline, inspects its processes twice, and names the cause: a"
+                + " stopped shim, a hung CNI plugin or runc, a process or disk that does not respond, or the"
+                + " runtime itself. Needs root, but neither agent nor API server. Changes nothing without"
+                + " --fix. Exit code 1 if something hangs.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper doctor",

@@ -11,8 +11,8 @@ public final class DataDirOptions implements Checked {
             names = "--data-dir",
             paramLabel = "DIR",
             defaultValue = "nodekeeper-data",
-            description = "The directory for objects, certificates (pki/) and kubeconfigs. Default:"
-                    + " ${DEFAULT-VALUE}.")
+            description =
+                    "The directory for objects, certificates (pki/) and kubeconfigs. Default:" + " ${DEFAULT-VALUE}.")
     public Path dir = Path.of("nodekeeper-data");
 
     @Override

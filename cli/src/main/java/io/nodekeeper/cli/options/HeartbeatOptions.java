@@ -20,8 +20,8 @@ public final class HeartbeatOptions implements Checked {
             names = "--node-status-update-frequency",
             paramLabel = "DURATION",
             converter = DurationConverter.class,
-            description = "How often the agent checks the node's state. It reports changes immediately. Default:"
-                    + " 10s.")
+            description =
+                    "How often the agent checks the node's state. It reports changes immediately. Default:" + " 10s.")
     Optional<Duration> statusUpdateFrequency = Optional.empty();
 
     @Override

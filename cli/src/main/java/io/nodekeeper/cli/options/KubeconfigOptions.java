@@ -15,9 +15,8 @@ public final class KubeconfigOptions implements Checked {
     @Option(
             names = "--kubeconfig",
             paramLabel = "FILE",
-            description =
-                    "The kubeconfig file with the API server's address and the client's credentials. Default: the"
-                            + " service account of the pod that this process runs in.")
+            description = "The kubeconfig file with the API server's address and the client's credentials. Default: the"
+                    + " service account of the pod that this process runs in.")
     Optional<Path> file = Optional.empty();
 
     private final Map<String, String> environment;

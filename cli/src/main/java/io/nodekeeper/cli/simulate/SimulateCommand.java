@@ -47,8 +47,8 @@ public final class SimulateCommand extends NodekeeperCommand {
             names = "--seed",
             paramLabel = "N",
             defaultValue = "1",
-            description = "The seed of all random choices; the same seed gives the same run. Default:"
-                    + " ${DEFAULT-VALUE}.")
+            description =
+                    "The seed of all random choices; the same seed gives the same run. Default:" + " ${DEFAULT-VALUE}.")
     long seed = 1;
 
     @Option(
@@ -62,17 +62,15 @@ public final class SimulateCommand extends NodekeeperCommand {
             names = "--control-faults-per-hour",
             paramLabel = "N",
             defaultValue = "0",
-            description =
-                    "The average number of faults of API server, disk, watch, controller and clocks per hour of"
-                            + " virtual time. Default: ${DEFAULT-VALUE}.")
+            description = "The average number of faults of API server, disk, watch, controller and clocks per hour of"
+                    + " virtual time. Default: ${DEFAULT-VALUE}.")
     double controlFaultsPerHour;
 
     @Option(
             names = "--pods",
             paramLabel = "N",
             defaultValue = "20",
-            description =
-                    "The number of pods, placed on the nodes in turn. Default: ${DEFAULT-VALUE}.")
+            description = "The number of pods, placed on the nodes in turn. Default: ${DEFAULT-VALUE}.")
     int pods = 20;
 
     @Option(
@@ -90,8 +88,10 @@ public final class SimulateCommand extends NodekeeperCommand {
                             + " due. Only --nodes, --seed and --output apply.")
     boolean lean;
 
-    @Option(names = "--trace", paramLabel = "FILE", description = "The file to write the trace to, one event per"
-            + " line.")
+    @Option(
+            names = "--trace",
+            paramLabel = "FILE",
+            description = "The file to write the trace to, one event per" + " line.")
     Optional<Path> trace = Optional.empty();
 
     @Option(

@@ -9,10 +9,9 @@ import picocli.CommandLine.Command;
 /** The command {@code check}: checks whether the store in a data directory is complete. */
 @Command(
         name = "check",
-        description =
-                "Reads every object of the store in a data directory and reports acknowledged changes that are"
-                        + " missing. Changes nothing. Needs no key for encrypted objects. Stop the server first: a"
-                        + " store that is being written looks damaged.",
+        description = "Reads every object of the store in a data directory and reports acknowledged changes that are"
+                + " missing. Changes nothing. Needs no key for encrypted objects. Stop the server first: a"
+                + " store that is being written looks damaged.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:The store is complete, or the next start repairs it by removing a group of changes that was never"

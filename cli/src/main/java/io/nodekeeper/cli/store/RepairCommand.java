@@ -9,11 +9,10 @@ import picocli.CommandLine.Command;
 /** The command {@code repair}: creates a store from the readable part of a damaged one. */
 @Command(
         name = "repair",
-        description =
-                "Creates a store from the readable part of a damaged one, and reports what is lost. Keeps the"
-                        + " damaged files in the same directory as store.damaged-N. Revisions continue far beyond"
-                        + " the lost ones, so that clients list again. Does not change a store that is not damaged."
-                        + " Stop the server first.",
+        description = "Creates a store from the readable part of a damaged one, and reports what is lost. Keeps the"
+                + " damaged files in the same directory as store.damaged-N. Revisions continue far beyond"
+                + " the lost ones, so that clients list again. Does not change a store that is not damaged."
+                + " Stop the server first.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:The store was not damaged, or has been repaired.",

@@ -16,10 +16,9 @@ import picocli.CommandLine.Parameters;
 /** The command {@code restore}: creates the store of a data directory from a snapshot. */
 @Command(
         name = "restore",
-        description =
-                "Creates the store of a data directory from a snapshot; the directory must not have a store."
-                        + " Revisions continue far beyond those in the snapshot, so that clients with later ones"
-                        + " list again.",
+        description = "Creates the store of a data directory from a snapshot; the directory must not have a store."
+                + " Revisions continue far beyond those in the snapshot, so that clients with later ones"
+                + " list again.",
         footerHeading = "%nExamples:%n",
         footer = {"  nodekeeper apiserver restore --data-dir /var/lib/nodekeeper objects.snapshot"})
 public final class RestoreCommand extends StoreCommand {

@@ -13,11 +13,10 @@ import picocli.CommandLine.Mixin;
 /** The command {@code rewrite}: writes all objects again with the first key. */
 @Command(
         name = "rewrite",
-        description =
-                "Writes all objects of the store in a data directory again with the first provider of"
-                        + " --encryption-provider-config, and removes everything that was stored in another form."
-                        + " After that, other keys are no longer needed. Clients list again. Stop the server first."
-                        + " For --store rocksdb only; rewrite objects in etcd with kubectl replace.",
+        description = "Writes all objects of the store in a data directory again with the first provider of"
+                + " --encryption-provider-config, and removes everything that was stored in another form."
+                + " After that, other keys are no longer needed. Clients list again. Stop the server first."
+                + " For --store rocksdb only; rewrite objects in etcd with kubectl replace.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper apiserver rewrite --data-dir /var/lib/nodekeeper --encryption-provider-config encryption.yaml",

@@ -20,8 +20,9 @@ import picocli.CommandLine.Parameters;
         footerHeading = "%nExamples:%n",
         footer = {"  nodekeeper apiserver snapshot --data-dir /var/lib/nodekeeper objects.snapshot"})
 public final class SnapshotCommand extends StoreCommand {
-    @Parameters(paramLabel = "FILE", description = "The file to write; an existing file is replaced. It contains"
-            + " Secrets.")
+    @Parameters(
+            paramLabel = "FILE",
+            description = "The file to write; an existing file is replaced. It contains" + " Secrets.")
     Path file = Path.of("");
 
     /** The command, which reports its progress to {@code progress}. */

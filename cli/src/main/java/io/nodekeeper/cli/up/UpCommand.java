@@ -53,9 +53,8 @@ public final class UpCommand extends NodekeeperCommand {
             paramLabel = "NAME=BOOL,...",
             defaultValue = "",
             completionCandidates = Gates.class,
-            description =
-                    "Enables or disables differences of server, controller and agent from Kubernetes':"
-                            + " ${COMPLETION-CANDIDATES}.")
+            description = "Enables or disables differences of server, controller and agent from Kubernetes':"
+                    + " ${COMPLETION-CANDIDATES}.")
     void featureGates(String text) {
         List<String> known = Stream.of(
                         io.nodekeeper.apiserver.FeatureGate.names(),

@@ -20,12 +20,11 @@ import picocli.CommandLine.Parameters;
 /** The command {@code why}: explains the state of a node. */
 @Command(
         name = "why",
-        description =
-                "Explains why a node is, or was, NotReady or Unknown: its last heartbeat, how long each hop took,"
-                        + " its deadline, what the controller could see, what it decided and wrote, and how the"
-                        + " outage ended. Asks the leading controller, which it finds through the API. If that"
-                        + " controller cannot be reached, shows what the API has. Times are UTC. Exit code 1 if"
-                        + " nothing is known of the node.",
+        description = "Explains why a node is, or was, NotReady or Unknown: its last heartbeat, how long each hop took,"
+                + " its deadline, what the controller could see, what it decided and wrote, and how the"
+                + " outage ended. Asks the leading controller, which it finds through the API. If that"
+                + " controller cannot be reached, shows what the API has. Times are UTC. Exit code 1 if"
+                + " nothing is known of the node.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper why node-7 --kubeconfig nodekeeper-data/admin.kubeconfig",
@@ -48,8 +47,8 @@ public final class WhyCommand extends NodekeeperCommand {
     @Option(
             names = "--at",
             paramLabel = "TIME",
-            description = "A time such as 2026-11-21T09:07:17Z, or a time before now such as 5m or 1h30m. Default:"
-                    + " now.")
+            description =
+                    "A time such as 2026-11-21T09:07:17Z, or a time before now such as 5m or 1h30m. Default:" + " now.")
     Optional<String> at = Optional.empty();
 
     @Mixin
@@ -109,8 +108,8 @@ public final class WhyCommand extends NodekeeperCommand {
         server.ifPresent(url -> faults.require(
                 url.getHost() != null && ("http".equals(url.getScheme()) || "https".equals(url.getScheme())),
                 "--server is " + url + "; expected a URL like http://127.0.0.1:10257"));
-        historyDir.ifPresent(
-                dir -> faults.require(Files.isDirectory(dir), "--history-dir is " + dir + ", which is not a directory"));
+        historyDir.ifPresent(dir ->
+                faults.require(Files.isDirectory(dir), "--history-dir is " + dir + ", which is not a directory"));
         faults.within("--limit", limit, 1, 1_000);
         if (server.isEmpty() && historyDir.isEmpty()) {
             kubeconfig.check(faults);

@@ -176,7 +176,10 @@ class StoreCommandsTest {
                 assertThat(run(command, more)).as(command + flag).isEqualTo(2);
                 assertThat(err.toString())
                         .startsWith("error: this command works on a store in a --data-dir only (--store rocksdb); ")
-                        .contains(flag.equals("--store=memory") ? "is lost when its server stops" : "for objects in etcd, ");
+                        .contains(
+                                flag.equals("--store=memory")
+                                        ? "is lost when its server stops"
+                                        : "for objects in etcd, ");
             }
         }
         assertThat(run("rewrite", "--store=etcd", "--encryption-provider-config", file.toString()))

@@ -80,8 +80,10 @@ public final class OwnerOnly {
         if (ours) {
             tighten(directory);
         } else if (isOpen(directory)) {
-            log.warn("{} has files of other users and stays accessible to them; files that this process creates in"
-                    + " it are not", directory);
+            log.warn(
+                    "{} has files of other users and stays accessible to them; files that this process creates in"
+                            + " it are not",
+                    directory);
         }
         return directory;
     }
@@ -109,7 +111,11 @@ public final class OwnerOnly {
                     PosixFilePermissions.toString(mode),
                     PosixFilePermissions.toString(own));
         } catch (IOException e) {
-            log.warn("{} is accessible to other users ({}): {}", file, PosixFilePermissions.toString(mode), e.toString());
+            log.warn(
+                    "{} is accessible to other users ({}): {}",
+                    file,
+                    PosixFilePermissions.toString(mode),
+                    e.toString());
         }
     }
 

@@ -170,12 +170,11 @@ class PemTest {
 
     private static byte[] der(String label) throws GeneralSecurityException {
         KeyPair pair = ec("secp256r1");
-        String pem =
-                switch (label) {
-                    case "EC PRIVATE KEY" -> Pem.encode(pair.getPrivate(), pair.getPublic());
-                    case "RSA PRIVATE KEY" -> PKCS1;
-                    default -> Pem.encode(pair.getPrivate());
-                };
+        String pem = switch (label) {
+            case "EC PRIVATE KEY" -> Pem.encode(pair.getPrivate(), pair.getPublic());
+            case "RSA PRIVATE KEY" -> PKCS1;
+            default -> Pem.encode(pair.getPrivate());
+        };
         return Base64.getMimeDecoder().decode(pem.replaceAll("-----[A-Z0-9 ]+-----", ""));
     }
 

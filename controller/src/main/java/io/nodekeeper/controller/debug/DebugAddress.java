@@ -65,7 +65,11 @@ public final class DebugAddress {
                     }
                     String told = url.map(URI::toString).orElse("the removal of the address");
                     if (number < TRIES) {
-                        log.debug("Publishing {} in the API failed: {}; retrying in {}", told, Failures.text(error), RETRY);
+                        log.debug(
+                                "Publishing {} in the API failed: {}; retrying in {}",
+                                told,
+                                Failures.text(error),
+                                RETRY);
                         client.loop().schedule(RETRY, () -> tell(client, url, number + 1));
                     } else {
                         log.warn("Publishing {} in the API failed: {}", told, Failures.text(error));

@@ -48,11 +48,7 @@ public final class Explanations {
 
     /** The node was late, but the API had a newer heartbeat than the watch. */
     public void spared(NodeHealth health, JsonObject facts) {
-        add(
-                health,
-                "Spared",
-                "late according to the watch, but a live read found a newer " + health.signal(),
-                facts);
+        add(health, "Spared", "late according to the watch, but a live read found a newer " + health.signal(), facts);
     }
 
     /** The node sent a heartbeat after it was declared Unknown. */
@@ -79,8 +75,8 @@ public final class Explanations {
     /** The node's renewals show that its clock was set. */
     public void clockSet(NodeHealth health) {
         long jump = health.lag().lastJump();
-        String text = "its clock was set " + (jump > 0 ? "ahead" : "back") + " by "
-                + Ages.text(Math.abs(jump) * 1_000) + ", which does not affect verdicts";
+        String text = "its clock was set " + (jump > 0 ? "ahead" : "back") + " by " + Ages.text(Math.abs(jump) * 1_000)
+                + ", which does not affect verdicts";
         log.info("Node {}: {}", health.name(), text);
         add(health, "ClockSet", text, JsonObject.EMPTY);
     }

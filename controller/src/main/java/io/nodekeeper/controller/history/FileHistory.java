@@ -161,7 +161,10 @@ public final class FileHistory implements SearchableHistory {
                         answer.complete(found.decisions());
                     }
                     if (error != null) {
-                        log.warn("History {} cannot be read: {}; showing only decisions in memory", segments, reason(error));
+                        log.warn(
+                                "History {} cannot be read: {}; showing only decisions in memory",
+                                segments,
+                                reason(error));
                     } else if (!found.damaged().isEmpty()) {
                         log.warn("History {}: unreadable: {}", segments, String.join("; ", found.damaged()));
                     }

@@ -48,9 +48,8 @@ public record LagAdvice(LagSummary gaps, LagSummary lags, Duration grace) {
                 + " gaps, longest " + format(gaps.max()) + " of node " + gaps.worst() + "), grace " + format(grace)
                 + ": " + times(grace) + " times");
         if (lags.count() > 0) {
-            sentences.add(
-                    "renewals took up to " + format(lags.p999()) + " longer than usual (p99.9, longest "
-                            + format(lags.max()) + " of node " + lags.worst() + ")");
+            sentences.add("renewals took up to " + format(lags.p999()) + " longer than usual (p99.9, longest "
+                    + format(lags.max()) + " of node " + lags.worst() + ")");
         }
         if (grace.compareTo(gaps.max()) <= 0) {
             sentences.add(

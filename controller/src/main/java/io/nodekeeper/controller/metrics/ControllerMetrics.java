@@ -28,7 +28,8 @@ public final class ControllerMetrics {
     private final Instruments make = new Instruments(registry);
     private final Gauge zoneHealth =
             make.gauge("node_collector_zone_health", "Percentage of nodes of the zone that are ready.", "zone");
-    private final Gauge zoneSize = make.gauge("node_collector_zone_size", "Number of nodes that count for the state of the zone.", "zone");
+    private final Gauge zoneSize =
+            make.gauge("node_collector_zone_size", "Number of nodes that count for the state of the zone.", "zone");
     private final Gauge unhealthyNodes =
             make.gauge("node_collector_unhealthy_nodes_in_zone", "Nodes of the zone that are not ready.", "zone");
     private final Counter evictions = make.counter(
@@ -43,9 +44,9 @@ public final class ControllerMetrics {
             "node_collector_update_all_nodes_health_duration_seconds",
             "Duration of a monitor pass over all nodes.",
             Instruments.powers(0.01, 4, 8));
-    private final Counter podDeletions =
-            make.counter("taint_eviction_controller_pod_deletions_total", "Number of pods deleted because of"
-                    + " NoExecute taints.");
+    private final Counter podDeletions = make.counter(
+            "taint_eviction_controller_pod_deletions_total",
+            "Number of pods deleted because of" + " NoExecute taints.");
     private final Histogram podDeletionDuration = make.histogram(
             "taint_eviction_controller_pod_deletion_duration_seconds",
             "Time from when a pod's eviction was due until the API server accepted its deletion.",
@@ -56,8 +57,10 @@ public final class ControllerMetrics {
             "namespace",
             "reason");
     private final Counter forceDeletionErrors = make.counter(
-            "pod_gc_collector_force_delete_pod_errors_total", "Number of failed deletions by the pod garbage"
-                    + " collector.", "namespace", "reason");
+            "pod_gc_collector_force_delete_pod_errors_total",
+            "Number of failed deletions by the pod garbage" + " collector.",
+            "namespace",
+            "reason");
     private final Gauge leader =
             make.gauge("leader_election_master_status", "1 while this process is the leader, else 0.", "name");
     private final Counter slowPaths = make.counter(
@@ -66,7 +69,10 @@ public final class ControllerMetrics {
             "name");
 
     private final Histogram lags = make.histogram(
-            "nodekeeper_heartbeat_lag_seconds", "Duration of one hop from a heartbeat to the write about its node.", LAGS, "hop");
+            "nodekeeper_heartbeat_lag_seconds",
+            "Duration of one hop from a heartbeat to the write about its node.",
+            LAGS,
+            "hop");
     private final Map<Hop, DistributionDataPoint> lagOf = new EnumMap<>(Hop.class);
     private final Histogram detectionDelay = make.histogram(
             "nodekeeper_detection_delay_seconds",
@@ -74,8 +80,8 @@ public final class ControllerMetrics {
             LAGS);
     private final Counter verdicts =
             make.counter("nodekeeper_verdicts_total", "Number of verdicts on late nodes, by verdict.", "verdict");
-    private final Gauge blind =
-            make.gauge("nodekeeper_observer_blind", "1 while the controller is blind because of this hop, else 0.", "hop");
+    private final Gauge blind = make.gauge(
+            "nodekeeper_observer_blind", "1 while the controller is blind because of this hop, else 0.", "hop");
     private final Gauge degraded = make.gauge(
             "nodekeeper_observer_degraded",
             "1 while verdicts use this proof instead of a timely watch: late, list, renewals, writes, or none if"
@@ -87,31 +93,29 @@ public final class ControllerMetrics {
             "hop");
     private final Gauge canaryAge =
             make.gauge("nodekeeper_canary_age_seconds", "Age of the controller's last proof of sight.");
-    private final Gauge suspects =
-            make.gauge("nodekeeper_suspect_nodes", "Number of nodes that are later than usual but within their grace"
-                    + " period.");
-    private final Counter suspicions = make.counter("nodekeeper_suspicions_total", "Number of times that a node"
-            + " became suspect.");
+    private final Gauge suspects = make.gauge(
+            "nodekeeper_suspect_nodes",
+            "Number of nodes that are later than usual but within their grace" + " period.");
+    private final Counter suspicions =
+            make.counter("nodekeeper_suspicions_total", "Number of times that a node" + " became suspect.");
     private final Counter flaps = make.counter(
-            "nodekeeper_node_flaps_total", "Number of times that a node's Ready condition changed from True to"
-                    + " another status.");
+            "nodekeeper_node_flaps_total",
+            "Number of times that a node's Ready condition changed from True to" + " another status.");
     private final Gauge damped =
             make.gauge("nodekeeper_damped_nodes", "Number of nodes that keep their taints because they flap.");
     private final Gauge clockSkew = make.gauge(
             "nodekeeper_node_clock_skew_seconds_max",
             "Largest skew between a node's clock and the controller's, as measured from heartbeats.");
     private final Gauge queueDepth = make.gauge("workqueue_depth", "Current number of items in the queue.", "name");
-    private final Counter queueAdds = make.counter("workqueue_adds_total", "Total number of items added to the"
-            + " queue.", "name");
+    private final Counter queueAdds =
+            make.counter("workqueue_adds_total", "Total number of items added to the" + " queue.", "name");
     private final Counter events = make.counter(
             "nodekeeper_events_total",
             "Number of events by outcome: written, merged, suppressed, dropped or failed.",
             "outcome");
-    private final Counter historyLost =
-            make.counter("nodekeeper_history_lost_decisions_total", "Number of decisions that could not be stored on"
-                    + " disk.");
-    private final Gauge historyBytes =
-            make.gauge("nodekeeper_history_bytes", "Size of the decisions on disk.");
+    private final Counter historyLost = make.counter(
+            "nodekeeper_history_lost_decisions_total", "Number of decisions that could not be stored on" + " disk.");
+    private final Gauge historyBytes = make.gauge("nodekeeper_history_bytes", "Size of the decisions on disk.");
 
     /** Metrics in a new registry. */
     public ControllerMetrics() {

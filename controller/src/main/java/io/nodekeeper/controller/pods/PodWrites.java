@@ -178,7 +178,8 @@ final class PodWrites {
                 .exceptionally(error -> {
                     if (Failures.cause(error) instanceof ApiException refused
                             && (refused.code() == 403 || refused.code() == 422)) {
-                        log.warn("Pod {}: writing its status before its deletion failed: {}", pod, refused.getMessage());
+                        log.warn(
+                                "Pod {}: writing its status before its deletion failed: {}", pod, refused.getMessage());
                         return Optional.of(before);
                     }
                     throw new CompletionException(Failures.cause(error));

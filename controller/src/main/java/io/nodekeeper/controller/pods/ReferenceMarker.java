@@ -116,7 +116,8 @@ final class ReferenceMarker {
     /** The marking of one pod, with one attempt. */
     private final class Mark implements KeyedJobs.Job {
         private final TrackedPod pod;
-        /** True if the pod is marked or needs no mark. */ private final CompletableFuture<Boolean> result = new CompletableFuture<>();
+        /** True if the pod is marked or needs no mark. */
+        private final CompletableFuture<Boolean> result = new CompletableFuture<>();
 
         private Mark(TrackedPod pod) {
             this.pod = pod;

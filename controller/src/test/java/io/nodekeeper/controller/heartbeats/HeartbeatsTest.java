@@ -118,7 +118,12 @@ class HeartbeatsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"'', 2019-12-31T23:59:50Z, 10", "'', 2020-01-01T00:00:10Z, 0", "'', '', 0", "True, 2019-12-31T23:59:50Z, 0"})
+    @CsvSource({
+        "'', 2019-12-31T23:59:50Z, 10",
+        "'', 2020-01-01T00:00:10Z, 0",
+        "'', '', 0",
+        "True, 2019-12-31T23:59:50Z, 0"
+    })
     void silenceOfANodeThatNeverReportedCountsFromItsCreation(String ready, String created, long seconds) {
         Node node = new Node(node("a", ready, 1)
                 .json()
@@ -136,7 +141,9 @@ class HeartbeatsTest {
         assertThat(heartbeats.isOverdue(health, s(60))).isFalse();
         assertThat(heartbeats.isOverdue(health, s(60) + 1)).isTrue();
         heartbeats.remove(health);
-        assertThat(heartbeats.isOverdue(health, s(70))).as("a node that is gone").isFalse();
+        assertThat(heartbeats.isOverdue(health, s(70)))
+                .as("a node that is gone")
+                .isFalse();
     }
 
     @Test
@@ -185,7 +192,10 @@ class HeartbeatsTest {
         assertThat(heartbeats.leasesWithoutNode()).containsExactly("a");
         assertThat(heartbeats.leaseVersion("a")).isEqualTo(7);
         // The same state of it is no sign of life of a node that has the name later, and neither is its old time.
-        NodeHealth next = heartbeats.add(new Node(node("a", "True", 1).json().update("metadata", m -> m.with("uid", "other"))), s(20), Duration.ZERO);
+        NodeHealth next = heartbeats.add(
+                new Node(node("a", "True", 1).json().update("metadata", m -> m.with("uid", "other"))),
+                s(20),
+                Duration.ZERO);
         saw(lease("a", 7, 5), LATE, s(30));
         saw(lease("a", 8, 5), LATE, s(30));
         assertThat(heartbeats.deadline(next)).isEqualTo(s(70));
@@ -221,7 +231,9 @@ class HeartbeatsTest {
         assertThat(heartbeats.deadline(silent)).as("60 s from 10 s on").isEqualTo(s(70));
         heartbeats.remove(silent);
         NodeHealth reported = heartbeats.add(node("a", "True", 1), s(30), Duration.ZERO);
-        assertThat(heartbeats.deadline(reported)).as("what it reports is its own").isEqualTo(s(80));
+        assertThat(heartbeats.deadline(reported))
+                .as("what it reports is its own")
+                .isEqualTo(s(80));
     }
 
     @Test
@@ -327,7 +339,9 @@ class HeartbeatsTest {
         assertThat(told).containsExactly("a heard, renewed");
         told.clear();
         saw(lease("a", 7, 3), LIVE, s(35));
-        assertThat(told).as("when a lease that was read was renewed is not known").containsExactly("a heard");
+        assertThat(told)
+                .as("when a lease that was read was renewed is not known")
+                .containsExactly("a heard");
     }
 
     @Test
@@ -388,7 +402,9 @@ class HeartbeatsTest {
         assertThat(heartbeats.find("a")).contains(health);
         saw(lease("a", 4, 1), LATE, s(20));
         assertThat(told).isEmpty();
-        assertThat(heartbeats.leaseVersion("a")).as("a new lease begins with any version").isEqualTo(4);
+        assertThat(heartbeats.leaseVersion("a"))
+                .as("a new lease begins with any version")
+                .isEqualTo(4);
         saw(lease("a", 6, 2), LATE, s(30));
 
         assertThat(heartbeats.deadline(health)).isEqualTo(s(80));
@@ -487,8 +503,12 @@ class HeartbeatsTest {
         assertThat(heartbeats.deadline(health)).isEqualTo(s(80));
 
         saw(lease("a", 2, 4), LIVE, s(40));
-        assertThat(heartbeats.leaseVersion("a")).as("a read shows the truth of its moment").isEqualTo(2);
-        assertThat(heartbeats.deadline(health)).as("and an older version shows no renewal").isEqualTo(s(80));
+        assertThat(heartbeats.leaseVersion("a"))
+                .as("a read shows the truth of its moment")
+                .isEqualTo(2);
+        assertThat(heartbeats.deadline(health))
+                .as("and an older version shows no renewal")
+                .isEqualTo(s(80));
     }
 
     @Test
@@ -546,7 +566,8 @@ class HeartbeatsTest {
         heartbeats.silenced(health);
         saw(lease("a", 7, 3), LATE, s(220));
 
-        assertThat(told).containsExactly("a returned after 100 s", "a heard, renewed", "a returned after 100 s, renewed");
+        assertThat(told)
+                .containsExactly("a returned after 100 s", "a heard, renewed", "a returned after 100 s, renewed");
     }
 
     @Test
@@ -572,7 +593,9 @@ class HeartbeatsTest {
 
         heartbeats.judging(health);
         saw(lease("a", 6, 2), LATE, s(100));
-        assertThat(expired(s(300))).as("the judgement arms it when it has ended").isEmpty();
+        assertThat(expired(s(300)))
+                .as("the judgement arms it when it has ended")
+                .isEmpty();
         heartbeats.rearm(health);
         assertThat(expired(s(301))).containsExactly(health);
     }
@@ -644,14 +667,16 @@ class HeartbeatsTest {
         return ready.isEmpty()
                 ? new Node(node)
                 : new Node(node)
-                        .withConditions(List.of(
-                                Condition.of("Ready", ready, "", "", START.plusSeconds(heartbeat), START)));
+                        .withConditions(
+                                List.of(Condition.of("Ready", ready, "", "", START.plusSeconds(heartbeat), START)));
     }
 
     private static LeaseLine line(Lease lease) {
         byte[] event = Json.writeBytes(JsonObject.EMPTY
                 .with("type", "MODIFIED")
-                .with("object", lease.json().update("metadata", metadata -> metadata.with("namespace", "kube-node-lease"))));
+                .with(
+                        "object",
+                        lease.json().update("metadata", metadata -> metadata.with("namespace", "kube-node-lease"))));
         LeaseLine line = new LeaseLine();
         assertThat(line.scan(event, 0, event.length)).isTrue();
         return line;

@@ -516,9 +516,7 @@ class MarkingTest {
 
         assertThat(world.calls("GET", "/nodes/n1")).as("at 0, 5 and 10 s").isEqualTo(3);
         assertThat(world.calls("PATCH", "/status")).isZero();
-        assertThat(log.lines())
-                .hasSize(3)
-                .containsOnly("Pod default/pod0 is not marked for now: node n1 has changed");
+        assertThat(log.lines()).hasSize(3).containsOnly("Pod default/pod0 is not marked for now: node n1 has changed");
         assertThat(world.sizes()).containsEntry("marks", 1);
 
         world.nodeWatchStalled = false;

@@ -64,9 +64,11 @@ class PodWritesTest {
 
     @Test
     void referenceWritesTheWholePodWithOneConditionChanged() {
-        answers.add(ok("{\"metadata\":{\"uid\":\"u1\"},\"status\":{\"phase\":\"Running\",\"conditions\":["
-                + "{\"type\":\"Initialized\",\"status\":\"True\"},"
-                + "{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"Fine\",\"lastTransitionTime\":\"2019-01-01T00:00:00Z\"}]}}"));
+        answers.add(
+                ok(
+                        "{\"metadata\":{\"uid\":\"u1\"},\"status\":{\"phase\":\"Running\",\"conditions\":["
+                                + "{\"type\":\"Initialized\",\"status\":\"True\"},"
+                                + "{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"Fine\",\"lastTransitionTime\":\"2019-01-01T00:00:00Z\"}]}}"));
         answers.add(ok(SAME));
 
         assertThat(ended(writes.markNotReadyAsReference(pod)).join()).isTrue();
@@ -74,7 +76,8 @@ class PodWritesTest {
         assertThat(calls())
                 .containsExactly(
                         "GET " + POD,
-                        "PUT " + POD + "/status {\"metadata\":{\"uid\":\"u1\"},\"status\":{\"phase\":\"Running\",\"conditions\":["
+                        "PUT " + POD
+                                + "/status {\"metadata\":{\"uid\":\"u1\"},\"status\":{\"phase\":\"Running\",\"conditions\":["
                                 + "{\"type\":\"Initialized\",\"status\":\"True\"},"
                                 + "{\"type\":\"Ready\",\"status\":\"False\",\"reason\":\"Fine\","
                                 + "\"lastTransitionTime\":\"2020-01-01T00:00:00Z\"}]}}");
@@ -152,7 +155,8 @@ class PodWritesTest {
         assertThatThrownBy(() -> ended(writes.disrupt(pod, JsonObject.EMPTY)).join())
                 .cause()
                 .isInstanceOfSatisfying(
-                        ApiException.class, refused -> assertThat(refused.code()).isEqualTo(code));
+                        ApiException.class,
+                        refused -> assertThat(refused.code()).isEqualTo(code));
         assertThat(calls()).hasSize(1);
     }
 
@@ -203,7 +207,8 @@ class PodWritesTest {
         assertThatThrownBy(() -> ended(writes.delete(pod)).join())
                 .cause()
                 .isInstanceOfSatisfying(
-                        ApiException.class, refused -> assertThat(refused.code()).isEqualTo(code));
+                        ApiException.class,
+                        refused -> assertThat(refused.code()).isEqualTo(code));
     }
 
     @ParameterizedTest
@@ -226,8 +231,8 @@ class PodWritesTest {
         assertThat(calls())
                 .containsExactly(
                         "GET " + POD,
-                        "PATCH " + POD + "/status {\"metadata\":{\"uid\":\"u2\"},\"status\":{\"conditions\":[" + DISRUPTION
-                                + "]}}",
+                        "PATCH " + POD + "/status {\"metadata\":{\"uid\":\"u2\"},\"status\":{\"conditions\":["
+                                + DISRUPTION + "]}}",
                         "DELETE " + POD + " {}");
     }
 
@@ -267,7 +272,8 @@ class PodWritesTest {
         assertThatThrownBy(() -> ended(writes.live(pod)).join())
                 .cause()
                 .isInstanceOfSatisfying(
-                        ApiException.class, refused -> assertThat(refused.code()).isEqualTo(code));
+                        ApiException.class,
+                        refused -> assertThat(refused.code()).isEqualTo(code));
     }
 
     // Forcing out.
@@ -295,14 +301,16 @@ class PodWritesTest {
         answers.add(ok(SAME));
         JsonObject why = writes.disruption("DeletionByPodGC", "PodGC: node no longer exists");
 
-        ended(writes.forceDelete(pod, Json.parseObject(RUNNING), Optional.of(why))).join();
+        ended(writes.forceDelete(pod, Json.parseObject(RUNNING), Optional.of(why)))
+                .join();
 
         assertThat(calls())
                 .first()
                 .asString()
-                .endsWith("\"status\":{\"phase\":\"Failed\",\"conditions\":[{\"type\":\"DisruptionTarget\","
-                        + "\"status\":\"True\",\"reason\":\"DeletionByPodGC\","
-                        + "\"message\":\"PodGC: node no longer exists\",\"lastTransitionTime\":\"2020-01-01T00:00:00Z\"}]}}");
+                .endsWith(
+                        "\"status\":{\"phase\":\"Failed\",\"conditions\":[{\"type\":\"DisruptionTarget\","
+                                + "\"status\":\"True\",\"reason\":\"DeletionByPodGC\","
+                                + "\"message\":\"PodGC: node no longer exists\",\"lastTransitionTime\":\"2020-01-01T00:00:00Z\"}]}}");
     }
 
     @ParameterizedTest
@@ -382,8 +390,8 @@ class PodWritesTest {
     /** The calls with their bodies. */
     private List<String> calls() {
         return server.calls().stream()
-                .map((Call call) -> call
-                        + (call.body().length == 0 ? "" : " " + Json.write(Json.parseObject(call.body()))))
+                .map((Call call) ->
+                        call + (call.body().length == 0 ? "" : " " + Json.write(Json.parseObject(call.body()))))
                 .toList();
     }
 

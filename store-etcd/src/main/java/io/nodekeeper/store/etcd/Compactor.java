@@ -47,7 +47,8 @@ final class Compactor {
                     if (error == null) {
                         looked(answer, to);
                     } else {
-                        log.warn("cannot compact the history, retrying after the next interval: {}", error.getMessage());
+                        log.warn(
+                                "cannot compact the history, retrying after the next interval: {}", error.getMessage());
                     }
                     loop.schedule(interval, this::look);
                 });

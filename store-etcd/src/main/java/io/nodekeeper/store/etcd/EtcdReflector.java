@@ -113,7 +113,8 @@ final class EtcdReflector {
                             started.completeExceptionally(why);
                         }
                         log.warn(
-                                "cannot read etcd, retrying: {}", CallFailure.of(error).getMessage());
+                                "cannot read etcd, retrying: {}",
+                                CallFailure.of(error).getMessage());
                         // The revision may have been compacted during the list: the next attempt lists at a later one.
                         loop.schedule(RETRY, () -> load(ready, back / 2));
                     }
@@ -284,8 +285,8 @@ final class EtcdReflector {
         Loop.Timer check = loop.schedule(LATE, this::check);
         Loop.Timer end = loop.schedule(PATIENCE, () -> {
             future.completeExceptionally(new StoreException(
-                    "etcd is at revision " + revision + ", but its watch has delivered changes up to " + window.revision()
-                            + " only",
+                    "etcd is at revision " + revision + ", but its watch has delivered changes up to "
+                            + window.revision() + " only",
                     null));
             waiting.getOrDefault(revision, new ArrayList<>()).remove(future);
         });

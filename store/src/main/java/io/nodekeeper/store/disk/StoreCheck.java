@@ -45,7 +45,8 @@ public final class StoreCheck {
     private final String problem;
     private final WalScan log;
 
-    private StoreCheck(Path directory, State state, Optional<JournalContents> contents, OptionalLong mark, String problem) {
+    private StoreCheck(
+            Path directory, State state, Optional<JournalContents> contents, OptionalLong mark, String problem) {
         this.directory = directory;
         this.state = state;
         this.contents = contents;
@@ -70,7 +71,8 @@ public final class StoreCheck {
      *
      * @param held the store's high-water mark, if this process has locked it
      */
-    static StoreCheck of(Path directory, Optional<HighWaterMark> held, RocksOptions database, ValueTransformer transformer) {
+    static StoreCheck of(
+            Path directory, Optional<HighWaterMark> held, RocksOptions database, ValueTransformer transformer) {
         return of(directory, held, database, transformer, Optional.empty());
     }
 
@@ -114,14 +116,16 @@ public final class StoreCheck {
             OptionalLong mark,
             RocksDBException strict) {
         try {
-            JournalContents contents = read(directory, WALRecoveryMode.PointInTimeRecovery, database, transformer, values);
+            JournalContents contents =
+                    read(directory, WALRecoveryMode.PointInTimeRecovery, database, transformer, values);
             return judge(directory, State.TORN, contents, mark, text(strict));
         } catch (RocksDBException | StoreException.Damaged e) {
             return new StoreCheck(directory, State.DAMAGED, Optional.empty(), mark, text(strict));
         }
     }
 
-    private static StoreCheck judge(Path directory, State good, JournalContents contents, OptionalLong mark, String problem) {
+    private static StoreCheck judge(
+            Path directory, State good, JournalContents contents, OptionalLong mark, String problem) {
         long revision = contents.recovered().revision();
         if (contents.format() == 0 && mark.orElse(0) == 0) {
             return new StoreCheck(directory, State.EMPTY, Optional.of(contents), mark, problem);
@@ -132,7 +136,8 @@ public final class StoreCheck {
                     State.DAMAGED,
                     Optional.of(contents),
                     mark,
-                    directory.resolve(HighWaterMark.FILE) + " is missing or damaged; without it, it is unknown whether the"
+                    directory.resolve(HighWaterMark.FILE)
+                            + " is missing or damaged; without it, it is unknown whether the"
                             + " latest changes are there");
         }
         if (revision < mark.orElse(0)) {
@@ -231,8 +236,7 @@ public final class StoreCheck {
     /** One sentence that says what is lost. */
     public String loss() {
         if (contents.isEmpty()) {
-            return "the latest known revision is " + known()
-                    + "; \"repair\" finds out what can still be read";
+            return "the latest known revision is " + known() + "; \"repair\" finds out what can still be read";
         }
         long lost = known() - revision();
         if (lost == 0) {

@@ -94,7 +94,9 @@ record WalScan(long revision, TreeMap<Long, String> changes) {
                 long found = numbers.getLong(at + 1);
                 int size = put(content, at);
                 if (size > RowFormat.KEY && at + size <= content.length && found > after && changes.size() < LIMIT) {
-                    changes.put(found, new String(content, at + RowFormat.KEY, size - RowFormat.KEY, StandardCharsets.UTF_8));
+                    changes.put(
+                            found,
+                            new String(content, at + RowFormat.KEY, size - RowFormat.KEY, StandardCharsets.UTF_8));
                 }
             }
         }

@@ -15,8 +15,8 @@ public record StoreLimits(WatchCache.Limits history, long quota, long heap) {
      * The history of {@link WatchCache.Limits#DEFAULT}, {@link #QUOTA}, and half of the heap. The other half is for history,
      * caches, requests and responses.
      */
-    public static final StoreLimits DEFAULT =
-            new StoreLimits(WatchCache.Limits.DEFAULT, QUOTA, Runtime.getRuntime().maxMemory() / 2);
+    public static final StoreLimits DEFAULT = new StoreLimits(
+            WatchCache.Limits.DEFAULT, QUOTA, Runtime.getRuntime().maxMemory() / 2);
 
     /** The same limits with a quota of {@code bytes}. */
     public StoreLimits quota(long bytes) {

@@ -106,7 +106,9 @@ public final class WatchCache {
         recovered.forgotten().forEach((resource, last) -> {
             histories.put(resource, new EventHistory(Math.max(last, floor)));
         });
-        recovered.history().forEach(event -> history(StoreKeys.resource(event.key())).add(event, now));
+        recovered
+                .history()
+                .forEach(event -> history(StoreKeys.resource(event.key())).add(event, now));
     }
 
     /** All changes up to this revision are applied. */
@@ -317,7 +319,8 @@ public final class WatchCache {
     public void take(Plan plan) {
         lock.writeLock().lock();
         try {
-            plan.forgotten().forEach(gone -> history(StoreKeys.resource(gone.key())).drop());
+            plan.forgotten()
+                    .forEach(gone -> history(StoreKeys.resource(gone.key())).drop());
             long now = loop.clock().nanoTime();
             for (Event event : plan.events()) {
                 event.after().ifPresentOrElse(entry -> index.put(event.key(), entry), () -> index.remove(event.key()));

@@ -54,11 +54,14 @@ class BestEffortReadTest {
     /** One table with a change of its own object at each revision, with a value that names it. */
     private void table(LongStream revisions) throws RocksDBException {
         RocksDB.loadLibrary();
-        try (Options options = OPTIONS.options(WALRecoveryMode.AbsoluteConsistency).setCreateIfMissing(true);
+        try (Options options =
+                        OPTIONS.options(WALRecoveryMode.AbsoluteConsistency).setCreateIfMissing(true);
                 RocksDB db = RocksDB.open(options, directory.toString());
                 FlushOptions flush = new FlushOptions()) {
             for (long revision : revisions.toArray()) {
-                db.put(RowFormat.row(revision, key(revision)), RowFormat.change(created(revision), ValueTransformer.RAW));
+                db.put(
+                        RowFormat.row(revision, key(revision)),
+                        RowFormat.change(created(revision), ValueTransformer.RAW));
             }
             db.put(RowFormat.REVISION, RowFormat.number(7));
             db.flush(flush);
@@ -68,13 +71,17 @@ class BestEffortReadTest {
     private static Event created(long revision) {
         byte[] value = ("value of " + revision + "!").getBytes(StandardCharsets.UTF_8);
         return new Event(
-                revision, key(revision), Optional.empty(), Optional.of(new Entry(key(revision), value, revision, revision)));
+                revision,
+                key(revision),
+                Optional.empty(),
+                Optional.of(new Entry(key(revision), value, revision, revision)));
     }
 
     /** Damages the block that holds the value of {@code revision}. */
     private void damage(long revision) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
-            for (Path file : files.filter(each -> each.toString().endsWith(".sst")).toList()) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(".sst")).toList()) {
                 String content = Files.readString(file, StandardCharsets.ISO_8859_1);
                 int at = content.indexOf("value of " + revision + "!");
                 if (at > 0) {
@@ -139,8 +146,8 @@ class BestEffortReadTest {
         assertReadsAllBut(
                 read,
                 LongStream.rangeClosed(1, CHANGES),
-                revision -> revision >= first[0] && revision <= first[1]
-                        || revision >= second[0] && revision <= second[1]);
+                revision ->
+                        revision >= first[0] && revision <= first[1] || revision >= second[0] && revision <= second[1]);
     }
 
     @Test
@@ -174,8 +181,7 @@ class BestEffortReadTest {
     void changesBeyondAJumpOfTheRevisionAreFoundBehindADamagedBlock() throws Exception {
         // given 150 changes, a jump of two million revisions as a repair makes it, and 300 changes after that
         long jump = 2_000_000;
-        table(LongStream.concat(
-                LongStream.rangeClosed(1, 150), LongStream.rangeClosed(jump, jump + 300)));
+        table(LongStream.concat(LongStream.rangeClosed(1, 150), LongStream.rangeClosed(jump, jump + 300)));
         // when the block around the jump is damaged
         damage(150);
 
@@ -193,7 +199,8 @@ class BestEffortReadTest {
     @Test
     void deletionsAndUpdatesAreApplied() throws Exception {
         RocksDB.loadLibrary();
-        try (Options options = OPTIONS.options(WALRecoveryMode.AbsoluteConsistency).setCreateIfMissing(true);
+        try (Options options =
+                        OPTIONS.options(WALRecoveryMode.AbsoluteConsistency).setCreateIfMissing(true);
                 RocksDB db = RocksDB.open(options, directory.toString())) {
             Entry one = created(1).after().orElseThrow();
             Entry two = created(2).after().orElseThrow();
@@ -201,7 +208,8 @@ class BestEffortReadTest {
                     created(1),
                     created(2),
                     new Event(3, one.key(), Optional.of(one), Optional.empty()),
-                    new Event(4, two.key(), Optional.of(two), Optional.of(new Entry(two.key(), new byte[] {4}, 2, 4))))) {
+                    new Event(
+                            4, two.key(), Optional.of(two), Optional.of(new Entry(two.key(), new byte[] {4}, 2, 4))))) {
                 db.put(RowFormat.row(event), RowFormat.change(event, ValueTransformer.RAW));
             }
         }

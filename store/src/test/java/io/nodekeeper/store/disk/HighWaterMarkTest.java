@@ -272,7 +272,8 @@ class HighWaterMarkTest {
         // POSIX releases the locks of a process on a file when the process closes any descriptor of that file
         try (HighWaterMark first = HighWaterMark.create(directory)) {
             first.begin(5);
-            // given that this process refused to lock the mark a second time, and that the attempt was garbage-collected
+            // given that this process refused to lock the mark a second time, and that the attempt was
+            // garbage-collected
             for (int i = 0; i < 5; i++) {
                 assertThatThrownBy(() -> HighWaterMark.lock(directory)).hasMessageContaining("in use by this process");
                 System.gc();

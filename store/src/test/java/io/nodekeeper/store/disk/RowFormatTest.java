@@ -102,8 +102,7 @@ class RowFormatTest {
         byte[] change = new byte[16];
         change[0] = 1;
 
-        assertThatThrownBy(() -> RowFormat.event(
-                        RowFormat.row(4, KEY), change, Optional.empty(), ValueTransformer.RAW))
+        assertThatThrownBy(() -> RowFormat.event(RowFormat.row(4, KEY), change, Optional.empty(), ValueTransformer.RAW))
                 .isInstanceOf(StoreException.Damaged.class)
                 .hasMessage("the change of revision 4 has 16 bytes; expected 17 or more");
     }

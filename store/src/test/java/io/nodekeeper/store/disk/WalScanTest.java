@@ -88,7 +88,8 @@ class WalScanTest {
         WalScan scan = scan(0);
 
         assertThat(scan.revision()).isEqualTo(3);
-        assertThat(scan.changes()).containsExactly(Map.entry(1L, KEY), Map.entry(2L, LONG_KEY), Map.entry(3L, KEY), Map.entry(4L, KEY));
+        assertThat(scan.changes())
+                .containsExactly(Map.entry(1L, KEY), Map.entry(2L, LONG_KEY), Map.entry(3L, KEY), Map.entry(4L, KEY));
     }
 
     @Test
@@ -107,8 +108,9 @@ class WalScanTest {
             fragment(1, put(length, "/" + "k".repeat(length - 1), 1));
         }
 
-        assertThat(scan(0).changes()).hasSize(6).allSatisfy((revision, key) -> assertThat(key)
-                .isEqualTo("/" + "k".repeat((int) (revision - 1))));
+        assertThat(scan(0).changes())
+                .hasSize(6)
+                .allSatisfy((revision, key) -> assertThat(key).isEqualTo("/" + "k".repeat((int) (revision - 1))));
     }
 
     @Test
@@ -193,7 +195,8 @@ class WalScanTest {
     @Test
     void bytesThatOnlyResembleAPutAreNoChanges() throws IOException {
         byte[] row = RowFormat.row(7, KEY);
-        // at the start without a tag, with a length of 0, without a tag, with the tag of a deletion, with a length of 9 (a row
+        // at the start without a tag, with a length of 0, without a tag, with the tag of a deletion, with a length of 9
+        // (a row
         // without a key)
         fragment(1, join(new byte[] {(byte) 0x96, 1}, RowFormat.row(12, LONG_KEY), new byte[1]));
         fragment(1, join(new byte[] {1, 0, 1}, RowFormat.row(11, LONG_KEY), new byte[1]));
@@ -277,8 +280,9 @@ class WalScanTest {
             WalScan scan = WalScan.of(directory, 10);
 
             assertThat(scan.revision()).isEqualTo(40);
-            assertThat(scan.changes()).hasSize(30).allSatisfy((revision, key) -> assertThat(key)
-                    .isEqualTo(KEY + revision));
+            assertThat(scan.changes())
+                    .hasSize(30)
+                    .allSatisfy((revision, key) -> assertThat(key).isEqualTo(KEY + revision));
         }
     }
 }

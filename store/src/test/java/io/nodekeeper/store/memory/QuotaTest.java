@@ -21,7 +21,8 @@ class QuotaTest {
     private final VirtualTime time = new VirtualTime(Instant.EPOCH);
 
     private IndexedStore store(long quota, long heap) {
-        return new IndexedStore(time.loop("store"), Journal.NONE, new StoreLimits(WatchCache.Limits.DEFAULT, quota, heap));
+        return new IndexedStore(
+                time.loop("store"), Journal.NONE, new StoreLimits(WatchCache.Limits.DEFAULT, quota, heap));
     }
 
     private CompletableFuture<Entry> put(IndexedStore store, String key, int size) {

@@ -143,8 +143,8 @@ final class CallDiagnosis {
         return Culprit.of(
                         Layer.RUNTIME,
                         "RuntimeHung",
-                        "the container runtime at " + facts.socket() + " accepts connections but has answered nothing since "
-                                + KubeTime.format(since),
+                        "the container runtime at " + facts.socket()
+                                + " accepts connections but has answered nothing since " + KubeTime.format(since),
                         since,
                         Remedy.RESTART_RUNTIME)
                 .delays(answer.call().method())
@@ -242,8 +242,8 @@ final class CallDiagnosis {
         return Culprit.of(
                         Layer.RUNTIME,
                         "RuntimeCallHung",
-                        "the container runtime has not answered " + answer.call().method() + " since "
-                                + KubeTime.format(since),
+                        "the container runtime has not answered "
+                                + answer.call().method() + " since " + KubeTime.format(since),
                         since,
                         Remedy.RESTART_RUNTIME)
                 .delays(answer.call().method());

@@ -121,8 +121,9 @@ public final class Diagnosis {
         Subject subject = info.role() == ProcessRole.RUNTIME ? Subject.NODE : subject(process);
         String who = name(info) + (subject.isNode() ? "" : " of " + subject.text());
         String where = stall.waitsIn().isEmpty() ? "" : " in " + stall.waitsIn();
-        String summary = mount.map(on -> "the file system at " + on.point() + " (" + on.source() + ") does not respond: "
-                        + who + " has waited for it, unkillable (state D), since " + KubeTime.format(since))
+        String summary = mount.map(
+                        on -> "the file system at " + on.point() + " (" + on.source() + ") does not respond: " + who
+                                + " has waited for it, unkillable (state D), since " + KubeTime.format(since))
                 .orElseGet(() -> stall.onDisk()
                         ? "a file system or disk does not respond: " + who + " has waited for it" + where
                                 + ", unkillable (state D), since " + KubeTime.format(since)
@@ -147,7 +148,8 @@ public final class Diagnosis {
             return "restore the file server " + mount.get().source() + ", or umount -f -l " + point;
         }
         return stall.onFrozen()
-                ? "if it was frozen for a snapshot: fsfreeze -u " + point + "; else repair the disk below it (see dmesg)"
+                ? "if it was frozen for a snapshot: fsfreeze -u " + point
+                        + "; else repair the disk below it (see dmesg)"
                 : "repair the disk below " + point + " (see dmesg); if it was frozen: fsfreeze -u " + point;
     }
 

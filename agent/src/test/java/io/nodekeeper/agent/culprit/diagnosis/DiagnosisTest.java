@@ -60,7 +60,8 @@ class DiagnosisTest {
         assertThat(culprit.sandboxId()).contains(WEB);
         assertThat(culprit.method()).contains("ContainerStats");
         assertThat(culprit.remedy().text()).isEqualTo("kill -CONT 200");
-        assertThat(culprit.evidence()).contains("StopPodSandbox of pod shop/web has been waiting since 2026-11-21T17:59:40Z");
+        assertThat(culprit.evidence())
+                .contains("StopPodSandbox of pod shop/web has been waiting since 2026-11-21T17:59:40Z");
     }
 
     @Test
@@ -242,8 +243,9 @@ class DiagnosisTest {
         assertThat(culprit.layer()).isEqualTo(Layer.DISK);
         assertThat(culprit.reason()).isEqualTo("DiskStalled");
         assertThat(culprit.summary())
-                .isEqualTo("the file system at /mnt/data (/dev/loop0) does not respond: writer (pid 201) of pod shop/web"
-                        + " has waited for it, unkillable (state D), since 2026-11-21T18:00:05Z");
+                .isEqualTo(
+                        "the file system at /mnt/data (/dev/loop0) does not respond: writer (pid 201) of pod shop/web"
+                                + " has waited for it, unkillable (state D), since 2026-11-21T18:00:05Z");
         assertThat(culprit.pod()).contains(WEB_POD);
         assertThat(culprit.evidence()).anyMatch(line -> line.contains("/bin/other"));
         assertThat(culprit.remedy().text())

@@ -178,14 +178,15 @@ public record PolicyRule(
             }
             for (PolicyRule single : rule.singles()) {
                 if (held.stream().noneMatch(holder -> holder.coversSingle(single))) {
-                    PolicyRule thing = new PolicyRule(List.of(), single.groups, single.resources, single.names, single.paths);
+                    PolicyRule thing =
+                            new PolicyRule(List.of(), single.groups, single.resources, single.names, single.paths);
                     verbs.computeIfAbsent(thing, none -> new TreeSet<>()).add(single.verbs.getFirst());
                 }
             }
         }
         List<PolicyRule> missing = new ArrayList<>();
-        verbs.forEach((thing, which) ->
-                missing.add(new PolicyRule(List.copyOf(which), thing.groups, thing.resources, thing.names, thing.paths)));
+        verbs.forEach((thing, which) -> missing.add(
+                new PolicyRule(List.copyOf(which), thing.groups, thing.resources, thing.names, thing.paths)));
         return missing;
     }
 
