@@ -22,7 +22,7 @@ import io.nodekeeper.apiserver.authorization.Authorizer;
 import io.nodekeeper.apiserver.authorization.Escalation;
 import io.nodekeeper.apiserver.authorization.Impersonation;
 import io.nodekeeper.apiserver.authorization.rbac.Attributes;
-import io.nodekeeper.apiserver.authorization.rbac.Decision;
+import io.nodekeeper.apiserver.authorization.rbac.AuthorizationDecision;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.catalogue.RequestInfo;
 import io.nodekeeper.apiserver.catalogue.Resources;
@@ -218,7 +218,7 @@ public final class ApiServer {
 
     /** Enables or disables feature gates; call it before {@link #start}. */
     public void switchGates(Map<String, Boolean> switches) {
-        FeatureGate gate = FeatureGate.AUTHORIZE_NODE_WITH_SELECTORS;
+        ApiServerFeature gate = ApiServerFeature.AUTHORIZE_NODE_WITH_SELECTORS;
         authorizer.nodesReadTheirOwn(switches.getOrDefault(gate.text(), gate.byDefault()));
     }
 
@@ -301,7 +301,7 @@ public final class ApiServer {
             trail.ifPresent(audited -> audited.impersonates(user));
         }
         Attributes asked = Authorizer.attributes(user, info, request);
-        Decision decision = authorizer.decide(asked);
+        AuthorizationDecision decision = authorizer.decide(asked);
         trail.ifPresent(audited -> audited.decided(decision));
         if (!decision.allowed()) {
             throw Authorizer.refusal(asked, decision.reason());

@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 public final class FencedTransport implements Transport {
     private final Transport real;
     private final BooleanSupplier leads;
-    private final Turnstile turnstile = new Turnstile(HttpTransport.CALLS);
+    private final InFlightLimiter turnstile = new InFlightLimiter(HttpTransport.CALLS);
 
     /** A fence for {@code real}; {@code leads} is called before each write, on any thread. */
     public FencedTransport(Transport real, BooleanSupplier leads) {

@@ -1,8 +1,8 @@
 package io.nodekeeper.client;
 
 import io.nodekeeper.api.Failures;
+import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.ServerAccess;
-import io.nodekeeper.client.config.Tls;
 import io.nodekeeper.client.config.TokenSource;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
@@ -35,7 +35,7 @@ public final class HttpTransport implements Transport {
      */
     static final int CALLS = 64;
 
-    private final Turnstile turnstile = new Turnstile(CALLS);
+    private final InFlightLimiter turnstile = new InFlightLimiter(CALLS);
     private final ServerAccess access;
     private final ThreadPool threads;
     private final HttpClient http;
@@ -60,7 +60,7 @@ public final class HttpTransport implements Transport {
                 .followRedirects(HttpClient.Redirect.NEVER)
                 .executor(threads);
         if (base.startsWith("https:")) {
-            builder.sslContext(Tls.context(access));
+            builder.sslContext(ClientTls.context(access));
         }
         this.http = builder.build();
     }

@@ -9,7 +9,7 @@ import io.nodekeeper.client.Selection;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.canary.Observer;
 import io.nodekeeper.controller.config.ControllerConfig;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.explain.Explanations;
 import io.nodekeeper.controller.explain.NodeEvents;
@@ -24,7 +24,7 @@ import io.nodekeeper.controller.heartbeats.Sign;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.lags.HeartbeatLags;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
-import io.nodekeeper.controller.metrics.LaneMetrics;
+import io.nodekeeper.controller.metrics.PriorityWorkQueueMetrics;
 import io.nodekeeper.controller.observer.ObserverGuard;
 import io.nodekeeper.controller.pods.Workload;
 import io.nodekeeper.controller.reference.MonitorPass;
@@ -64,7 +64,7 @@ public final class Controller {
     private final NodeEvents events;
     private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
     private final Heartbeats heartbeats;
-    private final PriorityWorkQueue lanes;
+    private final PriorityWorkQueue workQueue;
     private final ObserverGuard guard;
     private final Observer observer;
     private final Explanations explanations;
@@ -99,19 +99,19 @@ public final class Controller {
             throw new IllegalArgumentException(String.join("; ", config.faults()));
         }
         this.config = config;
-        this.lanes = new PriorityWorkQueue(new LaneMetrics(ports.metrics()));
-        KubeClient client = lanes.measured(ports.client().withTimeout(ControllerConfig.CALL_TIMEOUT));
+        this.workQueue = new PriorityWorkQueue(new PriorityWorkQueueMetrics(ports.metrics()));
+        KubeClient client = workQueue.measured(ports.client().withTimeout(ControllerConfig.CALL_TIMEOUT));
         RandomGenerator random = ports.random();
         this.loop = ports.loop();
         this.origin = loop.clock().nanoTime();
         this.events = new NodeEvents(ports.recorders().apply("node-controller"));
         // The feature gates choose here, once: the parts get strategies and named switches.
         FeatureGates gates = config.gates();
-        boolean watchDriven = gates.has(FeatureGate.WATCH_DRIVEN_DEADLINES);
+        boolean watchDriven = gates.has(ControllerFeature.WATCH_DRIVEN_DEADLINES);
         ReferenceRules reference = ReferenceRules.of(gates);
-        History history = gates.has(FeatureGate.EXPLAIN_VERDICTS) ? ports.history() : History.NONE;
+        History history = gates.has(ControllerFeature.EXPLAIN_VERDICTS) ? ports.history() : History.NONE;
         // The reference's pass is guarded by its live look alone: it has no deadlines for which sight could be proved.
-        this.guard = watchDriven && gates.has(FeatureGate.OBSERVER_GUARD)
+        this.guard = watchDriven && gates.has(ControllerFeature.OBSERVER_GUARD)
                 ? ObserverGuard.watching(config.canaryPeriod(), config.canaryTolerance())
                 : ObserverGuard.off();
         this.explanations = new Explanations(history, loop.clock());
@@ -131,26 +131,26 @@ public final class Controller {
                 random,
                 this::now,
                 new Observer.Effects(this::look, this::reopen));
-        this.zones = gates.has(FeatureGate.FAIR_DISRUPTION)
+        this.zones = gates.has(ControllerFeature.FAIR_DISRUPTION)
                 ? new FairZones(
                         config,
-                        gates.has(FeatureGate.KEEP_TAINTS),
-                        gates.has(FeatureGate.IMMEDIATE_NO_EXECUTE) ? Duration.ZERO : config.nodeMonitorPeriod(),
+                        gates.has(ControllerFeature.KEEP_TAINTS),
+                        gates.has(ControllerFeature.IMMEDIATE_NO_EXECUTE) ? Duration.ZERO : config.nodeMonitorPeriod(),
                         loop,
                         heartbeats::nodes,
                         this::recheck,
                         metrics,
                         history)
                 : new PassZones(config, reference, loop, random, this::recheck, this::forgive, metrics);
-        this.warning = watchDriven && gates.has(FeatureGate.EARLY_WARNING)
+        this.warning = watchDriven && gates.has(ControllerFeature.EARLY_WARNING)
                 ? Optional.of(
                         new EarlyWarning(config, heartbeats, guard, observer, this::suspected, metrics, this::now))
                 : Optional.empty();
-        this.flaps = gates.has(FeatureGate.FLAP_DAMPING)
+        this.flaps = gates.has(ControllerFeature.FLAP_DAMPING)
                 ? Optional.of(new Flaps(
                         config.flaps(),
                         client,
-                        lanes,
+                        workQueue,
                         heartbeats,
                         explanations,
                         events,
@@ -162,22 +162,22 @@ public final class Controller {
                 client,
                 random,
                 heartbeats,
-                lanes,
-                gates.has(FeatureGate.SINGLE_TAINT_PATCH),
+                workQueue,
+                gates.has(ControllerFeature.SINGLE_TAINT_PATCH),
                 zones,
                 flaps.<Damping>map(damping -> damping).orElse(Damping.NONE),
                 history,
                 this::wrote);
         this.workload = new Workload(
-                config.workload(), ports.client(), lanes, ports.recorders(), random, ports.metrics(), history);
-        this.labels = new Labels(client, lanes);
+                config.workload(), ports.client(), workQueue, ports.recorders(), random, ports.metrics(), history);
+        this.labels = new Labels(client, workQueue);
         this.dispatcher = new NodeChangeDispatcher(
                 lags, warning, flaps, zones, tainter, labels, workload, explanations, events, metrics, watchDriven);
         this.verdicts = new JudgementRunner(
                 client,
                 heartbeats,
                 guard,
-                lanes,
+                workQueue,
                 new JudgementRunner.Ports(observer, informer, this::rearm, dispatcher::judged),
                 this::now);
         Reflector.RawHandler leaseHandler = informer.leases();
@@ -223,7 +223,7 @@ public final class Controller {
     public void stop() {
         loop.execute(() -> {
             stopped = true;
-            lanes.close();
+            workQueue.close();
             zones.stop();
             workload.stop();
             pass.ifPresent(MonitorPass::stop);
@@ -269,8 +269,8 @@ public final class Controller {
         sizes.put("label writes", labels.size());
         sizes.putAll(observer.sizes());
         sizes.put("waiting for a proof", verdicts.waiting().size());
-        sizes.put("waiting jobs", lanes.waiting());
-        sizes.put("running jobs", lanes.underWay());
+        sizes.put("waiting jobs", workQueue.waiting());
+        sizes.put("running jobs", workQueue.underWay());
         return sizes;
     }
 

@@ -68,7 +68,7 @@ class ControllerArchitectureTest {
                 .resideOutsideOfPackage("io.nodekeeper.controller.config..")
                 .should()
                 .dependOnClassesThat()
-                .haveFullyQualifiedName("io.nodekeeper.controller.config.FeatureGate")
+                .haveFullyQualifiedName("io.nodekeeper.controller.config.ControllerFeature")
                 .check(CLASSES);
     }
 

@@ -6,8 +6,8 @@ import static io.nodekeeper.controller.TestCluster.K;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.DetectorConfig;
-import io.nodekeeper.controller.config.FeatureGate;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.observer.CanaryLease;
 import java.time.Duration;
@@ -196,7 +196,7 @@ class EarlyWarningTest {
 
     @Test
     void nothingIsSaidWithTheGateClosed() {
-        TestCluster quiet = new TestCluster(CONFIG.with(FeatureGates.ALL.without(FeatureGate.EARLY_WARNING)));
+        TestCluster quiet = new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.EARLY_WARNING)));
         follow(quiet, "n1");
         renewUntil(quiet, 100, "n1");
 

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Taint;
 import io.nodekeeper.client.LogLines;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.flaps.Flaps;
 import java.time.Duration;
@@ -219,7 +219,7 @@ class FlapsTest {
 
     @Test
     void taintsFollowAtOnceWithTheGateClosed() {
-        TestCluster undamped = new TestCluster(CONFIG.with(FeatureGates.ALL.without(FeatureGate.FLAP_DAMPING)));
+        TestCluster undamped = new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.FLAP_DAMPING)));
 
         flapThreeTimes(undamped);
 
@@ -232,7 +232,7 @@ class FlapsTest {
     @Test
     void passesDampAsWell() {
         TestCluster passing =
-                new TestCluster(CONFIG.with(FeatureGates.ALL.without(FeatureGate.WATCH_DRIVEN_DEADLINES)));
+                new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.WATCH_DRIVEN_DEADLINES)));
 
         flapThreeTimes(passing);
 

@@ -190,10 +190,10 @@ class GrowthTest {
         assertThat(largest)
                 .as("%s", fault)
                 .allSatisfy((name, size) -> assertThat(size).as(name).isLessThanOrEqualTo(keys));
-        for (String lanes : List.of("running jobs", "waiting jobs")) {
+        for (String jobs : List.of("running jobs", "waiting jobs")) {
             // Which of them the samples meet is chance.
-            largest.remove(lanes);
-            settled.remove(lanes);
+            largest.remove(jobs);
+            settled.remove(jobs);
         }
         assertThat(largest).as("%s at the end, and when settled", fault).isEqualTo(settled);
     }

@@ -1,7 +1,7 @@
 package io.nodekeeper.controller;
 
 import io.nodekeeper.controller.config.ControllerConfig;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import java.time.Duration;
 import java.time.Instant;
@@ -11,7 +11,7 @@ public enum Mode {
     /** All gates open: each node's own deadline. */
     DEADLINES(FeatureGates.ALL, Duration.ZERO),
     /** Passes, which look live before they blame. */
-    GUARDED_PASS(FeatureGates.ALL.without(FeatureGate.WATCH_DRIVEN_DEADLINES), Duration.ofSeconds(5)),
+    GUARDED_PASS(FeatureGates.ALL.without(ControllerFeature.WATCH_DRIVEN_DEADLINES), Duration.ofSeconds(5)),
     /** All gates closed. */
     REFERENCE(FeatureGates.REFERENCE, Duration.ofSeconds(5));
 

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.client.LogLines;
 import io.nodekeeper.controller.config.ControllerConfig;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.reference.MonitorPass;
 import java.time.Duration;
@@ -29,8 +29,8 @@ class MonitorPassTest {
     @Tag("W1")
     void leaseWatchThatStallsFor70Seconds(boolean guard, boolean deadlines, int falseVerdicts) {
         FeatureGates gates = FeatureGates.ALL;
-        gates = guard ? gates : gates.without(FeatureGate.OBSERVER_GUARD);
-        gates = deadlines ? gates : gates.without(FeatureGate.WATCH_DRIVEN_DEADLINES);
+        gates = guard ? gates : gates.without(ControllerFeature.OBSERVER_GUARD);
+        gates = deadlines ? gates : gates.without(ControllerFeature.WATCH_DRIVEN_DEADLINES);
         TestCluster cluster = new TestCluster(CONFIG.with(gates));
         IntStream.range(0, 100).forEach(i -> cluster.addNode("n" + i, K, ready("True", B)));
         IntStream.range(0, 100).forEach(i -> cluster.renew("n" + i, B));

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.scan.LeaseLine;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -137,7 +137,7 @@ class RawLeaseTest {
     @Test
     @Tag("L14")
     void renewalBySomebodyElseCountsForTheReference() {
-        TestCluster cluster = new TestCluster(CONFIG.with(FeatureGates.ALL.without(FeatureGate.CLOCK_IMMUNITY)));
+        TestCluster cluster = new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.CLOCK_IMMUNITY)));
         follow(cluster);
         for (int second = 10; second <= 200; second += 10) {
             cluster.advanceTo(second + "S");

@@ -6,7 +6,7 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -59,7 +59,7 @@ class TellingTest {
     @Test
     void withoutCanariesTheControllerDoesNotSayThatItIsBlind() {
         TestCluster cluster =
-                new TestCluster(TestCluster.CONFIG.with(FeatureGates.ALL.without(FeatureGate.WATCH_DRIVEN_DEADLINES)));
+                new TestCluster(TestCluster.CONFIG.with(FeatureGates.ALL.without(ControllerFeature.WATCH_DRIVEN_DEADLINES)));
         cluster.addNode("n1", K, ready("True", B));
         cluster.start();
         cluster.advanceTo("20S");
@@ -73,7 +73,7 @@ class TellingTest {
     @Test
     void withoutExplanationsNothingIsKept() {
         TestCluster cluster =
-                new TestCluster(TestCluster.CONFIG.with(FeatureGates.ALL.without(FeatureGate.EXPLAIN_VERDICTS)));
+                new TestCluster(TestCluster.CONFIG.with(FeatureGates.ALL.without(ControllerFeature.EXPLAIN_VERDICTS)));
         cluster.addNode("n1", K, ready("True", B));
         cluster.start();
         cluster.advanceTo("60S");

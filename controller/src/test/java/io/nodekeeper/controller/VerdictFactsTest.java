@@ -7,7 +7,7 @@ import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.Evidence;
@@ -190,7 +190,7 @@ class VerdictFactsTest {
 
     @Test
     void nothingIsRecordedWithTheGateClosed() {
-        TestCluster silent = new TestCluster(CONFIG.with(FeatureGates.ALL.without(FeatureGate.EXPLAIN_VERDICTS)));
+        TestCluster silent = new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.EXPLAIN_VERDICTS)));
         follow(silent);
         renew(silent, 100, 0);
 
@@ -202,7 +202,7 @@ class VerdictFactsTest {
 
     @Test
     void unguardedVerdictSaysThatSightWasNotProved() {
-        TestCluster unguarded = new TestCluster(CONFIG.with(FeatureGates.ALL.without(FeatureGate.OBSERVER_GUARD)));
+        TestCluster unguarded = new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.OBSERVER_GUARD)));
         follow(unguarded);
         unguarded.advanceTo("51S");
 

@@ -48,7 +48,7 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
                     call.method(), MAX_CALLS + " calls to the runtime at " + socket + " are in progress already")));
             return refused;
         }
-        return send(call.method(), Exchange.of(call), deadline);
+        return send(call.method(), GrpcCall.of(call), deadline);
     }
 
     /** How many calls gRPC has not finished. */
@@ -56,7 +56,7 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
         return underWay.get();
     }
 
-    private <Q, A, T> CompletableFuture<T> send(String method, Exchange<Q, A, T> exchange, Duration deadline) {
+    private <Q, A, T> CompletableFuture<T> send(String method, GrpcCall<Q, A, T> exchange, Duration deadline) {
         long start = loop.clock().nanoTime();
         Connection connection = connections.current();
         long received = connection.received();
@@ -110,7 +110,7 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
     }
 
     /** Parses on gRPC's thread, so that a long list does not block the loop. */
-    private <A, T> void settle(String method, Exchange<?, A, T> exchange, A message, CompletableFuture<T> answer) {
+    private <A, T> void settle(String method, GrpcCall<?, A, T> exchange, A message, CompletableFuture<T> answer) {
         try {
             T value = exchange.read().apply(message);
             loop.execute(() -> answer.complete(value));

@@ -30,7 +30,7 @@ final class FakeCri implements AutoCloseable {
         server = new UnixServer(path, new Methods());
     }
 
-    /** Answers calls of {@code method}. */
+    /** RuntimeResponses calls of {@code method}. */
     <Q, A> FakeCri answer(MethodDescriptor<Q, A> method, Function<Q, A> answer) {
         return on(method, (request, reply) -> {
             reply.onNext(answer.apply(request));

@@ -20,7 +20,7 @@ final class SimApiServer extends SimProcess {
 
     private final SimNetwork network;
     private final RandomGenerator seeds;
-    private final List<Observer> observers = new ArrayList<>();
+    private final List<ApiWatcher> observers = new ArrayList<>();
     private final MemoryJournal disk = new MemoryJournal();
     private Optional<ApiServer> core = Optional.empty();
     /** The thread that waits for the disk. */
@@ -35,7 +35,7 @@ final class SimApiServer extends SimProcess {
     }
 
     /** {@code observer} sees the current objects and all changes, in this life of the server and the following ones. */
-    void observe(Observer observer) {
+    void observe(ApiWatcher observer) {
         observers.add(observer);
         core.ifPresent(observer::attach);
     }

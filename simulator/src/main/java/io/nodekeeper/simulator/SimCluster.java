@@ -72,7 +72,7 @@ final class SimCluster {
         network = new SimNetwork(time, Randoms.seeded(seeds.nextLong()));
         director = time.loop("director");
         server = new SimApiServer(time, network, Randoms.seeded(seeds.nextLong()));
-        server.observe(new Observer(oracle));
+        server.observe(new ApiWatcher(oracle));
         RandomGenerator controllerSeeds = Randoms.seeded(seeds.nextLong());
         RandomGenerator nodeSeeds = Randoms.seeded(seeds.nextLong());
         processes.put(server.name(), server);
@@ -114,7 +114,7 @@ final class SimCluster {
 
     /** {@code sights} sees the current objects in the API, and all changes. */
     void observe(Sights sights) {
-        server.observe(new Observer(sights));
+        server.observe(new ApiWatcher(sights));
     }
 
     /** A client with all rights, whose calls come from a separate loop. */

@@ -11,7 +11,7 @@ import io.nodekeeper.apiserver.authorization.Authorizer;
 import io.nodekeeper.apiserver.authorization.Escalation;
 import io.nodekeeper.apiserver.authorization.node.NodeIdentity;
 import io.nodekeeper.apiserver.authorization.rbac.Attributes;
-import io.nodekeeper.apiserver.authorization.rbac.Decision;
+import io.nodekeeper.apiserver.authorization.rbac.AuthorizationDecision;
 import io.nodekeeper.apiserver.authorization.rbac.Policy;
 import io.nodekeeper.apiserver.authorization.rbac.PolicyRule;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
@@ -168,7 +168,7 @@ public final class Reviews {
 
     private JsonObject decided(String user, List<String> groups, JsonObject spec) {
         ReviewSelectors selectors = ReviewSelectors.of(spec.object("resourceAttributes"));
-        Decision decision = decide(user, groups, spec, selectors.selected());
+        AuthorizationDecision decision = decide(user, groups, spec, selectors.selected());
         return JsonObject.builder()
                 .put("allowed", decision.allowed())
                 .putUnlessEmpty("reason", decision.reason())
@@ -176,11 +176,11 @@ public final class Reviews {
                 .build();
     }
 
-    private Decision decide(String user, List<String> groups, JsonObject spec, Map<String, String> selected) {
+    private AuthorizationDecision decide(String user, List<String> groups, JsonObject spec, Map<String, String> selected) {
         if (spec.has("nonResourceAttributes")) {
             JsonObject asked = spec.object("nonResourceAttributes");
             return asked.text("path").isEmpty()
-                    ? new Decision(false, "")
+                    ? new AuthorizationDecision(false, "")
                     : authorizer.decide(Attributes.ofPath(user, groups, asked.text("verb"), asked.text("path")));
         }
         JsonObject asked = spec.object("resourceAttributes");

@@ -5,7 +5,7 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.authorization.rbac.Decision;
+import io.nodekeeper.apiserver.authorization.rbac.AuthorizationDecision;
 import io.nodekeeper.apiserver.catalogue.RequestInfo;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
@@ -28,7 +28,7 @@ public record AuditEvent(
         Instant now,
         Optional<User> user,
         Optional<User> impersonated,
-        Optional<Decision> decision,
+        Optional<AuthorizationDecision> decision,
         ApiResponse response) {
     public static final String STARTED = "ResponseStarted";
     public static final String COMPLETE = "ResponseComplete";

@@ -1,6 +1,6 @@
 package io.nodekeeper.apiserver.audit;
 
-import io.nodekeeper.apiserver.authorization.rbac.Decision;
+import io.nodekeeper.apiserver.authorization.rbac.AuthorizationDecision;
 import io.nodekeeper.apiserver.catalogue.RequestInfo;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
@@ -14,7 +14,7 @@ public final class AuditTrail {
     private final Instant received;
     private Optional<User> user = Optional.empty();
     private Optional<User> impersonated = Optional.empty();
-    private Optional<Decision> decision = Optional.empty();
+    private Optional<AuthorizationDecision> decision = Optional.empty();
 
     public AuditTrail(Instant received) {
         this.received = received;
@@ -28,7 +28,7 @@ public final class AuditTrail {
         impersonated = Optional.of(whom);
     }
 
-    public void decided(Decision what) {
+    public void decided(AuthorizationDecision what) {
         decision = Optional.of(what);
     }
 

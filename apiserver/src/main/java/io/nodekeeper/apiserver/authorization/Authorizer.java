@@ -5,7 +5,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.selector.FieldSelector;
 import io.nodekeeper.apiserver.authorization.node.NodeAuthorizer;
 import io.nodekeeper.apiserver.authorization.rbac.Attributes;
-import io.nodekeeper.apiserver.authorization.rbac.Decision;
+import io.nodekeeper.apiserver.authorization.rbac.AuthorizationDecision;
 import io.nodekeeper.apiserver.catalogue.RequestInfo;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.RequestTarget;
@@ -19,7 +19,7 @@ import java.util.Optional;
  * users what roles grant. It uses only data in memory. Thread-safe.
  */
 public final class Authorizer {
-    private static final Decision MASTER = new Decision(true, "");
+    private static final AuthorizationDecision MASTER = new AuthorizationDecision(true, "");
 
     private final AccessState state;
     private final NodeAuthorizer nodes;
@@ -37,21 +37,21 @@ public final class Authorizer {
     }
 
     /** The decision, with its reason. */
-    public Decision decide(Attributes asked) {
+    public AuthorizationDecision decide(Attributes asked) {
         if (asked.groups().contains(User.MASTERS)) {
             return MASTER;
         }
-        Decision node = nodes.decide(asked);
+        AuthorizationDecision node = nodes.decide(asked);
         if (node.allowed()) {
             return node;
         }
-        Decision granted = state.policy().decide(asked);
+        AuthorizationDecision granted = state.policy().decide(asked);
         return granted.allowed() ? granted : node;
     }
 
     /** Refuses what is not allowed. */
     void check(Attributes asked) {
-        Decision decision = decide(asked);
+        AuthorizationDecision decision = decide(asked);
         if (!decision.allowed()) {
             throw refusal(asked, decision.reason());
         }

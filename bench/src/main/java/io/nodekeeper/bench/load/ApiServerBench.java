@@ -29,7 +29,7 @@ public final class ApiServerBench {
         }
         PrintStream progress = System.err;
         progress.println(
-                "generator: " + Connections.kind() + ", " + Runtime.getRuntime().availableProcessors() + " processors");
+                "generator: " + ServerConnections.kind() + ", " + Runtime.getRuntime().availableProcessors() + " processors");
         List<JsonObject> rows = new ArrayList<>();
         for (String store : options.stores()) {
             Path directory = Files.createTempDirectory("nodekeeper-bench");

@@ -6,45 +6,45 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** Keep-alive connections that send requests, one at a time each. Confined to the event loop. */
-final class Clients implements Exchange.Owner {
+final class Clients implements KeepAliveConnection.Owner {
     /** The source of requests. */
     interface Work {
         /** Sends the next request with {@code exchange}; false if there is none now. */
-        boolean next(Exchange exchange);
+        boolean next(KeepAliveConnection exchange);
 
         /** The request was answered. */
-        void answered(Exchange exchange, int status, ByteBuf body);
+        void answered(KeepAliveConnection exchange, int status, ByteBuf body);
     }
 
     private static final Work NOTHING = new Work() {
         @Override
-        public boolean next(Exchange exchange) {
+        public boolean next(KeepAliveConnection exchange) {
             return false;
         }
 
         @Override
-        public void answered(Exchange exchange, int status, ByteBuf body) {}
+        public void answered(KeepAliveConnection exchange, int status, ByteBuf body) {}
     };
 
     /** Handshakes in progress at once: on a server that has just started they are slow, and time out when there are many. */
     private static final int OPENING = 8;
 
-    private final ArrayDeque<Exchange> idle = new ArrayDeque<>();
+    private final ArrayDeque<KeepAliveConnection> idle = new ArrayDeque<>();
     private final CompletableFuture<Void> ready = new CompletableFuture<>();
-    private final Connections connections;
+    private final ServerConnections connections;
     private final int wanted;
     private int begun;
     private Work work = NOTHING;
     private int open;
     private Optional<String> fault = Optional.empty();
 
-    private Clients(Connections connections, int wanted) {
+    private Clients(ServerConnections connections, int wanted) {
         this.connections = connections;
         this.wanted = wanted;
     }
 
     /** Opens {@code count} connections; wait for {@link #ready}. */
-    static Clients connect(Connections connections, int count) {
+    static Clients connect(ServerConnections connections, int count) {
         Clients clients = new Clients(connections, count);
         for (int i = 0; i < Math.min(count, OPENING); i++) {
             clients.connectNext();
@@ -55,7 +55,7 @@ final class Clients implements Exchange.Owner {
     private void connectNext() {
         if (begun < wanted) {
             begun++;
-            connections.connect(new Exchange(this)).addListener(done -> {
+            connections.connect(new KeepAliveConnection(this)).addListener(done -> {
                 if (!done.isSuccess()) {
                     ready.completeExceptionally(done.cause());
                 }
@@ -99,19 +99,19 @@ final class Clients implements Exchange.Owner {
         Work before = work;
         work = new Work() {
             @Override
-            public boolean next(Exchange exchange) {
+            public boolean next(KeepAliveConnection exchange) {
                 return false;
             }
 
             @Override
-            public void answered(Exchange exchange, int status, ByteBuf body) {
+            public void answered(KeepAliveConnection exchange, int status, ByteBuf body) {
                 before.answered(exchange, status, body);
             }
         };
     }
 
     @Override
-    public void ready(Exchange exchange) {
+    public void ready(KeepAliveConnection exchange) {
         open++;
         idle.addLast(exchange);
         if (open == wanted) {
@@ -121,7 +121,7 @@ final class Clients implements Exchange.Owner {
     }
 
     @Override
-    public void answered(Exchange exchange, int status, ByteBuf body) {
+    public void answered(KeepAliveConnection exchange, int status, ByteBuf body) {
         work.answered(exchange, status, body);
         if (!work.next(exchange)) {
             idle.addLast(exchange);
@@ -129,7 +129,7 @@ final class Clients implements Exchange.Owner {
     }
 
     @Override
-    public void gone(Exchange exchange, Throwable why) {
+    public void gone(KeepAliveConnection exchange, Throwable why) {
         open--;
         idle.remove(exchange);
         if (fault.isEmpty()) {

@@ -83,7 +83,7 @@ final class Fleet {
     }
 
     /** Writes the renewal that is due at {@code due}. */
-    ByteBuf renewal(Exchange exchange, int node, long due) {
+    ByteBuf renewal(KeepAliveConnection exchange, int node, long due) {
         byte[] version = Bytes.ascii(Long.toString(versions[node]));
         int length =
                 beforeVersion[node].length - 4 + version.length + afterVersion[node].length + TIME_DIGITS + end.length;

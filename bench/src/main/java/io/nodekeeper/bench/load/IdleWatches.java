@@ -16,7 +16,7 @@ final class IdleWatches {
     /** Handshakes in progress at once: more would only wait longer, and time out. */
     private static final int OPENING = 16;
 
-    private final Connections connections;
+    private final ServerConnections connections;
     private final int count;
     private final long from;
     private final CompletableFuture<Void> opened = new CompletableFuture<>();
@@ -26,14 +26,14 @@ final class IdleWatches {
     private int told;
     private Optional<String> fault = Optional.empty();
 
-    private IdleWatches(Connections connections, int count, long from) {
+    private IdleWatches(ServerConnections connections, int count, long from) {
         this.connections = connections;
         this.count = count;
         this.from = from;
     }
 
     /** Opens the watches of nodes 0 to {@code count} - 1 after revision {@code from}. */
-    static IdleWatches open(Connections connections, int count, long from) {
+    static IdleWatches open(ServerConnections connections, int count, long from) {
         IdleWatches watches = new IdleWatches(connections, count, from);
         for (int i = 0; i < OPENING; i++) {
             watches.openNext();

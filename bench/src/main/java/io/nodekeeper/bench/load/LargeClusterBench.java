@@ -1,8 +1,8 @@
 package io.nodekeeper.bench.load;
 
+import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.Kubeconfig;
 import io.nodekeeper.client.config.ServerAccess;
-import io.nodekeeper.client.config.Tls;
 import io.nodekeeper.time.SystemClock;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,7 +34,7 @@ public final class LargeClusterBench {
     private LargeClusterBench(ServerAccess access, long pid) throws IOException {
         client = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
-                .sslContext(Tls.context(access.identity(), access.authorities()))
+                .sslContext(ClientTls.context(access.identity(), access.authorities()))
                 .build();
         server = access.server();
         this.pid = pid;

@@ -64,7 +64,7 @@ final class Renewals implements Clients.Work {
     }
 
     @Override
-    public boolean next(Exchange exchange) {
+    public boolean next(KeepAliveConnection exchange) {
         long now = System.nanoTime();
         long due = interval == 0 ? now : start + (long) (sent * interval);
         if (due > now || underWay.get(node)) {
@@ -80,7 +80,7 @@ final class Renewals implements Clients.Work {
     }
 
     @Override
-    public void answered(Exchange exchange, int status, ByteBuf body) {
+    public void answered(KeepAliveConnection exchange, int status, ByteBuf body) {
         underWay.clear(exchange.about);
         if (status != 200) {
             refusals.merge(status, 1L, Long::sum);

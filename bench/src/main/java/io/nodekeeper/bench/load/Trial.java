@@ -20,7 +20,7 @@ final class Trial {
     private final BenchOptions options;
     private final PrintStream progress;
     private final BenchedServer server;
-    private final Connections connections;
+    private final ServerConnections connections;
     private final Clients clients;
     private final Fleet fleet;
     private final List<WatchProbe> probes = new ArrayList<>();
@@ -32,7 +32,7 @@ final class Trial {
         this.options = options;
         this.progress = progress;
         this.server = server;
-        connections = new Connections(server.access());
+        connections = new ServerConnections(server.access());
         clients = onLoop(() -> Clients.connect(connections, options.connections()));
         fleet = new Fleet(options.nodes(), connections.host());
     }
@@ -74,15 +74,15 @@ final class Trial {
     }
 
     private void register() throws Exception {
-        Requests nodes = new Requests(fleet.size(), fleet::registration, (node, body) -> {});
+        NodeRequests nodes = new NodeRequests(fleet.size(), fleet::registration, (node, body) -> {});
         all("nodes registered", nodes);
-        all("leases created", new Requests(fleet.size(), fleet::creation, fleet::stored));
+        all("leases created", new NodeRequests(fleet.size(), fleet::creation, fleet::stored));
         for (int node = 0; node < fleet.size(); node++) {
             from = Math.max(from, fleet.version(node));
         }
     }
 
-    private void all(String what, Requests requests) throws Exception {
+    private void all(String what, NodeRequests requests) throws Exception {
         connections.loop().execute(() -> clients.work(requests));
         awaitWithProgress(() -> requests.done().isDone(), () -> requests.answered() + " " + what);
         requests.done().get();
@@ -195,7 +195,7 @@ final class Trial {
         load(store, "open loop beside them", options.rates().getFirst() / 2, options.openSeconds() / 2);
         // Each node changes once, and only its own watch gets the event.
         int changed = Math.min(200, options.idleWatches());
-        all("nodes changed", new Requests(changed, fleet::label, (node, body) -> {}));
+        all("nodes changed", new NodeRequests(changed, fleet::label, (node, body) -> {}));
         awaitWithProgress(() -> watches.told() >= changed, () -> watches.told() + " watches told");
         finish(row(store, "idle watches at the end")
                 .put("lost", watches.lost())

@@ -1,6 +1,6 @@
 package io.nodekeeper.cli.apiserver;
 
-import io.nodekeeper.apiserver.FeatureGate;
+import io.nodekeeper.apiserver.ApiServerFeature;
 import io.nodekeeper.cli.command.Faults;
 import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
@@ -32,7 +32,7 @@ public final class ApiServerCommand extends NodekeeperCommand {
             completionCandidates = ApiServerOptions.Gates.class,
             description = "Enables or disables features, with Kubernetes' names: ${COMPLETION-CANDIDATES}.")
     void featureGates(String text) {
-        server.gates = new GateOptions(text, FeatureGate.names());
+        server.gates = new GateOptions(text, ApiServerFeature.names());
     }
 
     private final Launcher<ApiServerCommand> launcher;

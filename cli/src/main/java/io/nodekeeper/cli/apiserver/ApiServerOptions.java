@@ -1,7 +1,7 @@
 package io.nodekeeper.cli.apiserver;
 
 import io.nodekeeper.api.Names;
-import io.nodekeeper.apiserver.FeatureGate;
+import io.nodekeeper.apiserver.ApiServerFeature;
 import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.eventratelimit.EventLimits;
 import io.nodekeeper.apiserver.eventratelimit.EventLimitsFile;
@@ -31,7 +31,7 @@ public final class ApiServerOptions implements Checked {
         private static final long serialVersionUID = 1;
 
         public Gates() {
-            super(FeatureGate.names());
+            super(ApiServerFeature.names());
         }
     }
 
@@ -205,7 +205,7 @@ public final class ApiServerOptions implements Checked {
     }
 
     /** The value of the command's {@code --feature-gates}. */
-    public GateOptions gates = new GateOptions("", FeatureGate.names());
+    public GateOptions gates = new GateOptions("", ApiServerFeature.names());
 
     /** The limits for requests. */
     FlowControlOptions requests() throws IOException {

@@ -3,8 +3,8 @@ package io.nodekeeper.cli.apiserver;
 import io.nodekeeper.cli.certs.IdentityFiles;
 import io.nodekeeper.cli.command.Checked;
 import io.nodekeeper.cli.command.Faults;
+import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.Identity;
-import io.nodekeeper.client.config.Tls;
 import io.nodekeeper.store.etcd.EtcdOptions;
 import java.io.IOException;
 import java.net.URI;
@@ -77,7 +77,7 @@ final class EtcdFlags implements Checked {
                 ? Optional.of(new IdentityFiles(certFile.get(), keyFile.orElseThrow())
                         .read("--etcd-certfile", "--etcd-keyfile"))
                 : Optional.empty();
-        return Tls.context(
+        return ClientTls.context(
                 identity, caFile.isPresent() ? IdentityFiles.authorities("--etcd-cafile", caFile.get()) : List.of());
     }
 }

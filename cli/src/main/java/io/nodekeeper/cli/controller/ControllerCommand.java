@@ -5,7 +5,7 @@ import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
 import io.nodekeeper.cli.options.GateOptions;
 import io.nodekeeper.cli.options.KubeconfigOptions;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -40,7 +40,7 @@ public final class ControllerCommand extends NodekeeperCommand {
             description = "Enables or disables improvements over Kubernetes' controller, all enabled by default:"
                     + " ${COMPLETION-CANDIDATES}.")
     void featureGates(String text) {
-        controller.gates = new GateOptions(text, FeatureGate.names());
+        controller.gates = new GateOptions(text, ControllerFeature.names());
     }
 
     public ControllerCommand(Launcher<ControllerCommand> launcher) {

@@ -6,7 +6,7 @@ import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.options.GateOptions;
 import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
 import io.nodekeeper.controller.config.ControllerConfig;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
@@ -23,7 +23,7 @@ public final class ControllerOptions implements Checked {
         private static final long serialVersionUID = 1;
 
         public Gates() {
-            super(Arrays.stream(FeatureGate.values())
+            super(Arrays.stream(ControllerFeature.values())
                     .map(gate -> gate.text() + " (" + gate.purpose() + ")")
                     .toList());
         }
@@ -77,7 +77,7 @@ public final class ControllerOptions implements Checked {
     public Mode mode = Mode.enforce;
 
     /** The command sets it. */
-    public GateOptions gates = new GateOptions("", FeatureGate.names());
+    public GateOptions gates = new GateOptions("", ControllerFeature.names());
 
     @Mixin
     ZoneOptions zones = new ZoneOptions();

@@ -57,8 +57,8 @@ public final class UpCommand extends NodekeeperCommand {
                     + " ${COMPLETION-CANDIDATES}.")
     void featureGates(String text) {
         List<String> known = Stream.of(
-                        io.nodekeeper.apiserver.FeatureGate.names(),
-                        io.nodekeeper.controller.config.FeatureGate.names(),
+                        io.nodekeeper.apiserver.ApiServerFeature.names(),
+                        io.nodekeeper.controller.config.ControllerFeature.names(),
                         io.nodekeeper.agent.config.AgentFeature.names())
                 .flatMap(List::stream)
                 .toList();

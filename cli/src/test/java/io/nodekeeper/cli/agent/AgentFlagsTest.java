@@ -179,7 +179,7 @@ class AgentFlagsTest {
                         .getFirst()
                         .config()
                         .gates()
-                        .has(io.nodekeeper.controller.config.FeatureGate.OBSERVER_GUARD))
+                        .has(io.nodekeeper.controller.config.ControllerFeature.OBSERVER_GUARD))
                 .isFalse();
         assertThat(controllers.getFirst().config().gates().on()).hasSize(14);
         AgentConfigBuilder builder = new AgentConfigBuilder("n1");

@@ -8,9 +8,9 @@ import io.nodekeeper.apiserver.netty.HttpsOptions;
 import io.nodekeeper.apiserver.netty.HttpsServer;
 import io.nodekeeper.apiserver.netty.ServerIdentity;
 import io.nodekeeper.client.LogLines;
+import io.nodekeeper.client.config.ClientTls;
 import io.nodekeeper.client.config.Identity;
 import io.nodekeeper.client.config.Pem;
-import io.nodekeeper.client.config.Tls;
 import io.nodekeeper.store.Journal;
 import io.nodekeeper.store.memory.IndexedStore;
 import io.nodekeeper.time.Randoms;
@@ -64,7 +64,7 @@ class CertificateReloadTest {
                 new ApiServer(store, loop, Randoms.secure(), new Authenticator(Map.of()), "127.0.0.1:6443"),
                 identity(first),
                 HttpsOptions.of(new InetSocketAddress("127.0.0.1", 0), loop.clock(), loop));
-        client = Tls.context(Optional.empty(), List.of(issuer.certificate()));
+        client = ClientTls.context(Optional.empty(), List.of(issuer.certificate()));
         new CertificateReload(time.loop("reload"), files, this::read, first, this::show).start();
     }
 

@@ -6,8 +6,8 @@ import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.options.BindAddress;
 import io.nodekeeper.cli.up.UpCommand;
 import io.nodekeeper.client.leaderelection.LeaderElectionConfig;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.DetectorConfig;
-import io.nodekeeper.controller.config.FeatureGate;
 import io.nodekeeper.controller.config.FlapDampingConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -59,7 +59,7 @@ class ControllerFlagsTest {
         assertThat(options.config().zones().secondaryNodeEvictionRate()).isEqualTo(0.01f);
         assertThat(options.config().zones().largeClusterSizeThreshold()).isEqualTo(50);
         assertThat(options.config().zones().unhealthyZoneThreshold()).isEqualTo(0.55f);
-        assertThat(options.config().gates().on()).containsExactlyInAnyOrder(FeatureGate.values());
+        assertThat(options.config().gates().on()).containsExactlyInAnyOrder(ControllerFeature.values());
         assertThat(options.config().terminatedPodGcThreshold()).isEqualTo(12_500);
         assertThat(options.config().detector()).isEqualTo(DetectorConfig.DEFAULT);
         assertThat(options.config().flaps()).isEqualTo(FlapDampingConfig.DEFAULT);
@@ -91,8 +91,8 @@ class ControllerFlagsTest {
 
         ControllerOptions options = launched.getFirst();
         assertThat(options.config().zones().nodeEvictionRate()).isEqualTo(1f);
-        assertThat(options.config().gates().has(FeatureGate.OBSERVER_GUARD)).isFalse();
-        assertThat(options.config().gates().has(FeatureGate.ORPHAN_LEASES)).isTrue();
+        assertThat(options.config().gates().has(ControllerFeature.OBSERVER_GUARD)).isFalse();
+        assertThat(options.config().gates().has(ControllerFeature.ORPHAN_LEASES)).isTrue();
         assertThat(options.config().terminatedPodGcThreshold()).isEqualTo(7);
         assertThat(options.mode).isEqualTo(ControllerOptions.Mode.observe);
         assertThat(options.history.address().socket()).isEmpty();
@@ -244,7 +244,7 @@ class ControllerFlagsTest {
         assertThat(runner.run("controller", "--help")).isZero();
 
         String help = out.toString().replaceAll("\\s+", " ");
-        for (FeatureGate gate : FeatureGate.values()) {
+        for (ControllerFeature gate : ControllerFeature.values()) {
             assertThat(help).contains(gate.text() + " (" + gate.purpose() + ")");
         }
     }

@@ -73,7 +73,7 @@ public final class ShadowTransport implements Transport {
     }
 
     private CompletableFuture<Reply> send(Call call, Function<Call, CompletableFuture<Reply>> reader) {
-        Target target = Target.of(call.target());
+        ShadowTarget target = ShadowTarget.of(call.target());
         if (call.method().equals("GET")) {
             return mapped(reader.apply(call), reply -> read(target, reply));
         }
@@ -88,7 +88,7 @@ public final class ShadowTransport implements Transport {
         if (!call.method().equals("GET")) {
             throw new IllegalArgumentException(call + " cannot be watched; expected GET");
         }
-        Shown shown = new Shown(Target.of(call.target()), handler);
+        Shown shown = new Shown(ShadowTarget.of(call.target()), handler);
         streams.add(shown);
         Stream stream = real.open(call, shown);
         return () -> {
@@ -102,7 +102,7 @@ public final class ShadowTransport implements Transport {
         real.close();
     }
 
-    private Reply read(Target target, Reply reply) {
+    private Reply read(ShadowTarget target, Reply reply) {
         boolean list = target.name().isEmpty();
         if (reply.status() != 200 || !(list || isCovered(target))) {
             return reply;
@@ -125,25 +125,25 @@ public final class ShadowTransport implements Transport {
         return reply(200, object.with("items", new JsonArray(seen)));
     }
 
-    private boolean isCovered(Target target) {
+    private boolean isCovered(ShadowTarget target) {
         synchronized (lock) {
             return shadows.cover(target.plural());
         }
     }
 
-    private Optional<JsonObject> look(Target target, String path, JsonObject object) {
+    private Optional<JsonObject> look(ShadowTarget target, String path, JsonObject object) {
         synchronized (lock) {
             return shadows.apply(target, path, object);
         }
     }
 
-    private Reply created(Call call, Target target) {
+    private Reply created(Call call, ShadowTarget target) {
         JsonObject body = body(call);
         witness.kept(call, target.plural(), JsonObject.EMPTY, body);
         return reply(201, body);
     }
 
-    private Reply written(Call call, Target target, Reply found) {
+    private Reply written(Call call, ShadowTarget target, Reply found) {
         if (found.status() != 200) {
             return found;
         }
@@ -155,7 +155,7 @@ public final class ShadowTransport implements Transport {
         }
     }
 
-    private Reply kept(Call call, Target target, JsonObject object) {
+    private Reply kept(Call call, ShadowTarget target, JsonObject object) {
         JsonObject before;
         Optional<JsonObject> after;
         String version;
@@ -189,7 +189,7 @@ public final class ShadowTransport implements Transport {
         return call.body().length == 0 ? JsonObject.EMPTY : Json.parseObject(call.body());
     }
 
-    private static ApiException gone(Target target) {
+    private static ApiException gone(ShadowTarget target) {
         return new ApiException(404, "NotFound", target.plural() + " \"" + target.name() + "\" not found");
     }
 
@@ -214,11 +214,11 @@ public final class ShadowTransport implements Transport {
 
     /** A watch, line by line: the real events with the withheld writes, and events of the withheld writes. */
     private final class Shown implements StreamHandler {
-        private final Target target;
+        private final ShadowTarget target;
         private final StreamHandler handler;
         private boolean isOpen;
 
-        private Shown(Target target, StreamHandler handler) {
+        private Shown(ShadowTarget target, StreamHandler handler) {
             this.target = target;
             this.handler = handler;
         }

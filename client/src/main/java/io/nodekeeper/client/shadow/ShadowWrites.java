@@ -27,7 +27,7 @@ final class ShadowWrites {
      *
      * @throws ApiException if a server would refuse
      */
-    Optional<JsonObject> apply(Call call, Target target, JsonObject before, JsonObject body, Instant wallTime) {
+    Optional<JsonObject> apply(Call call, ShadowTarget target, JsonObject before, JsonObject body, Instant wallTime) {
         return switch (call.method()) {
             case "PUT" -> {
                 check(target, before, body.object("metadata"));
@@ -51,7 +51,7 @@ final class ShadowWrites {
         };
     }
 
-    private static JsonObject patched(Call call, Target target, JsonObject before, JsonObject patch) {
+    private static JsonObject patched(Call call, ShadowTarget target, JsonObject before, JsonObject patch) {
         if (call.contentType().equals(PatchType.STRATEGIC.mediaType())) {
             Schema schema = SCHEMAS.get(target.plural());
             if (schema == null) {
@@ -69,7 +69,7 @@ final class ShadowWrites {
 
     /** A scheduled pod ends when its node reports so; all other objects are deleted immediately. */
     private static Optional<JsonObject> deleted(
-            Target target, JsonObject before, JsonObject options, Instant wallTime) {
+            ShadowTarget target, JsonObject before, JsonObject options, Instant wallTime) {
         boolean atOnce =
                 options.number("gracePeriodSeconds").filter(grace -> grace == 0).isPresent();
         boolean runs = target.plural().equals("pods")
@@ -85,7 +85,7 @@ final class ShadowWrites {
     }
 
     /** Refuses a write whose preconditions name another object or an earlier version. */
-    private static void check(Target target, JsonObject before, JsonObject expected) {
+    private static void check(ShadowTarget target, JsonObject before, JsonObject expected) {
         String uid = expected.text("uid");
         String version = expected.text("resourceVersion");
         JsonObject metadata = before.object("metadata");

@@ -41,7 +41,7 @@ final class Shadows {
     }
 
     /** The object at {@code path} with the writes applied; empty if a write deleted it. */
-    Optional<JsonObject> apply(Target target, String path, JsonObject real) {
+    Optional<JsonObject> apply(ShadowTarget target, String path, JsonObject real) {
         Shadow shadow = byPath.get(path);
         if (shadow == null) {
             return Optional.of(real);
@@ -69,7 +69,7 @@ final class Shadows {
     }
 
     /** Makes {@code real} at the target appear as {@code wanted}. */
-    void put(Target target, JsonObject real, JsonObject wanted) {
+    void put(ShadowTarget target, JsonObject real, JsonObject wanted) {
         Shadow shadow = shadow(target, real);
         PARTS.forEach(part -> cover(shadow, part, real, wanted));
         METADATA.forEach(part -> cover(shadow, part, real, wanted));
@@ -79,12 +79,12 @@ final class Shadows {
     }
 
     /** Makes {@code real} at the target appear deleted. */
-    void delete(Target target, JsonObject real) {
+    void delete(ShadowTarget target, JsonObject real) {
         shadow(target, real).deleted = true;
     }
 
     /** The object at {@code path} was deleted in reality. */
-    void forget(Target target, String path) {
+    void forget(ShadowTarget target, String path) {
         byPath.remove(path);
         byPlural.computeIfPresent(target.plural(), (plural, paths) -> {
             paths.remove(path);
@@ -92,7 +92,7 @@ final class Shadows {
         });
     }
 
-    private Shadow shadow(Target target, JsonObject real) {
+    private Shadow shadow(ShadowTarget target, JsonObject real) {
         String path = target.object();
         byPlural.computeIfAbsent(target.plural(), plural -> new HashSet<>()).add(path);
         return byPath.computeIfAbsent(path, unused -> new Shadow(uid(real)));

@@ -72,7 +72,7 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
     }
 
     private final String name;
-    private final PriorityWorkQueue lanes;
+    private final PriorityWorkQueue workQueue;
     private final PriorityWorkQueue.Priority priority;
     private final Loop loop;
     private final BiConsumer<K, J> released;
@@ -88,12 +88,12 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
      */
     public KeyedJobs(
             String name,
-            PriorityWorkQueue lanes,
+            PriorityWorkQueue workQueue,
             PriorityWorkQueue.Priority priority,
             Loop loop,
             BiConsumer<K, J> released) {
         this.name = name;
-        this.lanes = lanes;
+        this.workQueue = workQueue;
         this.priority = priority;
         this.loop = loop;
         this.released = released;
@@ -101,8 +101,8 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
     }
 
     /** The same, without a callback. */
-    public KeyedJobs(String name, PriorityWorkQueue lanes, PriorityWorkQueue.Priority priority, Loop loop) {
-        this(name, lanes, priority, loop, (key, job) -> {});
+    public KeyedJobs(String name, PriorityWorkQueue workQueue, PriorityWorkQueue.Priority priority, Loop loop) {
+        this(name, workQueue, priority, loop, (key, job) -> {});
     }
 
     /** The job of {@code key}, which waits, runs or pauses. */
@@ -124,17 +124,17 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
     /** Lets {@code job} wait for its run; false if the key has a job already or the queue is closed. */
     public boolean submit(K key, J job) {
         Entry<J> entry = new Entry<>(job);
-        if (lanes.isClosed() || jobs.putIfAbsent(key, entry) != null) {
+        if (workQueue.isClosed() || jobs.putIfAbsent(key, entry) != null) {
             return false;
         }
-        lanes.submit(priority, () -> run(key, entry));
+        workQueue.submit(priority, () -> run(key, entry));
         return true;
     }
 
     /** The same as {@link #submit} after {@code wait}; the key is taken immediately. */
     public boolean submitAfter(K key, J job, Duration wait) {
         Entry<J> entry = new Entry<>(job);
-        if (lanes.isClosed() || jobs.putIfAbsent(key, entry) != null) {
+        if (workQueue.isClosed() || jobs.putIfAbsent(key, entry) != null) {
             return false;
         }
         rest(key, entry, wait);
@@ -142,7 +142,7 @@ public final class KeyedJobs<K, J extends KeyedJobs.Job> {
     }
 
     private void rest(K key, Entry<J> entry, Duration wait) {
-        loop.schedule(wait, () -> lanes.submit(priority, () -> run(key, entry)));
+        loop.schedule(wait, () -> workQueue.submit(priority, () -> run(key, entry)));
     }
 
     private CompletionStage<?> run(K key, Entry<J> entry) {

@@ -26,8 +26,8 @@ class AdaptiveLimitTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("controller");
     private final Server server = new Server();
-    private final PriorityWorkQueue lanes = new PriorityWorkQueue();
-    private final KubeClient client = lanes.measured(new KubeClient(server, loop, Duration.ofSeconds(2)));
+    private final PriorityWorkQueue workQueue = new PriorityWorkQueue();
+    private final KubeClient client = workQueue.measured(new KubeClient(server, loop, Duration.ofSeconds(2)));
     private int done;
 
     /** Serves {@code capacity} calls at once, each in {@code service}; may refuse those that would have to wait too long. */
@@ -85,7 +85,7 @@ class AdaptiveLimitTest {
         List<Integer> limits = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             time.advance(Duration.ofMillis(200));
-            limits.add(lanes.limit());
+            limits.add(workQueue.limit());
         }
 
         // 1.5 × 40 and the √L that are put up with; ordinary jobs use 7/8 of it.
@@ -100,11 +100,11 @@ class AdaptiveLimitTest {
 
         server.capacity = 200;
         time.advance(Duration.ofSeconds(10));
-        assertThat(lanes.limit()).isBetween(250, 400);
+        assertThat(workQueue.limit()).isBetween(250, 400);
 
         server.capacity = 12;
         time.advance(Duration.ofSeconds(10));
-        assertThat(lanes.limit()).isBetween(15, 35);
+        assertThat(workQueue.limit()).isBetween(15, 35);
     }
 
     @Test
@@ -121,14 +121,14 @@ class AdaptiveLimitTest {
     void urgentJobsStartAtOnceHoweverManyOthersWait() {
         keepBusy(2_000_000);
         for (int i = 0; i < 10_000; i++) {
-            lanes.submit(PriorityWorkQueue.Priority.BACKGROUND, this::job);
+            workQueue.submit(PriorityWorkQueue.Priority.BACKGROUND, this::job);
         }
         time.advance(Duration.ofSeconds(10));
         List<Duration> waits = new ArrayList<>();
 
         for (int i = 0; i < 50; i++) {
             Duration asked = time.elapsed();
-            lanes.urgent(() -> {
+            workQueue.urgent(() -> {
                 waits.add(time.elapsed().minus(asked));
                 return job();
             });
@@ -141,19 +141,19 @@ class AdaptiveLimitTest {
     @Test
     void backgroundJobsLeaveRoomForTheOthers() {
         for (int i = 0; i < 1_000; i++) {
-            lanes.submit(PriorityWorkQueue.Priority.BACKGROUND, this::job);
+            workQueue.submit(PriorityWorkQueue.Priority.BACKGROUND, this::job);
         }
 
-        assertThat(lanes.limit()).isEqualTo(64);
-        assertThat(lanes.underWay()).isEqualTo(32);
+        assertThat(workQueue.limit()).isEqualTo(64);
+        assertThat(workQueue.underWay()).isEqualTo(32);
         for (int i = 0; i < 1_000; i++) {
-            lanes.ordinary(this::job);
+            workQueue.ordinary(this::job);
         }
-        assertThat(lanes.underWay()).as("an eighth is kept for urgent jobs").isEqualTo(56);
+        assertThat(workQueue.underWay()).as("an eighth is kept for urgent jobs").isEqualTo(56);
         for (int i = 0; i < 10; i++) {
-            lanes.urgent(this::job);
+            workQueue.urgent(this::job);
         }
-        assertThat(lanes.underWay()).isEqualTo(64);
+        assertThat(workQueue.underWay()).isEqualTo(64);
     }
 
     @Test
@@ -165,7 +165,7 @@ class AdaptiveLimitTest {
         List<Integer> limits = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             time.advance(Duration.ofMillis(50));
-            limits.add(lanes.limit());
+            limits.add(workQueue.limit());
         }
 
         assertThat(limits).allSatisfy(limit -> assertThat(limit).isBetween(8, 64));
@@ -178,11 +178,11 @@ class AdaptiveLimitTest {
 
         server.down = true;
         time.advance(Duration.ofSeconds(20));
-        assertThat(lanes.limit()).isEqualTo(8);
+        assertThat(workQueue.limit()).isEqualTo(8);
 
         server.down = false;
         time.advance(Duration.ofSeconds(5));
-        assertThat(lanes.limit()).isGreaterThan(40);
+        assertThat(workQueue.limit()).isGreaterThan(40);
     }
 
     @Test
@@ -254,7 +254,7 @@ class AdaptiveLimitTest {
     }
 
     private void more(int[] left) {
-        lanes.ordinary(() -> job().thenRun(() -> {
+        workQueue.ordinary(() -> job().thenRun(() -> {
             if (left[0] > 0) {
                 left[0]--;
                 more(left);

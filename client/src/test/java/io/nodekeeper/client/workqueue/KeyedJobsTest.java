@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 class KeyedJobsTest {
     private final VirtualTime time = new VirtualTime(Instant.EPOCH);
     private final VirtualTime.VirtualLoop loop = time.loop("jobs");
-    private final PriorityWorkQueue lanes = new PriorityWorkQueue(2);
+    private final PriorityWorkQueue workQueue = new PriorityWorkQueue(2);
     private final List<String> runs = new ArrayList<>();
     private final List<String> released = new ArrayList<>();
     private final KeyedJobs<String, Work> jobs =
-            new KeyedJobs<>("Test", lanes, PriorityWorkQueue.Priority.ORDINARY, loop, (key, job) -> released.add(key));
+            new KeyedJobs<>("Test", workQueue, PriorityWorkQueue.Priority.ORDINARY, loop, (key, job) -> released.add(key));
 
     private final class Work implements KeyedJobs.Job {
         private final String name;
@@ -41,9 +41,9 @@ class KeyedJobsTest {
     @Test
     void keyHasOneJobWhetherItWaitsRunsOrRests() {
         CompletableFuture<KeyedJobs.Next> open = new CompletableFuture<>();
-        lanes.ordinary(CompletableFuture::new);
+        workQueue.ordinary(CompletableFuture::new);
         CompletableFuture<Void> other = new CompletableFuture<>();
-        lanes.ordinary(() -> other);
+        workQueue.ordinary(() -> other);
         assertThat(jobs.submit("a", new Work("a", () -> open))).isTrue();
 
         assertThat(jobs.submit("a", new Work("waits", () -> open))).isFalse();
@@ -63,7 +63,7 @@ class KeyedJobsTest {
     void keyIsFreeWhenItsJobIsDoneAndCanBeTakenFromTheCallback() {
         List<Boolean> taken = new ArrayList<>();
         KeyedJobs<String, Work>[] own = new KeyedJobs[1];
-        own[0] = new KeyedJobs<>("Test", lanes, PriorityWorkQueue.Priority.ORDINARY, loop, (key, job) -> {
+        own[0] = new KeyedJobs<>("Test", workQueue, PriorityWorkQueue.Priority.ORDINARY, loop, (key, job) -> {
             if (taken.isEmpty()) {
                 taken.add(own[0].submit(key, new Work("again", KeyedJobs.Next::done)));
             }
@@ -104,13 +104,13 @@ class KeyedJobsTest {
     @Test
     void callbackThatThrowsLeavesTheKeyFree() {
         KeyedJobs<String, Work> own =
-                new KeyedJobs<>("Test", lanes, PriorityWorkQueue.Priority.ORDINARY, loop, (key, job) -> {
+                new KeyedJobs<>("Test", workQueue, PriorityWorkQueue.Priority.ORDINARY, loop, (key, job) -> {
                     throw new IllegalStateException("on purpose");
                 });
         own.submit("a", new Work("a", KeyedJobs.Next::done));
 
         assertThat(own.contains("a")).isFalse();
-        assertThat(lanes.underWay()).isZero();
+        assertThat(workQueue.underWay()).isZero();
     }
 
     @Test
@@ -131,7 +131,7 @@ class KeyedJobsTest {
     @Test
     void nothingBeginsOnClosedLanes() {
         jobs.submitAfter("a", new Work("a", KeyedJobs.Next::done), Duration.ofSeconds(1));
-        lanes.close();
+        workQueue.close();
 
         assertThat(jobs.submit("b", new Work("b", KeyedJobs.Next::done))).isFalse();
         time.advance(Duration.ofSeconds(2));

@@ -8,16 +8,16 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class PriorityWorkQueueTest {
-    private final PriorityWorkQueue lanes = new PriorityWorkQueue(2);
+    private final PriorityWorkQueue workQueue = new PriorityWorkQueue(2);
     private final List<String> started = new ArrayList<>();
     private final List<CompletableFuture<Void>> open = new ArrayList<>();
 
     @Test
     void urgentJobsOvertakeAndTheLimitHolds() {
-        lanes.ordinary(() -> job("a"));
-        lanes.ordinary(() -> job("b"));
-        lanes.ordinary(() -> job("c"));
-        lanes.urgent(() -> job("d"));
+        workQueue.ordinary(() -> job("a"));
+        workQueue.ordinary(() -> job("b"));
+        workQueue.ordinary(() -> job("c"));
+        workQueue.urgent(() -> job("d"));
         assertThat(started).containsExactly("a", "b");
 
         open.get(0).complete(null);
@@ -50,16 +50,16 @@ class PriorityWorkQueueTest {
 
     @Test
     void closedLanesStartNothing() {
-        lanes.ordinary(() -> job("a"));
-        lanes.ordinary(() -> job("b"));
-        lanes.ordinary(() -> job("c"));
+        workQueue.ordinary(() -> job("a"));
+        workQueue.ordinary(() -> job("b"));
+        workQueue.ordinary(() -> job("c"));
 
-        lanes.close();
+        workQueue.close();
         open.getFirst().complete(null);
-        lanes.urgent(() -> job("d"));
+        workQueue.urgent(() -> job("d"));
 
         assertThat(started).containsExactly("a", "b");
-        assertThat(lanes.waiting()).as("nothing is kept that will never run").isZero();
+        assertThat(workQueue.waiting()).as("nothing is kept that will never run").isZero();
     }
 
     private CompletableFuture<Void> job(String name) {

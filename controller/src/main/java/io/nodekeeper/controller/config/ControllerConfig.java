@@ -57,23 +57,23 @@ public record ControllerConfig(
     /** The part of it for pods. */
     public WorkloadConfig workload() {
         return new WorkloadConfig(
-                gates.has(FeatureGate.OBSERVER_GUARD),
-                gates.has(FeatureGate.LEVEL_POD_MARKING),
-                gates.has(FeatureGate.TIME_ADDED_EVICTION),
-                gates.has(FeatureGate.DURABLE_EVICTION),
-                gates.has(FeatureGate.ORPHAN_LEASES),
+                gates.has(ControllerFeature.OBSERVER_GUARD),
+                gates.has(ControllerFeature.LEVEL_POD_MARKING),
+                gates.has(ControllerFeature.TIME_ADDED_EVICTION),
+                gates.has(ControllerFeature.DURABLE_EVICTION),
+                gates.has(ControllerFeature.ORPHAN_LEASES),
                 terminatedPodGcThreshold,
                 nodeMonitorPeriod);
     }
 
     /** Whether what is known of a node is forgotten with the node, so that a recreated one does not inherit it. */
     public boolean stateByUid() {
-        return gates.has(FeatureGate.STATE_BY_UID);
+        return gates.has(ControllerFeature.STATE_BY_UID);
     }
 
     /** Whether any change of {@code renewTime} is a renewal, and not only a later time. */
     public boolean clockImmune() {
-        return gates.has(FeatureGate.CLOCK_IMMUNITY);
+        return gates.has(ControllerFeature.CLOCK_IMMUNITY);
     }
 
     /** The same with other rates. */

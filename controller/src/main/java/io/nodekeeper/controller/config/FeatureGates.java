@@ -11,11 +11,11 @@ import java.util.stream.Collectors;
  *
  * @param on the enabled gates
  */
-public record FeatureGates(Set<FeatureGate> on) {
+public record FeatureGates(Set<ControllerFeature> on) {
     /** All gates enabled. */
-    public static final FeatureGates ALL = new FeatureGates(EnumSet.allOf(FeatureGate.class));
+    public static final FeatureGates ALL = new FeatureGates(EnumSet.allOf(ControllerFeature.class));
     /** No gate enabled: Kubernetes' reference behaviour. */
-    public static final FeatureGates REFERENCE = new FeatureGates(EnumSet.noneOf(FeatureGate.class));
+    public static final FeatureGates REFERENCE = new FeatureGates(EnumSet.noneOf(ControllerFeature.class));
 
     /** Keeps a copy. */
     public FeatureGates {
@@ -23,18 +23,18 @@ public record FeatureGates(Set<FeatureGate> on) {
     }
 
     /** Whether {@code gate} is enabled. */
-    public boolean has(FeatureGate gate) {
+    public boolean has(ControllerFeature gate) {
         return on.contains(gate);
     }
 
     /** The same with one gate disabled. */
-    public FeatureGates without(FeatureGate gate) {
+    public FeatureGates without(ControllerFeature gate) {
         return new FeatureGates(on.stream().filter(other -> other != gate).collect(Collectors.toSet()));
     }
 
     /** All gates, except as {@code switches} says (name → enabled); ignores unknown names. */
     public static FeatureGates of(Map<String, Boolean> switches) {
-        return new FeatureGates(Arrays.stream(FeatureGate.values())
+        return new FeatureGates(Arrays.stream(ControllerFeature.values())
                 .filter(gate -> switches.getOrDefault(gate.text(), true))
                 .collect(Collectors.toSet()));
     }

@@ -63,7 +63,7 @@ public final class Flaps implements Damping {
     private final FlapReport report;
     private final KubeClient client;
     private final Loop loop;
-    private final PriorityWorkQueue lanes;
+    private final PriorityWorkQueue workQueue;
     private final Heartbeats heartbeats;
     private final Explanations explanations;
     private final NodeEvents events;
@@ -84,7 +84,7 @@ public final class Flaps implements Damping {
     public Flaps(
             FlapDampingConfig config,
             KubeClient client,
-            PriorityWorkQueue lanes,
+            PriorityWorkQueue workQueue,
             Heartbeats heartbeats,
             Explanations explanations,
             NodeEvents events,
@@ -95,14 +95,14 @@ public final class Flaps implements Damping {
         this.report = new FlapReport(config);
         this.client = client;
         this.loop = client.loop();
-        this.lanes = lanes;
+        this.workQueue = workQueue;
         this.heartbeats = heartbeats;
         this.explanations = explanations;
         this.events = events;
         this.metrics = metrics;
         this.recheck = recheck;
         this.now = now;
-        this.writes = new KeyedJobs<>("Condition " + FlapReport.TYPE, lanes, PriorityWorkQueue.Priority.ORDINARY, loop);
+        this.writes = new KeyedJobs<>("Condition " + FlapReport.TYPE, workQueue, PriorityWorkQueue.Priority.ORDINARY, loop);
     }
 
     @Override
@@ -179,7 +179,7 @@ public final class Flaps implements Damping {
 
     private void end(NodeHealth health, FlapDamping.State state) {
         Shown known = shown.get(health);
-        if (!heartbeats.isCurrent(health) || known == null || !known.damped || lanes.isClosed()) {
+        if (!heartbeats.isCurrent(health) || known == null || !known.damped || workQueue.isClosed()) {
             return;
         }
         if (damping.isDamped(state, now.nanos())) {
@@ -215,7 +215,7 @@ public final class Flaps implements Damping {
 
         @Override
         public CompletionStage<KeyedJobs.Next> run() {
-            if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
+            if (!heartbeats.isCurrent(health) || workQueue.isClosed()) {
                 return KeyedJobs.Next.done();
             }
             Condition sent = state.condition;

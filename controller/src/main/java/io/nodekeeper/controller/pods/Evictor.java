@@ -47,7 +47,7 @@ final class Evictor {
     private final WorkloadConfig config;
     private final Loop loop;
     private final RandomGenerator random;
-    private final PriorityWorkQueue lanes;
+    private final PriorityWorkQueue workQueue;
     private final PodCache cache;
     private final PodWrites writes;
     private final NodeLooks looks;
@@ -61,7 +61,7 @@ final class Evictor {
             WorkloadConfig config,
             Loop loop,
             RandomGenerator random,
-            PriorityWorkQueue lanes,
+            PriorityWorkQueue workQueue,
             PodCache cache,
             PodWrites writes,
             NodeLooks looks,
@@ -70,7 +70,7 @@ final class Evictor {
         this.config = config;
         this.loop = loop;
         this.random = random;
-        this.lanes = lanes;
+        this.workQueue = workQueue;
         this.cache = cache;
         this.writes = writes;
         this.looks = looks;
@@ -78,7 +78,7 @@ final class Evictor {
         this.metrics = metrics;
         this.timers = new PodTimers(loop, this::expired);
         this.jobs = new KeyedJobs<>(
-                "Eviction of the pod", lanes, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
+                "Eviction of the pod", workQueue, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
     }
 
     /** The clock of {@link ActiveTaint#since}. */
@@ -194,7 +194,7 @@ final class Evictor {
 
         @Override
         public CompletionStage<KeyedJobs.Next> run() {
-            if (lanes.isClosed()) {
+            if (workQueue.isClosed()) {
                 return KeyedJobs.Next.done();
             }
             if (!config.durableEviction()) {

@@ -48,11 +48,11 @@ final class LeaseCollector {
     /** At most one job for each lease. */
     private final KeyedJobs<String, Look> jobs;
 
-    LeaseCollector(KubeClient client, PriorityWorkQueue lanes, NodeLooks looks, PodReport report) {
+    LeaseCollector(KubeClient client, PriorityWorkQueue workQueue, NodeLooks looks, PodReport report) {
         this.client = client;
         this.looks = looks;
         this.report = report;
-        this.jobs = new KeyedJobs<>("Check of the lease", lanes, PriorityWorkQueue.Priority.COLLECTION, client.loop());
+        this.jobs = new KeyedJobs<>("Check of the lease", workQueue, PriorityWorkQueue.Priority.COLLECTION, client.loop());
     }
 
     /** A lease of that name has, or may have, no node. */

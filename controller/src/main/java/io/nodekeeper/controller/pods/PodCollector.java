@@ -60,7 +60,7 @@ final class PodCollector {
     PodCollector(
             WorkloadConfig config,
             Loop loop,
-            PriorityWorkQueue lanes,
+            PriorityWorkQueue workQueue,
             PodCache cache,
             PodWrites writes,
             NodeLooks looks,
@@ -73,8 +73,8 @@ final class PodCollector {
         this.report = report;
         this.metrics = metrics;
         this.nodeJobs =
-                new KeyedJobs<>("Collection of pods of the node", lanes, PriorityWorkQueue.Priority.COLLECTION, loop);
-        this.podJobs = new KeyedJobs<>("Collection of the pod", lanes, PriorityWorkQueue.Priority.COLLECTION, loop);
+                new KeyedJobs<>("Collection of pods of the node", workQueue, PriorityWorkQueue.Priority.COLLECTION, loop);
+        this.podJobs = new KeyedJobs<>("Collection of the pod", workQueue, PriorityWorkQueue.Priority.COLLECTION, loop);
     }
 
     /**

@@ -31,7 +31,7 @@ final class PodMarker {
 
     private final WorkloadConfig config;
     private final Loop loop;
-    private final PriorityWorkQueue lanes;
+    private final PriorityWorkQueue workQueue;
     private final PodCache cache;
     private final PodWrites writes;
     private final NodeLooks looks;
@@ -42,20 +42,20 @@ final class PodMarker {
     PodMarker(
             WorkloadConfig config,
             Loop loop,
-            PriorityWorkQueue lanes,
+            PriorityWorkQueue workQueue,
             PodCache cache,
             PodWrites writes,
             NodeLooks looks,
             PodReport report) {
         this.config = config;
         this.loop = loop;
-        this.lanes = lanes;
+        this.workQueue = workQueue;
         this.cache = cache;
         this.writes = writes;
         this.looks = looks;
         this.report = report;
         this.jobs =
-                new KeyedJobs<>("Mark of the pod", lanes, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
+                new KeyedJobs<>("Mark of the pod", workQueue, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
     }
 
     /**
@@ -132,7 +132,7 @@ final class PodMarker {
 
         @Override
         public CompletionStage<KeyedJobs.Next> run() {
-            if (!cache.isCurrent(pod) || pod.node != node || !isDue(pod) || lanes.isClosed()) {
+            if (!cache.isCurrent(pod) || pod.node != node || !isDue(pod) || workQueue.isClosed()) {
                 return KeyedJobs.Next.done();
             }
             String version = pod.version;

@@ -28,7 +28,7 @@ final class ReferenceMarker {
 
     private final WorkloadConfig config;
     private final Loop loop;
-    private final PriorityWorkQueue lanes;
+    private final PriorityWorkQueue workQueue;
     private final PodCache cache;
     private final PodWrites writes;
     private final PodReport report;
@@ -38,17 +38,17 @@ final class ReferenceMarker {
     ReferenceMarker(
             WorkloadConfig config,
             Loop loop,
-            PriorityWorkQueue lanes,
+            PriorityWorkQueue workQueue,
             PodCache cache,
             PodWrites writes,
             PodReport report) {
         this.config = config;
         this.loop = loop;
-        this.lanes = lanes;
+        this.workQueue = workQueue;
         this.cache = cache;
         this.writes = writes;
         this.report = report;
-        this.jobs = new KeyedJobs<>("Mark of the pod", lanes, PriorityWorkQueue.Priority.BACKGROUND, loop);
+        this.jobs = new KeyedJobs<>("Mark of the pod", workQueue, PriorityWorkQueue.Priority.BACKGROUND, loop);
     }
 
     /** This process declared the Ready node Unknown. */
@@ -74,7 +74,7 @@ final class ReferenceMarker {
 
     private void nextPass(HostNode node) {
         node.markAgain = false;
-        if (isBad(node) && !lanes.isClosed()) {
+        if (isBad(node) && !workQueue.isClosed()) {
             wentSilent(node);
         }
     }
@@ -85,7 +85,7 @@ final class ReferenceMarker {
     }
 
     private void came(TrackedPod pod, int failures) {
-        if (!isBad(pod.node) || !cache.isCurrent(pod) || lanes.isClosed()) {
+        if (!isBad(pod.node) || !cache.isCurrent(pod) || workQueue.isClosed()) {
             return;
         }
         mark(pod).thenAccept(done -> {

@@ -60,14 +60,14 @@ public final class Workload {
 
     /**
      * Creates a workload that has not started.
-     * @param lanes run the writes on their background lane; closing them ends running writes
+     * @param workQueue run the writes on their background lane; closing them ends running writes
      * @param recorders creates the event recorder of a component
      * @param random for jitter
      */
     public Workload(
             WorkloadConfig config,
             KubeClient client,
-            PriorityWorkQueue lanes,
+            PriorityWorkQueue workQueue,
             Function<String, EventRecorder> recorders,
             RandomGenerator random,
             ControllerMetrics metrics,
@@ -79,11 +79,11 @@ public final class Workload {
         this.loop = client.loop();
         this.random = random;
         PodReport report = new PodReport(recorders, history, loop.clock());
-        evictor = new Evictor(config, loop, random, lanes, cache, writes, looks, report, metrics);
-        marker = new PodMarker(config, loop, lanes, cache, writes, looks, report);
-        referenceMarker = new ReferenceMarker(config, loop, lanes, cache, writes, report);
-        collector = new PodCollector(config, loop, lanes, cache, writes, looks, report, metrics);
-        leases = new LeaseCollector(calls, lanes, looks, report);
+        evictor = new Evictor(config, loop, random, workQueue, cache, writes, looks, report, metrics);
+        marker = new PodMarker(config, loop, workQueue, cache, writes, looks, report);
+        referenceMarker = new ReferenceMarker(config, loop, workQueue, cache, writes, report);
+        collector = new PodCollector(config, loop, workQueue, cache, writes, looks, report, metrics);
+        leases = new LeaseCollector(calls, workQueue, looks, report);
         pods = new Reflector(client, Selection.all(ResourceType.PODS), random, new Pods());
     }
 

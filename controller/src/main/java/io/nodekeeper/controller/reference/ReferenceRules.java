@@ -1,6 +1,6 @@
 package io.nodekeeper.controller.reference;
 
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 
 /**
@@ -23,11 +23,11 @@ public record ReferenceRules(
     /** What {@code gates} choose. */
     public static ReferenceRules of(FeatureGates gates) {
         return new ReferenceRules(
-                !gates.has(FeatureGate.WATCH_DRIVEN_DEADLINES),
-                gates.has(FeatureGate.OBSERVER_GUARD),
-                gates.has(FeatureGate.STATE_BY_UID),
-                gates.has(FeatureGate.KEEP_TAINTS),
-                gates.has(FeatureGate.IMMEDIATE_NO_EXECUTE),
-                gates.has(FeatureGate.CLOCK_IMMUNITY));
+                !gates.has(ControllerFeature.WATCH_DRIVEN_DEADLINES),
+                gates.has(ControllerFeature.OBSERVER_GUARD),
+                gates.has(ControllerFeature.STATE_BY_UID),
+                gates.has(ControllerFeature.KEEP_TAINTS),
+                gates.has(ControllerFeature.IMMEDIATE_NO_EXECUTE),
+                gates.has(ControllerFeature.CLOCK_IMMUNITY));
     }
 }

@@ -48,7 +48,7 @@ public final class Labels {
         @Override
         public CompletionStage<KeyedJobs.Next> run() {
             Map<String, String> sent = needed;
-            if (gone || sent.isEmpty() || lanes.isClosed()) {
+            if (gone || sent.isEmpty() || workQueue.isClosed()) {
                 return KeyedJobs.Next.done();
             }
             // The UID is immutable, so a recreated node of that name refuses the patch.
@@ -76,14 +76,14 @@ public final class Labels {
     }
 
     private final KubeClient client;
-    private final PriorityWorkQueue lanes;
+    private final PriorityWorkQueue workQueue;
     /** One for each node whose labels are to be written. */
     private final KeyedJobs<NodeHealth, Work> jobs;
 
-    public Labels(KubeClient client, PriorityWorkQueue lanes) {
+    public Labels(KubeClient client, PriorityWorkQueue workQueue) {
         this.client = client;
-        this.lanes = lanes;
-        this.jobs = new KeyedJobs<>("Labels", lanes, PriorityWorkQueue.Priority.BACKGROUND, client.loop());
+        this.workQueue = workQueue;
+        this.jobs = new KeyedJobs<>("Labels", workQueue, PriorityWorkQueue.Priority.BACKGROUND, client.loop());
     }
 
     /** The number of nodes whose labels are to be written. */

@@ -47,7 +47,7 @@ public final class Tainter {
     private final Loop loop;
     private final RandomGenerator random;
     private final Heartbeats heartbeats;
-    private final PriorityWorkQueue lanes;
+    private final PriorityWorkQueue workQueue;
     private final boolean oneWrite;
     private final NoExecute.Rules rules;
     private final Damping damping;
@@ -66,7 +66,7 @@ public final class Tainter {
             KubeClient client,
             RandomGenerator random,
             Heartbeats heartbeats,
-            PriorityWorkQueue lanes,
+            PriorityWorkQueue workQueue,
             boolean oneWrite,
             NoExecute.Rules rules,
             Damping damping,
@@ -76,13 +76,13 @@ public final class Tainter {
         this.loop = client.loop();
         this.random = random;
         this.heartbeats = heartbeats;
-        this.lanes = lanes;
+        this.workQueue = workQueue;
         this.oneWrite = oneWrite;
         this.rules = rules;
         this.damping = damping;
         this.history = history;
         this.written = written;
-        this.jobs = new KeyedJobs<>("Taints", lanes, PriorityWorkQueue.Priority.ORDINARY, loop, this::released);
+        this.jobs = new KeyedJobs<>("Taints", workQueue, PriorityWorkQueue.Priority.ORDINARY, loop, this::released);
     }
 
     /** This is the newest state of a known node. */
@@ -180,7 +180,7 @@ public final class Tainter {
         }
 
         private CompletionStage<KeyedJobs.Next> attempt(int number) {
-            if (!heartbeats.isCurrent(health) || lanes.isClosed()) {
+            if (!heartbeats.isCurrent(health) || workQueue.isClosed()) {
                 return KeyedJobs.Next.done();
             }
             if (plan.isEmpty()) {

@@ -57,7 +57,7 @@ public final class JudgementRunner {
     private final Loop loop;
     private final Heartbeats heartbeats;
     private final ObserverGuard guard;
-    private final PriorityWorkQueue lanes;
+    private final PriorityWorkQueue workQueue;
     private final Ports ports;
     private final Now now;
     private final LiveReads looks;
@@ -69,14 +69,14 @@ public final class JudgementRunner {
             KubeClient client,
             Heartbeats heartbeats,
             ObserverGuard guard,
-            PriorityWorkQueue lanes,
+            PriorityWorkQueue workQueue,
             Ports ports,
             Now now) {
         this.client = client;
         this.loop = client.loop();
         this.heartbeats = heartbeats;
         this.guard = guard;
-        this.lanes = lanes;
+        this.workQueue = workQueue;
         this.ports = ports;
         this.now = now;
         this.looks = new LiveReads(client);
@@ -173,7 +173,7 @@ public final class JudgementRunner {
                 now.nanos(),
                 loop.clock().wallTime(),
                 heartbeats.isCurrent(health),
-                lanes.isClosed(),
+                workQueue.isClosed(),
                 guard.whenNodeTime(heartbeats.deadline(health)),
                 heartbeats.grace(health),
                 health.ready(),
@@ -198,7 +198,7 @@ public final class JudgementRunner {
             case Command.TakeWritten(Node node) ->
                 attempt(health, "wrote", () -> ports.states().saw(health, node, Heartbeats.Source.LATE));
             case Command.Publish(Fact fact) -> publish(health, fact);
-            case Command.Read() -> lanes.urgent(() -> read(subject));
+            case Command.Read() -> workQueue.urgent(() -> read(subject));
             case Command.WriteStatus(Node node) -> write(subject, node);
             case Command.Wait() -> {
                 if (!waiting.holds(health)) {

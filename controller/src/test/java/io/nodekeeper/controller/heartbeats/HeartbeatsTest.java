@@ -13,8 +13,8 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.scan.LeaseLine;
 import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.DetectorConfig;
-import io.nodekeeper.controller.config.FeatureGate;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.observer.Ages;
 import io.nodekeeper.controller.observer.ObserverGuard;
@@ -222,7 +222,7 @@ class HeartbeatsTest {
     @Test
     @Tag("L25")
     void recreatedNodeOfTheReferenceInheritsTheSilenceOfItsName() {
-        heartbeats = heartbeats(CONFIG.with(FeatureGates.ALL.without(FeatureGate.STATE_BY_UID)));
+        heartbeats = heartbeats(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.STATE_BY_UID)));
         NodeHealth first = heartbeats.add(node("a", "True", 1), s(10), Duration.ZERO);
         heartbeats.remove(first);
         assertThat(heartbeats.sizes()).containsEntry("heirs", 1);
@@ -238,7 +238,7 @@ class HeartbeatsTest {
 
     @Test
     void noMoreThan10000NamesAreInherited() {
-        heartbeats = heartbeats(CONFIG.with(FeatureGates.ALL.without(FeatureGate.STATE_BY_UID)));
+        heartbeats = heartbeats(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.STATE_BY_UID)));
         for (int i = 0; i < 10_001; i++) {
             heartbeats.remove(heartbeats.add(node("n" + i, "True", 1), s(10), Duration.ZERO));
         }
@@ -423,7 +423,7 @@ class HeartbeatsTest {
     @Test
     @Tag("L14")
     void referenceTakesAnyLaterTimeForARenewalWhoeverWroteIt() {
-        heartbeats = heartbeats(CONFIG.with(FeatureGates.ALL.without(FeatureGate.CLOCK_IMMUNITY)));
+        heartbeats = heartbeats(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.CLOCK_IMMUNITY)));
         saw(lease("a", 5, 5), LIVE, s(1));
         NodeHealth health = heartbeats.add(node("a", "True", 1), s(10), Duration.ZERO);
 

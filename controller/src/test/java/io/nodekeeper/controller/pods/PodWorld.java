@@ -76,7 +76,7 @@ final class PodWorld {
 
     /** One run of the controller. */
     private record Process(
-            FakeTransport transport, VirtualTime.VirtualLoop loop, Workload workload, PriorityWorkQueue lanes) {}
+            FakeTransport transport, VirtualTime.VirtualLoop loop, Workload workload, PriorityWorkQueue workQueue) {}
 
     PodWorld() {
         this(WorkloadConfig.DEFAULT);
@@ -92,11 +92,11 @@ final class PodWorld {
         FakeTransport transport = new FakeTransport();
         transport.answer(this::serve);
         VirtualTime.VirtualLoop loop = time.loop("controller");
-        PriorityWorkQueue lanes = new PriorityWorkQueue(64);
+        PriorityWorkQueue workQueue = new PriorityWorkQueue(64);
         Workload workload = new Workload(
                 config,
                 new KubeClient(delayed(transport), loop, Duration.ofSeconds(10)),
-                lanes,
+                workQueue,
                 component -> (about, type, reason, message) -> {
                     reporting.run();
                     events.add(component + " " + type + " " + reason + " " + about.kind() + " " + about.namespace()
@@ -108,7 +108,7 @@ final class PodWorld {
                     reporting.run();
                     decisions.add(decision);
                 });
-        process = new Process(transport, loop, workload, lanes);
+        process = new Process(transport, loop, workload, workQueue);
         workload.start();
         loop.execute(() -> {
             nodes.values().forEach(node -> workload.nodeSeen(new Node(node)));
@@ -162,7 +162,7 @@ final class PodWorld {
     void stop() {
         Process running = Objects.requireNonNull(process);
         running.loop.execute(() -> {
-            running.lanes.close();
+            running.workQueue.close();
             running.workload.stop();
         });
         advance(Duration.ZERO);
@@ -380,8 +380,8 @@ final class PodWorld {
     Map<String, Integer> sizes() {
         Process running = Objects.requireNonNull(process);
         Map<String, Integer> sizes = new TreeMap<>(running.workload.sizes());
-        sizes.put("waiting jobs", running.lanes.waiting());
-        sizes.put("running jobs", running.lanes.underWay());
+        sizes.put("waiting jobs", running.workQueue.waiting());
+        sizes.put("running jobs", running.workQueue.underWay());
         return sizes;
     }
 

@@ -13,7 +13,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.controller.TestCluster;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.explain.NodeEvents;
 import io.nodekeeper.time.Deadlines;
@@ -107,7 +107,7 @@ class PassFollowerTest {
     void taintsStayWhereTheyAreWhileTheGateIsOpen() {
         cluster.addNode("n1", K, ready("True", B));
 
-        start(FeatureGates.ALL.without(FeatureGate.KEEP_TAINTS));
+        start(FeatureGates.ALL.without(ControllerFeature.KEEP_TAINTS));
         assertThat(heard).contains("strip n1");
 
         heard.clear();

@@ -36,8 +36,8 @@ class LabelsTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2020-01-01T00:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("controller");
     private final FakeTransport transport = new FakeTransport();
-    private final PriorityWorkQueue lanes = new PriorityWorkQueue(1);
-    private final Labels labels = new Labels(new KubeClient(transport, loop, Duration.ofSeconds(10)), lanes);
+    private final PriorityWorkQueue workQueue = new PriorityWorkQueue(1);
+    private final Labels labels = new Labels(new KubeClient(transport, loop, Duration.ofSeconds(10)), workQueue);
     private final NodeHealth health = new NodeHealth("n1");
     private final LogLines faults = LogLines.of(KeyedJobs.class);
     private Function<Call, Optional<Reply>> server = call -> Optional.of(FakeTransport.reply(200, JsonObject.EMPTY));
@@ -126,7 +126,7 @@ class LabelsTest {
     @Test
     void nodeThatGoesWhileItWaitsIsNotWritten() {
         CompletableFuture<Void> lane = new CompletableFuture<>();
-        lanes.ordinary(() -> lane);
+        workQueue.ordinary(() -> lane);
         seen("linux");
 
         labels.gone(health);
@@ -140,7 +140,7 @@ class LabelsTest {
     @Test
     void labelThatIsRightByThenIsNotWritten() {
         CompletableFuture<Void> lane = new CompletableFuture<>();
-        lanes.ordinary(() -> lane);
+        workQueue.ordinary(() -> lane);
         seen("linux");
 
         labels.seen(health, node(Map.of(OS, "linux", BETA_OS, "linux")));
@@ -154,7 +154,7 @@ class LabelsTest {
     @Test
     void nothingIsWrittenAgainOnceTheLanesAreClosed() {
         server = call -> {
-            lanes.close();
+            workQueue.close();
             return Optional.of(TestCluster.internalError());
         };
 

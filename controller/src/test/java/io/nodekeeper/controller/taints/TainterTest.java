@@ -18,7 +18,7 @@ import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.workqueue.KeyedJobs;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.TestCluster;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.heartbeats.Heartbeats;
 import io.nodekeeper.controller.heartbeats.NodeHealth;
@@ -48,7 +48,7 @@ class TainterTest {
     private final KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(10));
     private final ObserverGuard guard = ObserverGuard.off();
     private final Heartbeats heartbeats = new Heartbeats(TestCluster.CONFIG, guard, new DeadlineWheel<>());
-    private final PriorityWorkQueue lanes = new PriorityWorkQueue(1);
+    private final PriorityWorkQueue workQueue = new PriorityWorkQueue(1);
     private final LogLines faults = LogLines.of(KeyedJobs.class);
     /** What followed from writes, in order. */
     private final List<String> told = new ArrayList<>();
@@ -169,7 +169,7 @@ class TainterTest {
 
     @Test
     void asTheReferenceANodeIsReadFromTheCacheBeforeItsFirstWrite() {
-        tainter = tainter(FeatureGates.ALL.without(FeatureGate.SINGLE_TAINT_PATCH));
+        tainter = tainter(FeatureGates.ALL.without(ControllerFeature.SINGLE_TAINT_PATCH));
 
         is("Unknown");
 
@@ -178,7 +178,7 @@ class TainterTest {
 
     @Test
     void asTheReferenceAStateThatIsSeenWhileItWaitsIsReadToo() {
-        tainter = tainter(FeatureGates.ALL.without(FeatureGate.SINGLE_TAINT_PATCH));
+        tainter = tainter(FeatureGates.ALL.without(ControllerFeature.SINGLE_TAINT_PATCH));
 
         occupied(() -> {
             seen("Unknown");
@@ -190,7 +190,7 @@ class TainterTest {
 
     @Test
     void asTheReferenceANodeThatNeedsNothingAnyMoreIsNotRead() {
-        tainter = tainter(FeatureGates.ALL.without(FeatureGate.SINGLE_TAINT_PATCH));
+        tainter = tainter(FeatureGates.ALL.without(ControllerFeature.SINGLE_TAINT_PATCH));
 
         occupied(() -> {
             seen("Unknown");
@@ -204,7 +204,7 @@ class TainterTest {
     @Test
     @Tag("L40")
     void asTheReferenceWhatGoesIsRemovedByAWriteOfItsOwn() {
-        tainter = tainter(FeatureGates.ALL.without(FeatureGate.SINGLE_TAINT_PATCH));
+        tainter = tainter(FeatureGates.ALL.without(ControllerFeature.SINGLE_TAINT_PATCH));
         is("False");
         transport.clear();
 
@@ -217,7 +217,7 @@ class TainterTest {
 
     @Test
     void serverThatDoesNotTakeWhatCameIsNotAskedForEver() {
-        tainter = tainter(FeatureGates.ALL.without(FeatureGate.SINGLE_TAINT_PATCH));
+        tainter = tainter(FeatureGates.ALL.without(ControllerFeature.SINGLE_TAINT_PATCH));
         is("False");
         transport.clear();
         fault = call ->
@@ -232,7 +232,7 @@ class TainterTest {
     @Test
     @Tag("L50")
     void conflictIsFollowedByAReadPastTheCacheAfterAHundredToTwoHundredMilliseconds() {
-        tainter = tainter(FeatureGates.ALL.without(FeatureGate.SINGLE_TAINT_PATCH));
+        tainter = tainter(FeatureGates.ALL.without(ControllerFeature.SINGLE_TAINT_PATCH));
         onFirst("PATCH", () -> {
             throw ApiException.modified(ResourceType.NODES, "n1");
         });
@@ -372,7 +372,7 @@ class TainterTest {
     void nothingIsWrittenOnceTheLanesAreClosed() {
         occupied(() -> {
             seen("Unknown");
-            lanes.close();
+            workQueue.close();
         });
 
         assertThat(log()).isEmpty();
@@ -421,8 +421,8 @@ class TainterTest {
                 client,
                 Randoms.seeded(1),
                 heartbeats,
-                lanes,
-                gates.has(FeatureGate.SINGLE_TAINT_PATCH),
+                workQueue,
+                gates.has(ControllerFeature.SINGLE_TAINT_PATCH),
                 rules,
                 Damping.NONE,
                 decision -> decisions.add(decision.kind() + " " + decision.node() + " " + decision.text()),
@@ -442,10 +442,10 @@ class TainterTest {
         tainter.seen(health, stored);
     }
 
-    /** Does {@code action} while the only lane is taken. */
+    /** Does {@code action} while the only place in the work queue is taken. */
     private void occupied(Runnable action) {
         var lane = new CompletableFuture<Void>();
-        lanes.ordinary(() -> lane);
+        workQueue.ordinary(() -> lane);
         action.run();
         time.advance(Duration.ZERO);
         assertThat(log()).isEmpty();

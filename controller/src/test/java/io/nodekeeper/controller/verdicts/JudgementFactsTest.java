@@ -143,7 +143,7 @@ class JudgementFactsTest extends JudgementWorld {
     void stopDuringAReadIsHeeded() {
         add();
         fault = call -> {
-            lanes.close();
+            workQueue.close();
             return Optional.empty();
         };
 

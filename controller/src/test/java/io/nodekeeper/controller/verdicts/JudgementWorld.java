@@ -40,7 +40,7 @@ abstract class JudgementWorld {
     final KubeClient client = new KubeClient(transport, loop, Duration.ofSeconds(2));
     final Heartbeats heartbeats =
             new Heartbeats(new ControllerConfig(Duration.ofSeconds(5), GRACE, Duration.ofSeconds(60)), guard, wheel);
-    final PriorityWorkQueue lanes = new PriorityWorkQueue();
+    final PriorityWorkQueue workQueue = new PriorityWorkQueue();
     /** What was recorded, in order. */
     final List<String> told = new ArrayList<>();
 
@@ -48,7 +48,7 @@ abstract class JudgementWorld {
             client,
             heartbeats,
             guard,
-            lanes,
+            workQueue,
             new JudgementRunner.Ports(this::isProven, new States(), this::rearm, this::judged),
             this::now);
 

@@ -17,7 +17,7 @@ import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.Mode;
 import io.nodekeeper.controller.TestCluster;
-import io.nodekeeper.controller.config.FeatureGate;
+import io.nodekeeper.controller.config.ControllerFeature;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.config.ZoneConfig;
 import io.nodekeeper.controller.heartbeats.Heartbeats;
@@ -46,7 +46,7 @@ class ZonesTest {
     private static final String NOT_READY = "node.kubernetes.io/not-ready:NoExecute";
     private static final String UNREACHABLE = "node.kubernetes.io/unreachable:NoExecute";
     private static final FeatureGates REFERENCE =
-            new FeatureGates(EnumSet.of(FeatureGate.WATCH_DRIVEN_DEADLINES, FeatureGate.STATE_BY_UID));
+            new FeatureGates(EnumSet.of(ControllerFeature.WATCH_DRIVEN_DEADLINES, ControllerFeature.STATE_BY_UID));
 
     private static TestCluster ours() {
         return new TestCluster(CONFIG);
@@ -121,7 +121,7 @@ class ZonesTest {
     @Tag("L49")
     @Tag("W3")
     void lateVerdictsCanBeHadInFairZonesToo() {
-        TestCluster cluster = new TestCluster(CONFIG.with(FeatureGates.ALL.without(FeatureGate.IMMEDIATE_NO_EXECUTE)));
+        TestCluster cluster = new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.IMMEDIATE_NO_EXECUTE)));
         healthy(cluster, 5);
         cluster.start().advance(Duration.ofSeconds(1));
 
@@ -375,7 +375,7 @@ class ZonesTest {
     @Tag("W7")
     void restartLeavesTaintsOfDeadNodesUnlessThatIsSwitchedOff() {
         TestCluster ours = ours();
-        TestCluster stripping = new TestCluster(CONFIG.with(FeatureGates.ALL.without(FeatureGate.KEEP_TAINTS)));
+        TestCluster stripping = new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.KEEP_TAINTS)));
         for (TestCluster cluster : List.of(ours, stripping)) {
             healthy(cluster, 9);
             for (int i = 0; i < 3; i++) {

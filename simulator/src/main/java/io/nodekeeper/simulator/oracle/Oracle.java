@@ -21,7 +21,7 @@ public final class Oracle implements Sights {
     private final VerdictRules verdicts;
     private final TaintRules taints;
     private final NoExecuteRules noExecute;
-    private final PodRules pods;
+    private final PodDeletionRules pods;
     private final LeadershipRules leadership;
     private final Map<String, NodeFacts> nodes = new TreeMap<>();
 
@@ -42,7 +42,7 @@ public final class Oracle implements Sights {
         this.verdicts = new VerdictRules(scales, config);
         this.taints = new TaintRules(scales);
         this.noExecute = new NoExecuteRules(scales, nodes.values(), config.zones());
-        this.pods = new PodRules(scales, name -> Optional.ofNullable(nodes.get(name)));
+        this.pods = new PodDeletionRules(scales, name -> Optional.ofNullable(nodes.get(name)));
         this.leadership = new LeadershipRules(scales);
     }
 

@@ -2,8 +2,8 @@ package io.nodekeeper.apiserver.authorization.node;
 
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.apiserver.authorization.rbac.Attributes;
+import io.nodekeeper.apiserver.authorization.rbac.AuthorizationDecision;
 import io.nodekeeper.apiserver.authorization.rbac.BuiltInRoles;
-import io.nodekeeper.apiserver.authorization.rbac.Decision;
 import io.nodekeeper.apiserver.authorization.rbac.PolicyRule;
 import java.util.List;
 
@@ -33,12 +33,12 @@ public final class NodeAuthorizer {
     }
 
     /** Decides for nodes; has no opinion about other users. */
-    public Decision decide(Attributes asked) {
+    public AuthorizationDecision decide(Attributes asked) {
         if (!asked.groups().contains(NodeIdentity.GROUP) || !asked.isResource()) {
-            return Decision.NOT_KNOWN;
+            return AuthorizationDecision.NOT_KNOWN;
         }
         if (NodeIdentity.node(asked.user(), asked.groups()).isEmpty()) {
-            return Decision.because("unknown node for user \"" + asked.user() + "\"");
+            return AuthorizationDecision.because("unknown node for user \"" + asked.user() + "\"");
         }
         return switch (asked.group()) {
             case "coordination.k8s.io" -> asked.resource().equals("leases") ? lease(asked) : byRules(asked);
@@ -61,32 +61,32 @@ public final class NodeAuthorizer {
         };
     }
 
-    private static Decision byRules(Attributes asked) {
+    private static AuthorizationDecision byRules(Attributes asked) {
         for (PolicyRule rule : RULES) {
             if (rule.allows(asked)) {
-                return Decision.ALLOWED;
+                return AuthorizationDecision.ALLOWED;
             }
         }
-        return Decision.NOT_KNOWN;
+        return AuthorizationDecision.NOT_KNOWN;
     }
 
     /** A node reads its own Node, also as a list or watch of that name. NodeRestriction decides what it may write. */
-    private static Decision node(Attributes asked) {
+    private static AuthorizationDecision node(Attributes asked) {
         if (!READ_VERBS.contains(asked.verb()) || !asked.subresource().isEmpty()) {
             return byRules(asked);
         }
         if (isOwn(asked)) {
-            return Decision.ALLOWED;
+            return AuthorizationDecision.ALLOWED;
         }
         String node = nodeName(asked);
-        return Decision.because(
+        return AuthorizationDecision.because(
                 asked.name().isEmpty()
                         ? "node '" + node + "' cannot read all nodes, only its own Node object"
                         : "node '" + node + "' cannot read '" + asked.name() + "', only its own Node object");
     }
 
     /** A node gets the pods that are bound to it, and lists and watches them by their node. */
-    private Decision pod(Attributes asked) {
+    private AuthorizationDecision pod(Attributes asked) {
         if (!READ_VERBS.contains(asked.verb()) || !asked.subresource().isEmpty()) {
             return byRules(asked);
         }
@@ -95,28 +95,28 @@ public final class NodeAuthorizer {
             return related(node, graph.hasPod(node, asked.namespace(), asked.name()));
         }
         return node.equals(asked.selected().get("spec.nodeName"))
-                ? Decision.ALLOWED
-                : Decision.because("can only list/watch pods with spec.nodeName field selector");
+                ? AuthorizationDecision.ALLOWED
+                : AuthorizationDecision.because("can only list/watch pods with spec.nodeName field selector");
     }
 
     /** The server has no such objects, so none belongs to a node. */
-    private static Decision volume(Attributes asked) {
+    private static AuthorizationDecision volume(Attributes asked) {
         return asked.verb().equals("get")
                 ? related(nodeName(asked), false)
-                : Decision.because("can only get individual resources of this type");
+                : AuthorizationDecision.because("can only get individual resources of this type");
     }
 
-    private static Decision lease(Attributes asked) {
+    private static AuthorizationDecision lease(Attributes asked) {
         if (!OWN_VERBS.contains(asked.verb())) {
-            return Decision.because("can only get, create, update, patch, or delete a node lease");
+            return AuthorizationDecision.because("can only get, create, update, patch, or delete a node lease");
         }
         if (!asked.namespace().equals(Lease.NODE_NAMESPACE)) {
-            return Decision.because("can only access leases in the \"" + Lease.NODE_NAMESPACE + "\" system namespace");
+            return AuthorizationDecision.because("can only access leases in the \"" + Lease.NODE_NAMESPACE + "\" system namespace");
         }
         // The name of a new object is in the body, which NodeRestriction checks.
         return asked.verb().equals("create") || isOwn(asked)
-                ? Decision.ALLOWED
-                : Decision.because("can only access node lease with the same name as the requesting node");
+                ? AuthorizationDecision.ALLOWED
+                : AuthorizationDecision.because("can only access node lease with the same name as the requesting node");
     }
 
     private static boolean isOwn(Attributes asked) {
@@ -125,30 +125,30 @@ public final class NodeAuthorizer {
                 && asked.user().endsWith(asked.name());
     }
 
-    private static Decision csiNode(Attributes asked) {
+    private static AuthorizationDecision csiNode(Attributes asked) {
         if (!OWN_VERBS.contains(asked.verb())) {
-            return Decision.because("can only get, create, update, patch, or delete a CSINode");
+            return AuthorizationDecision.because("can only get, create, update, patch, or delete a CSINode");
         }
         if (!asked.subresource().isEmpty()) {
-            return Decision.because("cannot authorize CSINode subresources");
+            return AuthorizationDecision.because("cannot authorize CSINode subresources");
         }
         return asked.verb().equals("create") || isOwn(asked)
-                ? Decision.ALLOWED
-                : Decision.because("can only access CSINode with the same name as the requesting node");
+                ? AuthorizationDecision.ALLOWED
+                : AuthorizationDecision.because("can only access CSINode with the same name as the requesting node");
     }
 
-    private Decision read(Attributes asked) {
+    private AuthorizationDecision read(Attributes asked) {
         if (!READ_VERBS.contains(asked.verb())) {
-            return Decision.because("can only read resources of this type");
+            return AuthorizationDecision.because("can only read resources of this type");
         }
         if (!asked.subresource().isEmpty()) {
-            return Decision.because("cannot read subresource");
+            return AuthorizationDecision.because("cannot read subresource");
         }
         if (asked.namespace().isEmpty()) {
-            return Decision.because("can only read namespaced object of this type");
+            return AuthorizationDecision.because("can only read namespaced object of this type");
         }
         if (asked.name().isEmpty()) {
-            return Decision.because("No Object name found");
+            return AuthorizationDecision.because("No Object name found");
         }
         String node = nodeName(asked);
         return related(
@@ -158,23 +158,23 @@ public final class NodeAuthorizer {
                         : graph.hasConfigMap(node, asked.namespace(), asked.name()));
     }
 
-    private Decision token(Attributes asked) {
+    private AuthorizationDecision token(Attributes asked) {
         if (!asked.verb().equals("create") || asked.name().isEmpty()) {
-            return Decision.because("can only create tokens for individual service accounts");
+            return AuthorizationDecision.because("can only create tokens for individual service accounts");
         }
         if (!asked.subresource().equals("token")) {
-            return Decision.because("can only create token subresource of service account");
+            return AuthorizationDecision.because("can only create token subresource of service account");
         }
         String node = nodeName(asked);
         return related(node, graph.hasServiceAccount(node, asked.namespace(), asked.name()));
     }
 
-    private Decision volumeAttachment(Attributes asked) {
+    private AuthorizationDecision volumeAttachment(Attributes asked) {
         if (!asked.verb().equals("get")) {
-            return Decision.because("can only get individual resources of this type");
+            return AuthorizationDecision.because("can only get individual resources of this type");
         }
         if (!asked.subresource().isEmpty()) {
-            return Decision.because("cannot get subresource");
+            return AuthorizationDecision.because("cannot get subresource");
         }
         String node = nodeName(asked);
         return related(node, graph.hasVolumeAttachment(node, asked.name()));
@@ -184,9 +184,9 @@ public final class NodeAuthorizer {
         return asked.user().substring(NodeIdentity.PREFIX.length());
     }
 
-    private static Decision related(String node, boolean related) {
+    private static AuthorizationDecision related(String node, boolean related) {
         return related
-                ? Decision.ALLOWED
-                : Decision.because("no relationship found between node '" + node + "' and this object");
+                ? AuthorizationDecision.ALLOWED
+                : AuthorizationDecision.because("no relationship found between node '" + node + "' and this object");
     }
 }

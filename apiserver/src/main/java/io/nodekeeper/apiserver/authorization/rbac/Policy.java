@@ -16,7 +16,7 @@ public final class Policy {
      * The rules that a binding grants in a namespace, or everywhere if the namespace is empty, and the reason for
      * messages.
      */
-    private record Grant(String namespace, List<PolicyRule> rules, Decision allowed) {
+    private record Grant(String namespace, List<PolicyRule> rules, AuthorizationDecision allowed) {
         boolean reaches(String place) {
             return namespace.isEmpty() || namespace.equals(place);
         }
@@ -45,7 +45,7 @@ public final class Policy {
         }
         for (Binding.Subject subject : binding.subjects()) {
             Grant grant =
-                    new Grant(binding.namespace(), role.get().rules(), new Decision(true, binding.reason(subject)));
+                    new Grant(binding.namespace(), role.get().rules(), new AuthorizationDecision(true, binding.reason(subject)));
             switch (subject.kind()) {
                 case "User" -> put(byUser, subject.name(), grant);
                 case "Group" -> put(byGroup, subject.name(), grant);
@@ -68,21 +68,21 @@ public final class Policy {
     }
 
     /** Whether some binding allows it. */
-    public Decision decide(Attributes asked) {
-        Decision own = decide(byUser.getOrDefault(asked.user(), List.of()), asked);
+    public AuthorizationDecision decide(Attributes asked) {
+        AuthorizationDecision own = decide(byUser.getOrDefault(asked.user(), List.of()), asked);
         if (own.allowed()) {
             return own;
         }
         for (String group : asked.groups()) {
-            Decision common = decide(byGroup.getOrDefault(group, List.of()), asked);
+            AuthorizationDecision common = decide(byGroup.getOrDefault(group, List.of()), asked);
             if (common.allowed()) {
                 return common;
             }
         }
-        return Decision.NOT_KNOWN;
+        return AuthorizationDecision.NOT_KNOWN;
     }
 
-    private static Decision decide(List<Grant> grants, Attributes asked) {
+    private static AuthorizationDecision decide(List<Grant> grants, Attributes asked) {
         for (Grant grant : grants) {
             if (grant.reaches(asked.namespace())) {
                 for (PolicyRule rule : grant.rules()) {
@@ -92,7 +92,7 @@ public final class Policy {
                 }
             }
         }
-        return Decision.NOT_KNOWN;
+        return AuthorizationDecision.NOT_KNOWN;
     }
 
     /** All rules that a user has in {@code namespace}; if it is empty, only those of ClusterRoleBindings. */

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
  * Limits the number of concurrent calls; the others wait in order. HTTP/1.1 needs a connection for each running call,
  * and thousands of concurrent TLS handshakes take longer than the calls. Thread-safe.
  */
-final class Turnstile {
+final class InFlightLimiter {
     private record Waiting<T>(Supplier<CompletableFuture<T>> call, CompletableFuture<T> result) {}
 
     private final int limit;
@@ -17,7 +17,7 @@ final class Turnstile {
     private int underWay;
 
     /** Allows {@code limit} concurrent calls, 1 or more. */
-    Turnstile(int limit) {
+    InFlightLimiter(int limit) {
         this.limit = limit;
     }
 

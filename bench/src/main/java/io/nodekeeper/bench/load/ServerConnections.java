@@ -30,12 +30,12 @@ import javax.net.ssl.SSLException;
  * measures, and one thread needs no locks. It uses epoll and OpenSSL if they are on the class path, because they cost
  * least.
  */
-final class Connections implements AutoCloseable {
+final class ServerConnections implements AutoCloseable {
     private final MultiThreadIoEventLoopGroup group;
     private final SslContext tls;
     private final URI server;
 
-    Connections(ServerAccess access) throws SSLException {
+    ServerConnections(ServerAccess access) throws SSLException {
         server = access.server();
         Identity identity = access.identity().orElseThrow();
         tls = SslContextBuilder.forClient()

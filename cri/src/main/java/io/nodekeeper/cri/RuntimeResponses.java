@@ -20,8 +20,8 @@ import java.util.Optional;
  * Converts the runtime's protobuf answers to values. An answer that lacks required fields causes an
  * {@link IllegalArgumentException}. An absent state is proto3's zero value: a ready sandbox, a created container.
  */
-final class Answers {
-    private Answers() {}
+final class RuntimeResponses {
+    private RuntimeResponses() {}
 
     static RuntimeVersion version(VersionResponse answer) {
         String fields = "version \"" + answer.getVersion() + "\", runtime_name \"" + answer.getRuntimeName()
@@ -33,9 +33,9 @@ final class Answers {
                 || answer.getRuntimeApiVersion().isEmpty()) {
             throw new IllegalArgumentException("an answer with all four fields was expected, got " + fields);
         }
-        if (!answer.getVersion().equals(Exchange.API_VERSION)) {
+        if (!answer.getVersion().equals(GrpcCall.API_VERSION)) {
             throw new IllegalArgumentException(
-                    "version \"" + Exchange.API_VERSION + "\" of the interface was expected, got " + fields);
+                    "version \"" + GrpcCall.API_VERSION + "\" of the interface was expected, got " + fields);
         }
         return new RuntimeVersion(answer.getRuntimeName(), answer.getRuntimeVersion(), answer.getRuntimeApiVersion());
     }
@@ -97,7 +97,7 @@ final class Answers {
                         container.getId(),
                         container.getPodSandboxId(),
                         container.getMetadata().getName(),
-                        container.getLabelsOrDefault(Exchange.POD_UID, ""),
+                        container.getLabelsOrDefault(GrpcCall.POD_UID, ""),
                         state(container.getState()),
                         container.getCreatedAt()))
                 .toList();

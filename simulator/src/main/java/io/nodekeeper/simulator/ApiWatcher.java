@@ -10,7 +10,7 @@ import io.nodekeeper.simulator.oracle.Sights;
  * Watches nodes, leases, pods and events as any client could, but inside the API server, so that it sees each change
  * at the moment of its commit. Confined to virtual time.
  */
-public final class Observer {
+public final class ApiWatcher {
     private static final LeaderElectionConfig LOCK = LeaderElectionConfig.defaults();
 
     private final Follower nodes;
@@ -19,7 +19,7 @@ public final class Observer {
     private final Follower events;
     private final Follower pods;
 
-    Observer(Sights sights) {
+    ApiWatcher(Sights sights) {
         nodes = new Follower(ResourceType.NODES.path(), (type, object) -> {
             if (type.equals("DELETED")) {
                 sights.nodeGone(object);

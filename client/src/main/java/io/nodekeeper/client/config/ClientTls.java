@@ -20,10 +20,10 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /** Creates TLS contexts for clients. */
-public final class Tls {
+public final class ClientTls {
     private static final char[] NO_PASSWORD = {};
 
-    private Tls() {}
+    private ClientTls() {}
 
     /**
      * A context for a client that presents {@code identity}, if any, and trusts {@code authorities}; if there are none,

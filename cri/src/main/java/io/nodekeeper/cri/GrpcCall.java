@@ -37,7 +37,7 @@ import java.util.function.Function;
  * @param <A> the answer as protobuf
  * @param <T> the answer as a value
  */
-record Exchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T> read) {
+record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T> read) {
     /** The version of the kubelet's side of the interface, the only one that exists. Kubernetes default. */
     static final String API_VERSION = "0.1.0";
     /** Kubernetes' label for the pod of a sandbox or container. */
@@ -50,41 +50,41 @@ record Exchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
 
     /** The exchange for {@code call}. */
     @SuppressWarnings("unchecked") // Each case reads what its call asks for.
-    static <T> Exchange<?, ?, T> of(RuntimeCall<T> call) {
-        return (Exchange<?, ?, T>) untyped(call);
+    static <T> GrpcCall<?, ?, T> of(RuntimeCall<T> call) {
+        return (GrpcCall<?, ?, T>) untyped(call);
     }
 
-    private static Exchange<?, ?, ?> untyped(RuntimeCall<?> call) {
+    private static GrpcCall<?, ?, ?> untyped(RuntimeCall<?> call) {
         return switch (call) {
             case RuntimeCall.GetVersion version ->
-                new Exchange<>(
+                new GrpcCall<>(
                         RuntimeServiceGrpc.getVersionMethod(),
                         VersionRequest.newBuilder().setVersion(API_VERSION).build(),
-                        Answers::version);
+                        RuntimeResponses::version);
             case RuntimeCall.GetStatus status ->
-                new Exchange<>(
-                        RuntimeServiceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), Answers::status);
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), RuntimeResponses::status);
             case RuntimeCall.ListSandboxes(Optional<String> podUid) ->
-                new Exchange<>(RuntimeServiceGrpc.getListPodSandboxMethod(), sandboxesOf(podUid), Answers::sandboxes);
+                new GrpcCall<>(RuntimeServiceGrpc.getListPodSandboxMethod(), sandboxesOf(podUid), RuntimeResponses::sandboxes);
             case RuntimeCall.GetSandbox(String id) ->
-                new Exchange<>(
+                new GrpcCall<>(
                         RuntimeServiceGrpc.getPodSandboxStatusMethod(),
                         PodSandboxStatusRequest.newBuilder().setPodSandboxId(id).build(),
-                        answer -> Answers.sandbox(id, answer));
+                        answer -> RuntimeResponses.sandbox(id, answer));
             case RuntimeCall.ListContainers(Optional<String> podUid) ->
-                new Exchange<>(RuntimeServiceGrpc.getListContainersMethod(), containersOf(podUid), Answers::containers);
+                new GrpcCall<>(RuntimeServiceGrpc.getListContainersMethod(), containersOf(podUid), RuntimeResponses::containers);
             case RuntimeCall.GetContainer(String id) ->
-                new Exchange<>(
+                new GrpcCall<>(
                         RuntimeServiceGrpc.getContainerStatusMethod(),
                         ContainerStatusRequest.newBuilder().setContainerId(id).build(),
-                        answer -> Answers.container(id, answer));
+                        answer -> RuntimeResponses.container(id, answer));
             case RuntimeCall.GetContainerStats(String id) ->
-                new Exchange<>(
+                new GrpcCall<>(
                         RuntimeServiceGrpc.getContainerStatsMethod(),
                         ContainerStatsRequest.newBuilder().setContainerId(id).build(),
-                        answer -> Answers.usage(id, answer));
+                        answer -> RuntimeResponses.usage(id, answer));
             case RuntimeCall.SetPodCidr(String cidr) ->
-                new Exchange<>(
+                new GrpcCall<>(
                         RuntimeServiceGrpc.getUpdateRuntimeConfigMethod(),
                         UpdateRuntimeConfigRequest.newBuilder()
                                 .setRuntimeConfig(RuntimeConfig.newBuilder()
@@ -93,29 +93,29 @@ record Exchange<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                                 .build(),
                         answer -> RuntimeCall.Done.DONE);
             case RuntimeCall.ListImages images ->
-                new Exchange<>(
+                new GrpcCall<>(
                         ImageServiceGrpc.getListImagesMethod(),
                         ListImagesRequest.getDefaultInstance(),
-                        Answers::images);
+                        RuntimeResponses::images);
             case RuntimeCall.GetImageFilesystems filesystems ->
-                new Exchange<>(
+                new GrpcCall<>(
                         ImageServiceGrpc.getImageFsInfoMethod(),
                         ImageFsInfoRequest.getDefaultInstance(),
-                        Answers::filesystems);
+                        RuntimeResponses::filesystems);
             case RuntimeCall.RunSandbox(SandboxConfig config) ->
-                new Exchange<>(
+                new GrpcCall<>(
                         RuntimeServiceGrpc.getRunPodSandboxMethod(),
                         RunPodSandboxRequest.newBuilder()
                                 .setConfig(sandbox(config))
                                 .build(),
                         RunPodSandboxResponse::getPodSandboxId);
             case RuntimeCall.StopSandbox(String id) ->
-                new Exchange<>(
+                new GrpcCall<>(
                         RuntimeServiceGrpc.getStopPodSandboxMethod(),
                         StopPodSandboxRequest.newBuilder().setPodSandboxId(id).build(),
                         answer -> RuntimeCall.Done.DONE);
             case RuntimeCall.RemoveSandbox(String id) ->
-                new Exchange<>(
+                new GrpcCall<>(
                         RuntimeServiceGrpc.getRemovePodSandboxMethod(),
                         RemovePodSandboxRequest.newBuilder().setPodSandboxId(id).build(),
                         answer -> RuntimeCall.Done.DONE);

@@ -16,9 +16,9 @@ import java.util.Arrays;
  * @param subresource such as {@code status}; may be empty
  * @param query the raw query; may be empty
  */
-record Target(String root, String namespace, String plural, String name, String subresource, String query) {
+record ShadowTarget(String root, String namespace, String plural, String name, String subresource, String query) {
 
-    static Target of(String target) {
+    static ShadowTarget of(String target) {
         int question = target.indexOf('?');
         String path = question < 0 ? target : target.substring(0, question);
         String query = question < 0 ? "" : target.substring(question + 1);
@@ -27,7 +27,7 @@ record Target(String root, String namespace, String plural, String name, String 
         // "namespaces" is also a resource; it is a prefix only if something follows the namespace.
         boolean namespaced = part(parts, root).equals("namespaces") && parts.length > root + 2;
         int resource = namespaced ? root + 2 : root;
-        return new Target(
+        return new ShadowTarget(
                 String.join("/", Arrays.copyOf(parts, Math.min(root, parts.length))),
                 namespaced ? part(parts, root + 1) : "",
                 part(parts, resource),
@@ -43,11 +43,11 @@ record Target(String root, String namespace, String plural, String name, String 
 
     /** The path of an object of this collection. */
     String object(JsonObject metadata) {
-        return new Target(root, metadata.text("namespace"), plural, metadata.text("name"), "", "").object();
+        return new ShadowTarget(root, metadata.text("namespace"), plural, metadata.text("name"), "", "").object();
     }
 
     /** Whether this collection with its selectors contains {@code object} of the resource of {@code other}. */
-    boolean contains(Target other, JsonObject object) {
+    boolean contains(ShadowTarget other, JsonObject object) {
         return root.equals(other.root)
                 && plural.equals(other.plural)
                 && (namespace.isEmpty() || namespace.equals(other.namespace))

@@ -7,7 +7,7 @@ import java.util.List;
  * The improvements of this controller over Kubernetes' reference. {@code --feature-gates=NAME=false} disables one of
  * them, which restores the reference's behaviour. All are enabled by default.
  */
-public enum FeatureGate {
+public enum ControllerFeature {
     /**
      * No verdict without proof that the controller sees: a canary lease, and a live look. Off: the cache is trusted.
      */
@@ -53,7 +53,7 @@ public enum FeatureGate {
     private final String text;
     private final String purpose;
 
-    FeatureGate(String text, String purpose) {
+    ControllerFeature(String text, String purpose) {
         this.text = text;
         this.purpose = purpose;
     }
@@ -70,6 +70,6 @@ public enum FeatureGate {
 
     /** The names of all gates. */
     public static List<String> names() {
-        return Arrays.stream(values()).map(FeatureGate::text).toList();
+        return Arrays.stream(values()).map(ControllerFeature::text).toList();
     }
 }

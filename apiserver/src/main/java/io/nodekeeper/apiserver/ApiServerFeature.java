@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /** The feature gates of an API server. */
-public enum FeatureGate {
+public enum ApiServerFeature {
     /**
      * Kubernetes' gate of that name, enabled since 1.32: nodes get, list and watch only their own Node, and pods only
      * with the field selector {@code spec.nodeName}. Off: they read all Nodes and pods, which kubelets and agents from
@@ -15,7 +15,7 @@ public enum FeatureGate {
     private final String text;
     private final boolean byDefault;
 
-    FeatureGate(String text, boolean byDefault) {
+    ApiServerFeature(String text, boolean byDefault) {
         this.text = text;
         this.byDefault = byDefault;
     }
@@ -32,6 +32,6 @@ public enum FeatureGate {
 
     /** The names of all gates. */
     public static List<String> names() {
-        return Arrays.stream(values()).map(FeatureGate::text).toList();
+        return Arrays.stream(values()).map(ApiServerFeature::text).toList();
     }
 }

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
 
 /** One request for each node, sent once, as fast as they are answered. Confined to the event loop. */
-final class Requests implements Clients.Work {
+final class NodeRequests implements Clients.Work {
     /** Receives responses. */
     interface Taker {
         /** The body is valid only during the call. */
@@ -20,7 +20,7 @@ final class Requests implements Clients.Work {
     private int sent;
     private int answered;
 
-    Requests(int count, IntFunction<byte[]> request, Taker taker) {
+    NodeRequests(int count, IntFunction<byte[]> request, Taker taker) {
         this.count = count;
         this.request = request;
         this.taker = taker;
@@ -36,7 +36,7 @@ final class Requests implements Clients.Work {
     }
 
     @Override
-    public boolean next(Exchange exchange) {
+    public boolean next(KeepAliveConnection exchange) {
         if (sent == count || done.isDone()) {
             return false;
         }
@@ -47,7 +47,7 @@ final class Requests implements Clients.Work {
     }
 
     @Override
-    public void answered(Exchange exchange, int status, ByteBuf body) {
+    public void answered(KeepAliveConnection exchange, int status, ByteBuf body) {
         if (status >= 300) {
             done.completeExceptionally(new IllegalStateException(
                     "answered with " + status + ": " + body.toString(StandardCharsets.UTF_8)));

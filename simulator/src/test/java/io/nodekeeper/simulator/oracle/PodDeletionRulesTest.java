@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Histories in which pods are deleted too early, too late or for no reason. */
-class PodRulesTest {
+class PodDeletionRulesTest {
     private final TestHistory history = TestHistory.ofOneController();
 
     @Test

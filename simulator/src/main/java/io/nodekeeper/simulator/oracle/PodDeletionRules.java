@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * node's NoExecute taints has ended, neither earlier nor much later, and not from a node that recovered; a pod of a
  * node that no longer exists is collected after its quarantine. Confined to virtual time.
  */
-final class PodRules {
+final class PodDeletionRules {
     /**
      * How late an eviction may be: 1 s because {@code timeAdded} has whole seconds and no pod may be evicted early, and 1 s
      * for two live reads, two writes and their queues.
@@ -41,7 +41,7 @@ final class PodRules {
 
     private long begunAt;
 
-    PodRules(Scales scales, Function<String, Optional<NodeFacts>> nodes) {
+    PodDeletionRules(Scales scales, Function<String, Optional<NodeFacts>> nodes) {
         this.scales = scales;
         this.nodes = nodes;
     }

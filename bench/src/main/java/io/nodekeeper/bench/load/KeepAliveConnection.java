@@ -11,17 +11,17 @@ import org.jspecify.annotations.Nullable;
  * One keep-alive connection with at most one request in progress. It reads only what the benchmark needs of a response: the
  * status and the body, which must have a Content-Length. Confined to the event loop.
  */
-final class Exchange extends ChannelInboundHandlerAdapter {
+final class KeepAliveConnection extends ChannelInboundHandlerAdapter {
     /** Receives the events of the connection. */
     interface Owner {
         /** The connection can be used. */
-        void ready(Exchange exchange);
+        void ready(KeepAliveConnection exchange);
 
         /** The request was answered; {@code body} is valid only during the call. */
-        void answered(Exchange exchange, int status, ByteBuf body);
+        void answered(KeepAliveConnection exchange, int status, ByteBuf body);
 
         /** The connection was closed, and its request failed. */
-        void gone(Exchange exchange, Throwable why);
+        void gone(KeepAliveConnection exchange, Throwable why);
     }
 
     private final Owner owner;
@@ -33,7 +33,7 @@ final class Exchange extends ChannelInboundHandlerAdapter {
     /** When the request was due, by System.nanoTime. */
     long due;
 
-    Exchange(Owner owner) {
+    KeepAliveConnection(Owner owner) {
         this.owner = owner;
     }
 

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-class TurnstileTest {
-    private final Turnstile turnstile = new Turnstile(2);
+class InFlightLimiterTest {
+    private final InFlightLimiter turnstile = new InFlightLimiter(2);
     private final List<CompletableFuture<String>> started = new ArrayList<>();
 
     @Test

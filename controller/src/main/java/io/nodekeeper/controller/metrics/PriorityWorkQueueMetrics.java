@@ -2,12 +2,12 @@ package io.nodekeeper.controller.metrics;
 
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 
-/** Reports the queue lengths of the lanes, under the names of kube-controller-manager's queues for the same work. */
-public final class LaneMetrics implements PriorityWorkQueue.Watcher {
+/** Reports the queue lengths of the workQueue, under the names of kube-controller-manager's queues for the same work. */
+public final class PriorityWorkQueueMetrics implements PriorityWorkQueue.Watcher {
     private final WorkQueueMetrics nodes;
     private final WorkQueueMetrics pods;
 
-    public LaneMetrics(ControllerMetrics metrics) {
+    public PriorityWorkQueueMetrics(ControllerMetrics metrics) {
         this.nodes = metrics.queue("node_lifecycle_controller");
         this.pods = metrics.queue("node_lifecycle_controller_pods");
     }

@@ -1,0 +1,123 @@
+package io.nodekeeper.controller.pods;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.client.FakeTransport;
+import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.client.Reply;
+import io.nodekeeper.time.VirtualTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+
+/** When the live read of a node serves several pods. A read is valid for 1 s. */
+class NodeLooksTest {
+    private static final Reply NODE =
+            FakeTransport.reply(200, Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"uid\":\"u1\"}}"));
+
+    private final VirtualTime time = new VirtualTime(Instant.parse("2020-01-01T00:00:00Z"));
+    private final FakeTransport server = new FakeTransport();
+    private final NodeLooks looks =
+            new NodeLooks(new KubeClient(server, time.loop("controller"), Duration.ofSeconds(2)));
+    private final HostNode node = new HostNode("n1");
+    private Reply answer = NODE;
+
+    NodeLooksTest() {
+        server.answer(call -> Optional.of(answer));
+    }
+
+    @Test
+    void readsTheNodeByItsName() {
+        assertThat(ended(looks.at(node)).join().map(Node::uid)).contains("u1");
+
+        assertThat(server.log()).containsExactly("GET /api/v1/nodes/n1");
+    }
+
+    @Test
+    void nodeThatDoesNotExistIsAbsent() {
+        answer = FakeTransport.reply(404, JsonObject.EMPTY);
+
+        assertThat(ended(looks.fresh("n1")).join()).isEmpty();
+    }
+
+    @Test
+    void nodeThatCannotBeReadIsNotAbsent() {
+        answer = FakeTransport.reply(403, JsonObject.EMPTY);
+        CompletableFuture<Optional<Node>> look = ended(looks.fresh("n1"));
+
+        assertThatThrownBy(look::join)
+                .isInstanceOf(CompletionException.class)
+                .hasCauseInstanceOf(ApiException.class);
+    }
+
+    @Test
+    void oneReadServesAllPodsForASecond() {
+        ended(looks.at(node));
+        time.advance(Duration.ofMillis(999));
+
+        ended(looks.at(node));
+
+        assertThat(server.calls()).hasSize(1);
+    }
+
+    @Test
+    void nodeIsReadAgainAfterASecond() {
+        ended(looks.at(node));
+        time.advance(Duration.ofMillis(1_001));
+
+        ended(looks.at(node));
+
+        assertThat(server.calls()).hasSize(2);
+    }
+
+    @Test
+    void answerIsReleasedAfterASecondAsItHoldsTheWholeNode() {
+        ended(looks.at(node));
+        assertThat(node.look).isNotNull();
+
+        time.advance(Duration.ofMillis(1_001));
+
+        assertThat(node.look).isNull();
+    }
+
+    @Test
+    void endOfAnOlderReadDoesNotReleaseANewerOne() {
+        // Given a read at 0 s, a change of the node, and a read at 0.5 s
+        ended(looks.at(node));
+        time.advance(Duration.ofMillis(500));
+        node.look = null;
+        ended(looks.at(node));
+
+        // When the second of the first read is over
+        time.advance(Duration.ofMillis(600));
+
+        // Then the second read is still valid
+        assertThat(node.look).isNotNull();
+        ended(looks.at(node));
+        assertThat(server.calls()).hasSize(2);
+    }
+
+    @Test
+    void readThatFailedServesNoOtherPod() {
+        answer = FakeTransport.reply(500, JsonObject.EMPTY);
+        ended(looks.at(node));
+        answer = NODE;
+
+        assertThat(ended(looks.at(node)).join()).isPresent();
+        assertThat(server.calls()).hasSize(2);
+    }
+
+    private <T> CompletableFuture<T> ended(CompletableFuture<T> look) {
+        time.advance(Duration.ZERO);
+        assertThat(look).isDone();
+        return look;
+    }
+}
