@@ -14,6 +14,8 @@ import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.controller.observer.CanaryLease;
 import io.nodekeeper.controller.observer.Now;
 import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.controller.observer.ProofKind;
+import io.nodekeeper.controller.observer.SightChange;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -42,7 +44,7 @@ final class Canary {
         record Proven() implements Event {}
 
         /** Sight was lost or found again, or another hop explains the blindness. */
-        record SightChanged(ObserverGuard.Change change) implements Event {}
+        record SightChanged(SightChange change) implements Event {}
 
         /** A canary took this long on one hop. */
         record Took(Hop hop, long nanos) implements Event {}
@@ -181,7 +183,7 @@ final class Canary {
      * Whether {@code lease} is a canary. One of ours proves sight, and so do those that were written before it in time;
      * {@link #settle} reports that, when everything that came with the lease has been taken in.
      */
-    boolean saw(Lease lease, ObserverGuard.Means by) {
+    boolean saw(Lease lease, ProofKind by) {
         if (!lease.name().equals(CanaryLease.NAME)) {
             return false;
         }
@@ -194,7 +196,7 @@ final class Canary {
         return true;
     }
 
-    private void sawSent(long sequence, ObserverGuard.Means by) {
+    private void sawSent(long sequence, ProofKind by) {
         for (Sent one : List.copyOf(sent)) {
             if (one.sequence > sequence) {
                 return;
@@ -202,7 +204,7 @@ final class Canary {
             if (one.sequence == sequence || one.prompt) {
                 proven(one.at, one.prompt, by);
             }
-            if (by == ObserverGuard.Means.WATCH) {
+            if (by == ProofKind.WATCH) {
                 // The watch sends no further event for it.
                 sent.removeFirst();
             }
@@ -231,19 +233,19 @@ final class Canary {
         if (proof != Long.MIN_VALUE) {
             long newest = proof;
             borrowed.removeIf(older -> older.at <= newest);
-            proven(newest, false, ObserverGuard.Means.WATCH);
+            proven(newest, false, ProofKind.WATCH);
         }
     }
 
-    private void proven(long sentAt, boolean prompt, ObserverGuard.Means by) {
-        if (by == ObserverGuard.Means.WATCH) {
+    private void proven(long sentAt, boolean prompt, ProofKind by) {
+        if (by == ProofKind.WATCH) {
             events.accept(new Event.Took(Hop.CANARY_ROUND_TRIP, now.nanos() - sentAt));
         }
         guard.seen(sentAt, prompt, by, now.nanos()).ifPresent(this::sightChanged);
         proved = true;
     }
 
-    private void sightChanged(ObserverGuard.Change change) {
+    private void sightChanged(SightChange change) {
         events.accept(new Event.SightChanged(change));
     }
 
@@ -390,7 +392,7 @@ final class Canary {
                 .thenAccept(object -> {
                     guard.acknowledged(at, now.nanos());
                     if (lease.isEmpty()) {
-                        proven(at, false, ObserverGuard.Means.WATCH);
+                        proven(at, false, ProofKind.WATCH);
                     } else {
                         borrowed.addLast(
                                 new Borrowed(lease.get(), Versions.number(new Lease(object).resourceVersion()), at));

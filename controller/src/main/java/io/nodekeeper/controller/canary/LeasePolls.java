@@ -16,6 +16,7 @@ import io.nodekeeper.controller.observer.CanaryLease;
 import io.nodekeeper.controller.observer.Now;
 import io.nodekeeper.controller.observer.ObserverGuard;
 import io.nodekeeper.controller.observer.OwnWrites;
+import io.nodekeeper.controller.observer.ProofKind;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -165,7 +166,7 @@ final class LeasePolls {
         boolean renewing = isHalfRenewing(leases);
         // The proof first, so that the nodes' clock runs again before heartbeats are recorded.
         for (Lease lease : leases) {
-            if (!canary.saw(lease, ObserverGuard.Means.LIST)) {
+            if (!canary.saw(lease, ProofKind.LIST)) {
                 others.add(lease);
             }
         }

@@ -10,7 +10,10 @@ import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.observer.Now;
 import io.nodekeeper.controller.observer.ObserverGuard;
 import io.nodekeeper.controller.observer.OwnWrites;
+import io.nodekeeper.controller.observer.ProofKind;
 import io.nodekeeper.controller.observer.Sight;
+import io.nodekeeper.controller.observer.SightChange;
+import io.nodekeeper.controller.observer.StalledHop;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -118,7 +121,7 @@ public final class Observer implements Sight {
 
     /** Whether {@code lease}, which the watch delivered, is a canary; it is taken in then. */
     public boolean isCanary(Lease lease) {
-        return canary.saw(lease, ObserverGuard.Means.WATCH);
+        return canary.saw(lease, ProofKind.WATCH);
     }
 
     /** Everything that came with the last leases has been taken in. */
@@ -140,10 +143,10 @@ public final class Observer implements Sight {
         switch (event) {
             case Canary.Event.Proven() -> effects.proven().run();
             case Canary.Event.Took took -> metrics.lag(took.hop(), took.nanos() / 1e9);
-            case Canary.Event.SightChanged(ObserverGuard.Change change) -> {
+            case Canary.Event.SightChanged(SightChange change) -> {
                 canary.condition(report.changed(change, now.nanos()));
                 report.blindFor(guard.takeBlindTime());
-                if (change instanceof ObserverGuard.Change.Sees) {
+                if (change instanceof SightChange.Sees) {
                     reopenAfter = REOPEN_AFTER;
                 }
             }
@@ -151,7 +154,7 @@ public final class Observer implements Sight {
                 effects.proven().run();
                 report.ticked(guard, now.nanos());
                 polls.ticked();
-                if (guard.isBlind(now.nanos()) && guard.hop() == ObserverGuard.Hop.WATCH) {
+                if (guard.isBlind(now.nanos()) && guard.hop() == StalledHop.WATCH) {
                     reopen();
                 }
             }

@@ -7,7 +7,9 @@ import io.nodekeeper.controller.heartbeats.NodeHealth;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.observer.Ages;
-import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.controller.observer.SightChange;
+import io.nodekeeper.controller.observer.StalledHop;
+import io.nodekeeper.controller.observer.VerdictBasis;
 import io.nodekeeper.time.Clock;
 import java.time.Instant;
 import org.slf4j.Logger;
@@ -87,20 +89,20 @@ public final class Explanations {
     }
 
     /** Verdicts use another proof than usual. */
-    void degraded(ObserverGuard.Basis judgement, String text) {
+    void degraded(VerdictBasis judgement, String text) {
         history.add(new Decision(
                 clock.wallTime(), "", "", "JudgementDegraded", text, JsonObject.EMPTY.with("how", judgement.label())));
     }
 
     /** The controller's sight has changed. Returns the sentence, which is also for the log and the event. */
-    String sight(ObserverGuard.Change change, long now) {
+    String sight(SightChange change, long now) {
         String text = switch (change) {
-            case ObserverGuard.Change.Blind(ObserverGuard.Hop hop, long since) ->
+            case SightChange.Blind(StalledHop hop, long since) ->
                 "nothing seen for " + Ages.text(now - since) + ": " + hop.meaning() + " (" + hop
                         + "); no node gets a verdict, and the nodes' clock stands still";
-            case ObserverGuard.Change.Renamed(ObserverGuard.Hop hop, long since) ->
+            case SightChange.Renamed(StalledHop hop, long since) ->
                 "still nothing seen for " + Ages.text(now - since) + ": " + hop.meaning() + " (" + hop + ")";
-            case ObserverGuard.Change.Sees(ObserverGuard.Hop hop, long lasted, long given) ->
+            case SightChange.Sees(StalledHop hop, long lasted, long given) ->
                 "has sight again; for " + Ages.text(lasted) + " it had none, because "
                         + hop.meaning() + " (" + hop + "); "
                         + (given == 0
@@ -110,9 +112,9 @@ public final class Explanations {
                                         : "every node gets " + Ages.text(given) + " back");
         };
         String kind = switch (change) {
-            case ObserverGuard.Change.Blind blind -> "ObserverBlind";
-            case ObserverGuard.Change.Renamed renamed -> "ObserverBlind";
-            case ObserverGuard.Change.Sees sees -> "ObserverSees";
+            case SightChange.Blind blind -> "ObserverBlind";
+            case SightChange.Renamed renamed -> "ObserverBlind";
+            case SightChange.Sees sees -> "ObserverSees";
         };
         history.add(new Decision(
                 clock.wallTime(),
@@ -125,9 +127,9 @@ public final class Explanations {
     }
 
     /** The same sentence as a condition. */
-    String condition(ObserverGuard.Change change, String text) {
+    String condition(SightChange change, String text) {
         Instant time = clock.wallTime();
-        boolean sees = change instanceof ObserverGuard.Change.Sees;
+        boolean sees = change instanceof SightChange.Sees;
         return JsonObject.builder()
                 .put("type", "ObserverSees")
                 .put("status", sees ? "True" : "False")

@@ -2,6 +2,9 @@ package io.nodekeeper.controller.explain;
 
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.controller.observer.SightChange;
+import io.nodekeeper.controller.observer.StalledHop;
+import io.nodekeeper.controller.observer.VerdictBasis;
 import java.time.Duration;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -19,7 +22,7 @@ public final class ObserverReport {
     private final Explanations explanations;
     private final NodeEvents events;
     private final ControllerMetrics metrics;
-    private ObserverGuard.Basis judgement = ObserverGuard.Basis.FULL;
+    private VerdictBasis judgement = VerdictBasis.FULL;
     private long toldAt = Long.MIN_VALUE / 2;
     /** Whether {@link #judgement} has not been reported yet. */
     private boolean untold;
@@ -28,23 +31,23 @@ public final class ObserverReport {
         this.explanations = explanations;
         this.events = events;
         this.metrics = metrics;
-        for (ObserverGuard.Hop hop : ObserverGuard.Hop.values()) {
+        for (StalledHop hop : StalledHop.values()) {
             metrics.blind(hop.label(), false);
         }
         tellJudgement();
     }
 
     /** Sight was lost or regained, or its cause has changed. Returns a condition as JSON. */
-    public String changed(ObserverGuard.Change change, long now) {
+    public String changed(SightChange change, long now) {
         String text = explanations.sight(change, now);
         log.warn("{}", text);
-        for (ObserverGuard.Hop hop : ObserverGuard.Hop.values()) {
-            metrics.blind(hop.label(), !(change instanceof ObserverGuard.Change.Sees) && hop == change.hop());
+        for (StalledHop hop : StalledHop.values()) {
+            metrics.blind(hop.label(), !(change instanceof SightChange.Sees) && hop == change.hop());
         }
         switch (change) {
-            case ObserverGuard.Change.Blind blind -> events.blind(text);
-            case ObserverGuard.Change.Renamed renamed -> events.blind(text);
-            case ObserverGuard.Change.Sees sees -> events.sees(text);
+            case SightChange.Blind blind -> events.blind(text);
+            case SightChange.Renamed renamed -> events.blind(text);
+            case SightChange.Sees sees -> events.sees(text);
         }
         return explanations.condition(change, text);
     }
@@ -53,11 +56,11 @@ public final class ObserverReport {
     public void ticked(ObserverGuard guard, long now) {
         metrics.canaryAge(guard.canaryAge(now) / 1e9);
         blindFor(guard.takeBlindTime());
-        ObserverGuard.Basis next = guard.judgement(now);
+        VerdictBasis next = guard.judgement(now);
         if (next != judgement) {
             // The change of sight reports the beginning and the end of blindness.
-            untold = next != ObserverGuard.Basis.FULL
-                    && (next != ObserverGuard.Basis.NONE || judgement != ObserverGuard.Basis.FULL);
+            untold = next != VerdictBasis.FULL
+                    && (next != VerdictBasis.NONE || judgement != VerdictBasis.FULL);
             judgement = next;
             tellJudgement();
         }
@@ -72,13 +75,13 @@ public final class ObserverReport {
     }
 
     /** Counts time of blindness, nanoseconds by hop. */
-    public void blindFor(Map<ObserverGuard.Hop, Long> times) {
+    public void blindFor(Map<StalledHop, Long> times) {
         times.forEach((hop, time) -> metrics.blindFor(hop.label(), time / 1e9));
     }
 
     private void tellJudgement() {
-        for (ObserverGuard.Basis one : ObserverGuard.Basis.values()) {
-            if (one != ObserverGuard.Basis.FULL) {
+        for (VerdictBasis one : VerdictBasis.values()) {
+            if (one != VerdictBasis.FULL) {
                 metrics.degraded(one.label(), one == judgement);
             }
         }

@@ -22,133 +22,10 @@ import java.util.Optional;
  * </pre>
  *
  * The controller is blind if no canary that was sent within the tolerance has returned through the watch. Then it lists
- * leases periodically, which gives other kinds of proofs; see {@link Means}. A verdict on a node requires a proof for
+ * leases periodically, which gives other kinds of proofs; see {@link ProofKind}. A verdict on a node requires a proof for
  * the moment of its deadline. Time is nanoseconds by the controller's monotonic clock, passed in. Not thread-safe.
  */
 public final class ObserverGuard {
-    /** The hop that delayed a canary. */
-    public enum Hop {
-        /** This process stood still. */
-        CONTROLLER("controller", "this process stood still"),
-        /** The server does not respond, or cannot be reached. */
-        API_SERVER("API server", "the API server does not answer"),
-        /** The API server responds, but writes do not complete. */
-        STORE("store", "the API server answers, but accepts no writes"),
-        /** Writes succeed, but the watch does not send them. */
-        WATCH("watch", "writes succeed, but the watch does not send them");
-
-        private final String text;
-        private final String meaning;
-
-        Hop(String text, String meaning) {
-            this.text = text;
-            this.meaning = meaning;
-        }
-
-        public String meaning() {
-            return meaning;
-        }
-
-        /** As in metric labels. */
-        public String label() {
-            return text.toLowerCase(java.util.Locale.ROOT).replace(' ', '_');
-        }
-
-        @Override
-        public String toString() {
-            return text;
-        }
-    }
-
-    /** The kind of the newest proof. */
-    public enum Means {
-        /** A canary returned through the watch. */
-        WATCH("watch", "a canary returned through the watch"),
-        /** A canary whose write was acknowledged in time was read live, with the leases. */
-        LIST("list", "a list of the leases showed a canary that had been written in time"),
-        /** Leases were read live, and at least half of the nodes had renewed theirs. */
-        RENEWALS("renewals", "a list of the leases showed that at least half of the nodes renew their leases"),
-        /** Leases were read live, and another lease had been written by this process in time. */
-        WRITES("writes", "leases were listed after this process had written another lease in time");
-
-        private final String label;
-        private final String meaning;
-
-        Means(String label, String meaning) {
-            this.label = label;
-            this.meaning = meaning;
-        }
-
-        /** As in metric labels. */
-        public String label() {
-            return label;
-        }
-
-        public String meaning() {
-            return meaning;
-        }
-    }
-
-    /** The basis of verdicts. */
-    public enum Basis {
-        /** Canaries that return through the watch in time. */
-        FULL("full", "nodes get verdicts as usual"),
-        /** Canaries that return through the watch late. */
-        LATE("late", "nodes get verdicts later than usual, from a watch that is late"),
-        /** Lists of the leases, and canaries. */
-        LIST(
-                "list",
-                "nodes get verdicts later than usual, from live reads, because lists of the leases show that writes"
-                        + " succeed"),
-        /** Lists of the leases, and the nodes' renewals. */
-        RENEWALS(
-                "renewals",
-                "nodes get verdicts later than usual, from live reads, because lists of the leases show that at"
-                        + " least half of the nodes renew their leases"),
-        /** Lists of the leases, and other writes of this process. */
-        WRITES(
-                "writes",
-                "nodes get verdicts later than usual, from live reads, because writes of this process to other"
-                        + " leases succeed"),
-        /** No proof. */
-        NONE("none", "no node gets a verdict, and the nodes' clock stands still");
-
-        private final String label;
-        private final String meaning;
-
-        Basis(String label, String meaning) {
-            this.label = label;
-            this.meaning = meaning;
-        }
-
-        /** As in metric labels. */
-        public String label() {
-            return label;
-        }
-
-        public String meaning() {
-            return meaning;
-        }
-    }
-
-    /** A change of the controller's sight. */
-    public sealed interface Change {
-        /** The hop that delayed the canaries. */
-        Hop hop();
-
-        /** There was no proof for longer than the tolerance. */
-        record Blind(Hop hop, long since) implements Change {}
-
-        /** The cause is another hop than the one reported first. */
-        record Renamed(Hop hop, long since) implements Change {}
-
-        /**
-         * A canary was seen again after {@code lasted}. The nodes get {@code given} of it back, and {@code hop}
-         * explains most of it.
-         */
-        record Sees(Hop hop, long lasted, long given) implements Change {}
-    }
-
     private static final long NEVER = Long.MIN_VALUE / 2;
     /** Periods of the canary (1 s by default) in a node's renewal period (10 s by Kubernetes' defaults). */
     private static final long RENEWALS = 10;
@@ -166,7 +43,7 @@ public final class ObserverGuard {
     /** How long the nodes' clock continues after {@link #provenAt}. */
     private long reach;
     /** The kind of that proof. */
-    private Means means = Means.WATCH;
+    private ProofKind means = ProofKind.WATCH;
     /**
      * When the newest canary that returned through the watch was sent; before the first one, when sight was first
      * needed.
@@ -176,11 +53,11 @@ public final class ObserverGuard {
     private long lost;
 
     private boolean blind;
-    private Hop hop = Hop.API_SERVER;
+    private StalledHop hop = StalledHop.API_SERVER;
     /** The time without proof up to {@link #bookedAt}, by the hop that explains it. */
-    private final Map<Hop, Long> dark = new EnumMap<>(Hop.class);
+    private final Map<StalledHop, Long> dark = new EnumMap<>(StalledHop.class);
 
-    private final Map<Hop, Long> unreported = new EnumMap<>(Hop.class);
+    private final Map<StalledHop, Long> unreported = new EnumMap<>(StalledHop.class);
     /** {@link #lost}, {@link #provenAt} and {@link #seenAt} when the current blindness began. */
     private long lostBefore;
 
@@ -253,7 +130,7 @@ public final class ObserverGuard {
      * watch, a node has twice the {@link #reach} more, so that at least two reads after its deadline show no renewal.
      */
     public boolean proves(long nodeTime) {
-        return !on || begun && provenAt - lost - (means == Means.WATCH ? 0 : 2 * reach) > nodeTime;
+        return !on || begun && provenAt - lost - (means == ProofKind.WATCH ? 0 : 2 * reach) > nodeTime;
     }
 
     /** Whether no canary that was sent within the tolerance has returned through the watch. */
@@ -272,28 +149,28 @@ public final class ObserverGuard {
     }
 
     /** The kind of the last proof of sight. */
-    public Means means() {
+    public ProofKind means() {
         return means;
     }
 
     /** The current basis of verdicts. */
-    public Basis judgement(long now) {
+    public VerdictBasis judgement(long now) {
         if (!isBlind(now)) {
-            return Basis.FULL;
+            return VerdictBasis.FULL;
         }
         if (!begun || provenAt <= provenBefore || now - provenAt > Math.max(2 * reach + period, 4 * tolerance)) {
-            return Basis.NONE;
+            return VerdictBasis.NONE;
         }
         return switch (means) {
-            case WATCH -> Basis.LATE;
-            case LIST -> Basis.LIST;
-            case RENEWALS -> Basis.RENEWALS;
-            case WRITES -> Basis.WRITES;
+            case WATCH -> VerdictBasis.LATE;
+            case LIST -> VerdictBasis.LIST;
+            case RENEWALS -> VerdictBasis.RENEWALS;
+            case WRITES -> VerdictBasis.WRITES;
         };
     }
 
     /** The hop that explains the current blindness. */
-    public Hop hop() {
+    public StalledHop hop() {
         return hop;
     }
 
@@ -332,15 +209,15 @@ public final class ObserverGuard {
      * @param prompt whether its write is known to have ended within the tolerance
      * @param by where it was seen
      */
-    public Optional<Change> seen(long sentAt, boolean prompt, Means by, long now) {
+    public Optional<SightChange> seen(long sentAt, boolean prompt, ProofKind by, long now) {
         // A delayed write proves nothing, because the nodes' renewals were delayed, too.
         if (!on || !begun || !prompt && now - sentAt > tolerance) {
             return Optional.empty();
         }
         long gap = sentAt - provenAt;
         long given = gap > tolerance ? gap : 0;
-        prove(sentAt, by, given, by == Means.WATCH ? tolerance : reach);
-        if (by != Means.WATCH || sentAt <= seenAt) {
+        prove(sentAt, by, given, by == ProofKind.WATCH ? tolerance : reach);
+        if (by != ProofKind.WATCH || sentAt <= seenAt) {
             return Optional.empty();
         }
         long lasted = Math.max(given, now - (blind ? blindSince : seenAt));
@@ -357,13 +234,13 @@ public final class ObserverGuard {
             lostBefore = lost - given;
         }
         book(now);
-        Hop longest = longest();
+        StalledHop longest = longest();
         dark.forEach((explained, time) -> unreported.merge(explained, blind ? 0 : time, Long::sum));
         dark.clear();
         seenAt = sentAt;
         bookedAt = sentAt;
         blind = false;
-        return Optional.of(new Change.Sees(longest, lasted, lost - lostBefore));
+        return Optional.of(new SightChange.Sees(longest, lasted, lost - lostBefore));
     }
 
     /**
@@ -372,7 +249,7 @@ public final class ObserverGuard {
      * @param interval the time between two such readings
      */
     public void renewalsRead(long startedAt, long interval, long now) {
-        proveBeside(startedAt, Means.RENEWALS, interval, now);
+        proveBeside(startedAt, ProofKind.RENEWALS, interval, now);
     }
 
     /**
@@ -386,15 +263,15 @@ public final class ObserverGuard {
         if (now - refusedForNodesAt <= RENEWALS * period) {
             return;
         }
-        proveBeside(sentAt, Means.WRITES, interval, now);
+        proveBeside(sentAt, ProofKind.WRITES, interval, now);
     }
 
-    private void proveBeside(long at, Means by, long interval, long now) {
+    private void proveBeside(long at, ProofKind by, long interval, long now) {
         // A canary that hangs shows that writes hang, whatever was stored before.
         if (!on || !begun || now - answeredAt > tolerance) {
             return;
         }
-        boolean byCanary = means == Means.WATCH || means == Means.LIST;
+        boolean byCanary = means == ProofKind.WATCH || means == ProofKind.LIST;
         if (byCanary && at - provenAt <= tolerance) {
             // There is a better proof.
             return;
@@ -408,7 +285,7 @@ public final class ObserverGuard {
         return Math.max(tolerance, interval * 3 / 2);
     }
 
-    private void prove(long at, Means by, long given, long next) {
+    private void prove(long at, ProofKind by, long given, long next) {
         if (at > provenAt) {
             provenAt = at;
             means = by;
@@ -418,8 +295,8 @@ public final class ObserverGuard {
     }
 
     /** Detects blindness; called each period. A late call shows that this process stood still. */
-    public Optional<Change> tick(long now) {
-        Optional<Hop> named = 2 * canaryAge(now) > 3 * period ? book(now) : Optional.empty();
+    public Optional<SightChange> tick(long now) {
+        Optional<StalledHop> named = 2 * canaryAge(now) > 3 * period ? book(now) : Optional.empty();
         tickedAt = now;
         if (!isBlind(now)) {
             return Optional.empty();
@@ -431,18 +308,18 @@ public final class ObserverGuard {
             blindSince = seenAt;
             unreported.putAll(dark);
             hop = longest();
-            return Optional.of(new Change.Blind(hop, seenAt));
+            return Optional.of(new SightChange.Blind(hop, seenAt));
         }
         if (named.isPresent() && named.get() != hop) {
             hop = named.get();
-            return Optional.of(new Change.Renamed(hop, blindSince));
+            return Optional.of(new SightChange.Renamed(hop, blindSince));
         }
         return Optional.empty();
     }
 
     /** The time of blindness since the last call, nanoseconds by the hop that explains it. */
-    public Map<Hop, Long> takeBlindTime() {
-        Map<Hop, Long> taken = new EnumMap<>(unreported);
+    public Map<StalledHop, Long> takeBlindTime() {
+        Map<StalledHop, Long> taken = new EnumMap<>(unreported);
         unreported.clear();
         return taken;
     }
@@ -471,7 +348,7 @@ public final class ObserverGuard {
     }
 
     /** Adds the time since the last call to the hop that explains it best, and returns that hop. */
-    private Optional<Hop> book(long now) {
+    private Optional<StalledHop> book(long now) {
         long span = now - bookedAt;
         if (span <= 0) {
             return Optional.empty();
@@ -479,13 +356,13 @@ public final class ObserverGuard {
         bookedAt = now;
         long late = now - tickedAt - period;
         long paused = late > period / 2 ? Math.min(span, late) : 0;
-        Hop rest = diagnose(now);
-        add(Hop.CONTROLLER, paused);
+        StalledHop rest = diagnose(now);
+        add(StalledHop.CONTROLLER, paused);
         add(rest, span - paused);
-        return Optional.of(2 * paused > span ? Hop.CONTROLLER : rest);
+        return Optional.of(2 * paused > span ? StalledHop.CONTROLLER : rest);
     }
 
-    private void add(Hop explained, long time) {
+    private void add(StalledHop explained, long time) {
         if (time > 0) {
             dark.merge(explained, time, Long::sum);
             if (blind) {
@@ -494,7 +371,7 @@ public final class ObserverGuard {
         }
     }
 
-    private Hop longest() {
+    private StalledHop longest() {
         return dark.entrySet().stream()
                 .max(Map.Entry.comparingByValue())
                 .map(Map.Entry::getKey)
@@ -502,12 +379,12 @@ public final class ObserverGuard {
     }
 
     /** The hop that explains best why no canary returns. */
-    private Hop diagnose(long now) {
+    private StalledHop diagnose(long now) {
         // Canaries and probes are sent each period, so the last answer is younger than two periods unless answers fail.
         long recently = now - 5 * period / 2;
         if (ackedAt > seenAt && ackCameAt > recently) {
-            return Hop.WATCH;
+            return StalledHop.WATCH;
         }
-        return aliveAt > recently ? Hop.STORE : Hop.API_SERVER;
+        return aliveAt > recently ? StalledHop.STORE : StalledHop.API_SERVER;
     }
 }

@@ -12,6 +12,7 @@ import io.nodekeeper.controller.history.Evidence;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.controller.observer.Ages;
 import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.controller.observer.ProofKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -55,7 +56,7 @@ public final class VerdictFacts {
      * @param means what proved it last
      * @param lost all that was taken out of the nodes' clock, nanoseconds
      */
-    record Sight(boolean guarded, ObserverGuard.Means means, long lost) {
+    record Sight(boolean guarded, ProofKind means, long lost) {
         static Sight of(ObserverGuard guard) {
             return new Sight(guard.isOn(), guard.means(), guard.lost());
         }
@@ -73,7 +74,7 @@ public final class VerdictFacts {
     private final List<Answer> answers = new ArrayList<>();
 
     private long provenAt;
-    private ObserverGuard.Means means = ObserverGuard.Means.WATCH;
+    private ProofKind means = ProofKind.WATCH;
     private long readAt;
     private long sentAt;
     private long deadline;
@@ -87,7 +88,7 @@ public final class VerdictFacts {
     }
 
     /** Records the proof of sight. */
-    void proven(ObserverGuard.Means by, long now) {
+    void proven(ProofKind by, long now) {
         means = by;
         provenAt = now;
     }
@@ -182,7 +183,7 @@ public final class VerdictFacts {
         if (!sight.guarded) {
             return "not proved: the gate ObserverGuard is disabled";
         }
-        if (provenAt != 0 && means != ObserverGuard.Means.WATCH) {
+        if (provenAt != 0 && means != ProofKind.WATCH) {
             return "the watch was too late; instead " + means.meaning() + ", "
                     + Ages.text(Math.max(0, provenAt - deadline))
                     + " after the deadline, so the stricter rule for live reads was used";

@@ -1,9 +1,9 @@
 package io.nodekeeper.controller.canary;
 
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.LIST;
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.RENEWALS;
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.WATCH;
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.WRITES;
+import static io.nodekeeper.controller.observer.ProofKind.LIST;
+import static io.nodekeeper.controller.observer.ProofKind.RENEWALS;
+import static io.nodekeeper.controller.observer.ProofKind.WATCH;
+import static io.nodekeeper.controller.observer.ProofKind.WRITES;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
@@ -19,6 +19,8 @@ import io.nodekeeper.client.TransportException;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.controller.observer.CanaryLease;
 import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.controller.observer.ProofKind;
+import io.nodekeeper.controller.observer.StalledHop;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.time.Instant;
@@ -260,13 +262,13 @@ class CanaryTest {
         answer(call -> call.target().equals("/version") ? ok() : Optional.empty());
         begin();
         advance("10S");
-        assertThat(guard.hop()).isEqualTo(ObserverGuard.Hop.STORE);
+        assertThat(guard.hop()).isEqualTo(StalledHop.STORE);
 
         server.answer(call -> {
             throw new TransportException("connection refused", null);
         });
         advance("10S");
-        assertThat(guard.hop()).isEqualTo(ObserverGuard.Hop.API_SERVER);
+        assertThat(guard.hop()).isEqualTo(StalledHop.API_SERVER);
     }
 
     // Seeing.
@@ -362,7 +364,7 @@ class CanaryTest {
 
     @ParameterizedTest
     @CsvSource({"3000, LIST", "3001, WATCH"})
-    void writeThatTookNoLongerThanTheToleranceIsAProofHoweverLateItIsSeen(long millis, ObserverGuard.Means means) {
+    void writeThatTookNoLongerThanTheToleranceIsAProofHoweverLateItIsSeen(long millis, ProofKind means) {
         answer(call -> ok());
         begin();
         advance("0.5S");
@@ -655,7 +657,7 @@ class CanaryTest {
         answer(call -> Optional.empty());
     }
 
-    private void see(int sequence, ObserverGuard.Means by) {
+    private void see(int sequence, ProofKind by) {
         canary.saw(lease(CanaryLease.NAME, IDENTITY, Integer.toString(sequence)), by);
         canary.settle();
     }

@@ -1,9 +1,9 @@
 package io.nodekeeper.controller.canary;
 
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.LIST;
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.RENEWALS;
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.WATCH;
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.WRITES;
+import static io.nodekeeper.controller.observer.ProofKind.LIST;
+import static io.nodekeeper.controller.observer.ProofKind.RENEWALS;
+import static io.nodekeeper.controller.observer.ProofKind.WATCH;
+import static io.nodekeeper.controller.observer.ProofKind.WRITES;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.ApiException;
@@ -26,6 +26,7 @@ import io.nodekeeper.controller.heartbeats.NodeStates;
 import io.nodekeeper.controller.heartbeats.Signal;
 import io.nodekeeper.controller.observer.CanaryLease;
 import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.controller.observer.ProofKind;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
@@ -345,7 +346,7 @@ class LeasePollsTest {
         "1, 0, WATCH",
         "0, 0, WATCH"
     })
-    void renewalsOfAtLeastHalfOfTheNodesProveThatWritesEnd(int nodes, int renewed, ObserverGuard.Means means) {
+    void renewalsOfAtLeastHalfOfTheNodesProveThatWritesEnd(int nodes, int renewed, ProofKind means) {
         for (int i = 0; i < nodes; i++) {
             node("n" + i, 5);
             stored.put("n" + i, lease("n" + i, i < renewed ? 6 : 5));

@@ -1,7 +1,7 @@
 package io.nodekeeper.controller.observer;
 
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.LIST;
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.WATCH;
+import static io.nodekeeper.controller.observer.ProofKind.LIST;
+import static io.nodekeeper.controller.observer.ProofKind.WATCH;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
@@ -99,11 +99,11 @@ class ObserverGuardTest {
             guard.acknowledged(s(second), s(second));
             guard.tick(s(second));
         }
-        ObserverGuard.Change change = guard.seen(s(50), true, WATCH, s(50)).orElseThrow();
+        SightChange change = guard.seen(s(50), true, WATCH, s(50)).orElseThrow();
 
-        assertThat(change.hop()).isEqualTo(ObserverGuard.Hop.API_SERVER);
+        assertThat(change.hop()).isEqualTo(StalledHop.API_SERVER);
         assertThat(guard.takeBlindTime())
-                .isEqualTo(Map.of(ObserverGuard.Hop.API_SERVER, s(40), ObserverGuard.Hop.WATCH, s(10)));
+                .isEqualTo(Map.of(StalledHop.API_SERVER, s(40), StalledHop.WATCH, s(10)));
     }
 
     private static long s(long seconds) {

@@ -1,15 +1,13 @@
 package io.nodekeeper.controller.observer;
 
-import static io.nodekeeper.controller.observer.ObserverGuard.Hop.API_SERVER;
-import static io.nodekeeper.controller.observer.ObserverGuard.Hop.CONTROLLER;
-import static io.nodekeeper.controller.observer.ObserverGuard.Hop.STORE;
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.LIST;
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.RENEWALS;
-import static io.nodekeeper.controller.observer.ObserverGuard.Means.WATCH;
+import static io.nodekeeper.controller.observer.StalledHop.API_SERVER;
+import static io.nodekeeper.controller.observer.StalledHop.CONTROLLER;
+import static io.nodekeeper.controller.observer.StalledHop.STORE;
+import static io.nodekeeper.controller.observer.ProofKind.LIST;
+import static io.nodekeeper.controller.observer.ProofKind.RENEWALS;
+import static io.nodekeeper.controller.observer.ProofKind.WATCH;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.controller.observer.ObserverGuard.Basis;
-import io.nodekeeper.controller.observer.ObserverGuard.Change;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -72,7 +70,7 @@ class SightBoundsTest {
         assertThat(guard.isBlind(s(3))).isFalse();
         assertThat(guard.tick(s(3))).isEmpty();
         assertThat(guard.isBlind(s(3) + 1)).isTrue();
-        assertThat(guard.tick(s(3) + 1)).contains(new Change.Blind(API_SERVER, 0));
+        assertThat(guard.tick(s(3) + 1)).contains(new SightChange.Blind(API_SERVER, 0));
     }
 
     @Test
@@ -155,9 +153,9 @@ class SightBoundsTest {
     void pauseBetweenTwoProofsIsToldThoughNoTickNoticedIt() {
         begin();
 
-        Change change = guard.seen(s(5), true, WATCH, s(5)).orElseThrow();
+        SightChange change = guard.seen(s(5), true, WATCH, s(5)).orElseThrow();
 
-        assertThat(change).isEqualTo(new Change.Sees(CONTROLLER, s(5), s(5)));
+        assertThat(change).isEqualTo(new SightChange.Sees(CONTROLLER, s(5), s(5)));
         assertThat(guard.takeBlindTime()).isEqualTo(Map.of(CONTROLLER, s(4), API_SERVER, s(1)));
         assertThat(guard.takeBlindTime()).isEmpty();
     }
@@ -169,9 +167,9 @@ class SightBoundsTest {
         assertThat(guard.seen(s(4), true, WATCH, s(4) + s(3) / 2 + 1)).isEmpty();
         assertThat(guard.lost()).as("it is a proof all the same").isEqualTo(s(4));
 
-        Change change = guard.seen(s(5), true, WATCH, s(5) + s(3) / 2).orElseThrow();
+        SightChange change = guard.seen(s(5), true, WATCH, s(5) + s(3) / 2).orElseThrow();
 
-        assertThat(change).isEqualTo(new Change.Sees(API_SERVER, s(6) + s(1) / 2, s(4)));
+        assertThat(change).isEqualTo(new SightChange.Sees(API_SERVER, s(6) + s(1) / 2, s(4)));
     }
 
     @Test
@@ -193,9 +191,9 @@ class SightBoundsTest {
         guard.seen(s(10), true, WATCH, s(10));
         ticks(11, 14);
 
-        Change change = guard.seen(s(16), true, WATCH, s(16)).orElseThrow();
+        SightChange change = guard.seen(s(16), true, WATCH, s(16)).orElseThrow();
 
-        assertThat(change).isEqualTo(new Change.Sees(API_SERVER, s(6), s(6)));
+        assertThat(change).isEqualTo(new SightChange.Sees(API_SERVER, s(6), s(6)));
         assertThat(guard.lost()).isEqualTo(s(16));
     }
 
@@ -217,10 +215,10 @@ class SightBoundsTest {
     @Test
     void judgementIsFullWithSightAndNoneWithoutAnyProof() {
         begin();
-        assertThat(guard.judgement(s(3))).isEqualTo(Basis.FULL);
+        assertThat(guard.judgement(s(3))).isEqualTo(VerdictBasis.FULL);
         ticks(1, 4);
 
-        assertThat(guard.judgement(s(4))).isEqualTo(Basis.NONE);
+        assertThat(guard.judgement(s(4))).isEqualTo(VerdictBasis.NONE);
     }
 
     @Test
@@ -228,7 +226,7 @@ class SightBoundsTest {
         guard.start(0);
         ticks(1, 4);
 
-        assertThat(guard.judgement(s(4))).isEqualTo(Basis.NONE);
+        assertThat(guard.judgement(s(4))).isEqualTo(VerdictBasis.NONE);
     }
 
     @Test
@@ -237,9 +235,9 @@ class SightBoundsTest {
         ticks(1, 4);
         guard.seen(s(5), true, LIST, s(5));
 
-        assertThat(guard.judgement(s(5))).isEqualTo(Basis.LIST);
-        assertThat(guard.judgement(s(17))).isEqualTo(Basis.LIST);
-        assertThat(guard.judgement(s(17) + 1)).isEqualTo(Basis.NONE);
+        assertThat(guard.judgement(s(5))).isEqualTo(VerdictBasis.LIST);
+        assertThat(guard.judgement(s(17))).isEqualTo(VerdictBasis.LIST);
+        assertThat(guard.judgement(s(17) + 1)).isEqualTo(VerdictBasis.NONE);
     }
 
     @Test
@@ -248,7 +246,7 @@ class SightBoundsTest {
         ticks(1, 4);
         guard.seen(s(5), true, WATCH, s(9));
 
-        assertThat(guard.judgement(s(9))).isEqualTo(Basis.LATE);
+        assertThat(guard.judgement(s(9))).isEqualTo(VerdictBasis.LATE);
     }
 
     @Test
@@ -259,9 +257,9 @@ class SightBoundsTest {
         guard.renewalsRead(s(5), s(8), s(5));
 
         // One reading and a half reach for 12 s.
-        assertThat(guard.judgement(s(5))).isEqualTo(Basis.RENEWALS);
-        assertThat(guard.judgement(s(30))).isEqualTo(Basis.RENEWALS);
-        assertThat(guard.judgement(s(30) + 1)).isEqualTo(Basis.NONE);
+        assertThat(guard.judgement(s(5))).isEqualTo(VerdictBasis.RENEWALS);
+        assertThat(guard.judgement(s(30))).isEqualTo(VerdictBasis.RENEWALS);
+        assertThat(guard.judgement(s(30) + 1)).isEqualTo(VerdictBasis.NONE);
         assertThat(guard.nodeTime(s(30)))
                 .as("12 s beyond 5 s, 2 s of which are lost")
                 .isEqualTo(s(15));
@@ -304,8 +302,8 @@ class SightBoundsTest {
         guard.answered(s(5));
         guard.otherWrite(s(5), s(2), s(5));
 
-        assertThat(guard.means()).isEqualTo(ObserverGuard.Means.WRITES);
-        assertThat(guard.judgement(s(5))).isEqualTo(Basis.WRITES);
+        assertThat(guard.means()).isEqualTo(ProofKind.WRITES);
+        assertThat(guard.judgement(s(5))).isEqualTo(VerdictBasis.WRITES);
     }
 
     @Test
@@ -378,7 +376,7 @@ class SightBoundsTest {
 
         assertThat(guard.tick(s(4)))
                 .as("2.5 s old; 3 s of it this process stood still")
-                .contains(new Change.Blind(CONTROLLER, 0));
+                .contains(new SightChange.Blind(CONTROLLER, 0));
         guard.seen(s(4), true, WATCH, s(4));
         assertThat(guard.takeBlindTime()).isEqualTo(Map.of(CONTROLLER, s(3), API_SERVER, s(1)));
     }
@@ -390,7 +388,7 @@ class SightBoundsTest {
         ticks(1, 3);
         guard.tick(s(7) / 2);
 
-        assertThat(guard.tick(s(9) / 2)).contains(new Change.Renamed(API_SERVER, 0));
+        assertThat(guard.tick(s(9) / 2)).contains(new SightChange.Renamed(API_SERVER, 0));
     }
 
     @Test
@@ -410,7 +408,7 @@ class SightBoundsTest {
         guard.acknowledged(s(1), s(3) / 2);
         ticks(2, 4);
 
-        assertThat(guard.takeBlindTime()).isEqualTo(Map.of(ObserverGuard.Hop.WATCH, s(3), API_SERVER, s(1)));
+        assertThat(guard.takeBlindTime()).isEqualTo(Map.of(StalledHop.WATCH, s(3), API_SERVER, s(1)));
     }
 
     @Test
@@ -448,7 +446,7 @@ class SightBoundsTest {
         assertThat(guard.tick(s(5))).isEmpty();
 
         guard.alive(s(6));
-        assertThat(guard.tick(s(6))).contains(new Change.Renamed(STORE, 0));
+        assertThat(guard.tick(s(6))).contains(new SightChange.Renamed(STORE, 0));
         assertThat(guard.hop()).isEqualTo(STORE);
         guard.alive(s(7));
         assertThat(guard.tick(s(7))).isEmpty();
@@ -459,10 +457,10 @@ class SightBoundsTest {
         begin();
         ticks(1, 4);
         // 3 s of which 2 s are more than a period.
-        assertThat(guard.tick(s(7))).contains(new Change.Renamed(CONTROLLER, 0));
+        assertThat(guard.tick(s(7))).contains(new SightChange.Renamed(CONTROLLER, 0));
 
         // 2 s of which 1 s is: that is half.
-        assertThat(guard.tick(s(9))).contains(new Change.Renamed(API_SERVER, 0));
+        assertThat(guard.tick(s(9))).contains(new SightChange.Renamed(API_SERVER, 0));
     }
 
     @Test

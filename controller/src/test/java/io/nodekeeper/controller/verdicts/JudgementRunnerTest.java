@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.controller.heartbeats.GraceState;
 import io.nodekeeper.controller.heartbeats.Heartbeats;
 import io.nodekeeper.controller.heartbeats.NodeHealth;
-import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.controller.observer.ProofKind;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -96,7 +96,7 @@ class JudgementRunnerTest extends JudgementWorld {
         run(add(), 39);
         time.advance(Duration.ofMillis(1_050));
         asksGuard = true;
-        guard.seen(now(), true, ObserverGuard.Means.WATCH, now());
+        guard.seen(now(), true, ProofKind.WATCH, now());
         wheel.poll(now(), judge::overdue);
         loop.freeze();
         time.advance(Duration.ofSeconds(60));

@@ -7,7 +7,7 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.TransportException;
 import io.nodekeeper.controller.heartbeats.Signal;
-import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.controller.observer.ProofKind;
 import io.nodekeeper.controller.verdicts.Judgement.Command;
 import io.nodekeeper.controller.verdicts.Judgement.Fact;
 import io.nodekeeper.controller.verdicts.Judgement.Input;
@@ -216,7 +216,7 @@ class JudgementTest {
                 40 * SECOND,
                 ready,
                 new VerdictFacts.LastSign(Signal.FIRST_SIGHT, 0, "", -1, 0, 0),
-                new VerdictFacts.Sight(true, ObserverGuard.Means.WATCH, 0));
+                new VerdictFacts.Sight(true, ProofKind.WATCH, 0));
     }
 
     private Input.Looked looked(String uid, String status) {

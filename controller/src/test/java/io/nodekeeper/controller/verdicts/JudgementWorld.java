@@ -19,6 +19,7 @@ import io.nodekeeper.controller.heartbeats.NodeHealth;
 import io.nodekeeper.controller.heartbeats.NodeStates;
 import io.nodekeeper.controller.metrics.Hop;
 import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.controller.observer.ProofKind;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
@@ -85,7 +86,7 @@ abstract class JudgementWorld {
         while (time.elapsed().toMillis() < second * 1_000L) {
             time.advance(Duration.ofMillis(100));
             if (now() % 1_000_000_000L == 0) {
-                guard.seen(now(), true, ObserverGuard.Means.WATCH, now());
+                guard.seen(now(), true, ProofKind.WATCH, now());
             }
             wheel.poll(now(), judge::overdue);
             judge.look();
@@ -106,7 +107,7 @@ abstract class JudgementWorld {
     void pass(int millis) {
         for (int i = 0; i < millis; i += 100) {
             time.advance(Duration.ofMillis(100));
-            guard.seen(now(), true, ObserverGuard.Means.WATCH, now());
+            guard.seen(now(), true, ProofKind.WATCH, now());
             wheel.poll(now(), judge::overdue);
             judge.look();
         }
