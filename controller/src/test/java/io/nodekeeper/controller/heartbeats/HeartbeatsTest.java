@@ -18,6 +18,7 @@ import io.nodekeeper.controller.config.DetectorConfig;
 import io.nodekeeper.controller.config.FeatureGates;
 import io.nodekeeper.controller.observer.Ages;
 import io.nodekeeper.controller.observer.ObserverGuard;
+import io.nodekeeper.controller.observer.ProofKind;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Randoms;
 import java.time.Duration;
@@ -636,6 +637,80 @@ class HeartbeatsTest {
     @Test
     void agesAreShownToTheMillisecond() {
         assertThat(Ages.text(s(71) + 2_999_999)).isEqualTo("1m11.002s");
+    }
+
+    // What is known of a node.
+
+    @Test
+    void nodeKnowsWhenAndWhereItsLastSignWasSeen() {
+        NodeHealth health = heartbeats.add(node("a", "True", 1, 5), s(10), Duration.ZERO);
+        saw(lease("a", 2, 30), LIVE, s(30));
+        saw(lease("a", 7, 42), LATE, s(42));
+
+        assertThat(health.signal()).hasToString("lease");
+        assertThat(health.arrivedAt()).isEqualTo(s(42));
+        assertThat(health.heardAt()).isEqualTo(s(42));
+        assertThat(health.gap()).isEqualTo(s(12));
+        assertThat(health.deadlineAt()).isEqualTo(s(92));
+        assertThat(health.grace()).isEqualTo(GraceState.ARMED);
+        assertThat(health.renewMicros()).isEqualTo(START.getEpochSecond() * 1_000_000 + 42_000_000);
+        assertThat(health.leaseVersion()).isEqualTo(7);
+        assertThat(health.readyHeartbeat()).isEqualTo("2020-01-01T00:00:05Z");
+        assertThat(health).hasToString("a");
+    }
+
+    @Test
+    void signKnowsWhatHadBeenTakenOutOfTheNodesClock() {
+        // Given a controller that was blind from 1 s to 21 s: the gap between two proofs is taken out of the nodes' clock
+        ObserverGuard seeing = ObserverGuard.watching(Duration.ofSeconds(1), Duration.ofSeconds(3));
+        seeing.start(0);
+        seeing.begin(0);
+        seeing.seen(s(1), true, ProofKind.WATCH, s(1));
+        seeing.seen(s(21), true, ProofKind.WATCH, s(21));
+        Heartbeats guarded = new Heartbeats(CONFIG, seeing, wheel);
+        NodeHealth health = guarded.add(node("a", "True", 1), s(21), Duration.ZERO);
+
+        guarded.saw(lease("a", 2, 22), LIVE, s(22));
+
+        assertThat(health.lostBefore()).isEqualTo(s(20));
+        assertThat(health.heardAt()).isEqualTo(s(2));
+        assertThat(health.arrivedAt()).isEqualTo(s(22));
+    }
+
+    @Test
+    void nodeIsSilencedFromItsVerdictToItsNextSign() {
+        NodeHealth health = heartbeats.add(node("a", "True", 1), 0, Duration.ZERO);
+        assertThat(health.silenced()).isFalse();
+
+        heartbeats.silenced(health);
+        assertThat(health.silenced()).isTrue();
+
+        saw(lease("a", 2, 60), LIVE, s(60));
+        assertThat(health.silenced()).isFalse();
+    }
+
+    @Test
+    void judgementOfANodeThatIsNotFollowedAnyMoreEndsAtRest() {
+        NodeHealth health = heartbeats.add(node("a", "True", 1), 0, Duration.ZERO);
+        heartbeats.judging(health);
+        assertThat(health.isJudged()).isTrue();
+
+        heartbeats.rest(health);
+
+        assertThat(health.grace()).isEqualTo(GraceState.RESTING);
+    }
+
+    @Test
+    void nodeThatIsUnknownHasNoDeadlineWhenItsJudgementEnds() {
+        NodeHealth health = heartbeats.add(node("a", "True", 1), 0, Duration.ZERO);
+        heartbeats.judging(health);
+        saw(health, node("a", "Unknown", 2), LATE, s(51));
+
+        heartbeats.rearm(health);
+
+        assertThat(health.grace()).isEqualTo(GraceState.RESTING);
+        assertThat(health.deadlineAt()).isEqualTo(DeadlineWheel.NEVER);
+        assertThat(expired(s(200))).isEmpty();
     }
 
     // Helpers.

@@ -94,6 +94,13 @@ class HostNodeTest {
     }
 
     @Test
+    void anotherTaintDoesNotMarkANodeAsOutOfService() {
+        saw("u1", "True", "2020-01-01T00:00:00Z", TAINT);
+
+        assertThat(node.outOfService).isFalse();
+    }
+
+    @Test
     void changeEndsTheValidityOfAnEarlierRead() {
         saw("u1", "True", "2020-01-01T00:00:00Z", "");
         node.look = CompletableFuture.completedFuture(Optional.empty());

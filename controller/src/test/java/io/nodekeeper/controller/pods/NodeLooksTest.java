@@ -79,6 +79,19 @@ class NodeLooksTest {
     }
 
     @Test
+    void readIsValidAtTheEndOfItsSecond() {
+        ended(looks.at(node));
+        CompletableFuture<Optional<Node>> look = node.look;
+        time.advance(Duration.ofSeconds(1));
+        // Its release is due at this moment, too; here it is not yet done.
+        node.look = look;
+
+        ended(looks.at(node));
+
+        assertThat(server.calls()).hasSize(1);
+    }
+
+    @Test
     void answerIsReleasedAfterASecondAsItHoldsTheWholeNode() {
         ended(looks.at(node));
         assertThat(node.look).isNotNull();
