@@ -58,8 +58,8 @@ class TellingTest {
 
     @Test
     void withoutCanariesTheControllerDoesNotSayThatItIsBlind() {
-        TestCluster cluster =
-                new TestCluster(TestCluster.CONFIG.with(FeatureGates.ALL.without(ControllerFeature.WATCH_DRIVEN_DEADLINES)));
+        TestCluster cluster = new TestCluster(
+                TestCluster.CONFIG.with(FeatureGates.ALL.without(ControllerFeature.WATCH_DRIVEN_DEADLINES)));
         cluster.addNode("n1", K, ready("True", B));
         cluster.start();
         cluster.advanceTo("20S");

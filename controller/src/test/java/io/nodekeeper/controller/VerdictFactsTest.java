@@ -202,7 +202,8 @@ class VerdictFactsTest {
 
     @Test
     void unguardedVerdictSaysThatSightWasNotProved() {
-        TestCluster unguarded = new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.OBSERVER_GUARD)));
+        TestCluster unguarded =
+                new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.OBSERVER_GUARD)));
         follow(unguarded);
         unguarded.advanceTo("51S");
 

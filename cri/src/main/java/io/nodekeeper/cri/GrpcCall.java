@@ -63,16 +63,22 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                         RuntimeResponses::version);
             case RuntimeCall.GetStatus status ->
                 new GrpcCall<>(
-                        RuntimeServiceGrpc.getStatusMethod(), StatusRequest.getDefaultInstance(), RuntimeResponses::status);
+                        RuntimeServiceGrpc.getStatusMethod(),
+                        StatusRequest.getDefaultInstance(),
+                        RuntimeResponses::status);
             case RuntimeCall.ListSandboxes(Optional<String> podUid) ->
-                new GrpcCall<>(RuntimeServiceGrpc.getListPodSandboxMethod(), sandboxesOf(podUid), RuntimeResponses::sandboxes);
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getListPodSandboxMethod(), sandboxesOf(podUid), RuntimeResponses::sandboxes);
             case RuntimeCall.GetSandbox(String id) ->
                 new GrpcCall<>(
                         RuntimeServiceGrpc.getPodSandboxStatusMethod(),
                         PodSandboxStatusRequest.newBuilder().setPodSandboxId(id).build(),
                         answer -> RuntimeResponses.sandbox(id, answer));
             case RuntimeCall.ListContainers(Optional<String> podUid) ->
-                new GrpcCall<>(RuntimeServiceGrpc.getListContainersMethod(), containersOf(podUid), RuntimeResponses::containers);
+                new GrpcCall<>(
+                        RuntimeServiceGrpc.getListContainersMethod(),
+                        containersOf(podUid),
+                        RuntimeResponses::containers);
             case RuntimeCall.GetContainer(String id) ->
                 new GrpcCall<>(
                         RuntimeServiceGrpc.getContainerStatusMethod(),

@@ -176,7 +176,8 @@ public final class Reviews {
                 .build();
     }
 
-    private AuthorizationDecision decide(String user, List<String> groups, JsonObject spec, Map<String, String> selected) {
+    private AuthorizationDecision decide(
+            String user, List<String> groups, JsonObject spec, Map<String, String> selected) {
         if (spec.has("nonResourceAttributes")) {
             JsonObject asked = spec.object("nonResourceAttributes");
             return asked.text("path").isEmpty()

@@ -28,8 +28,8 @@ public final class ApiServerBench {
             return;
         }
         PrintStream progress = System.err;
-        progress.println(
-                "generator: " + ServerConnections.kind() + ", " + Runtime.getRuntime().availableProcessors() + " processors");
+        progress.println("generator: " + ServerConnections.kind() + ", "
+                + Runtime.getRuntime().availableProcessors() + " processors");
         List<JsonObject> rows = new ArrayList<>();
         for (String store : options.stores()) {
             Path directory = Files.createTempDirectory("nodekeeper-bench");

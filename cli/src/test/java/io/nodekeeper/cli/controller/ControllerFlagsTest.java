@@ -91,8 +91,10 @@ class ControllerFlagsTest {
 
         ControllerOptions options = launched.getFirst();
         assertThat(options.config().zones().nodeEvictionRate()).isEqualTo(1f);
-        assertThat(options.config().gates().has(ControllerFeature.OBSERVER_GUARD)).isFalse();
-        assertThat(options.config().gates().has(ControllerFeature.ORPHAN_LEASES)).isTrue();
+        assertThat(options.config().gates().has(ControllerFeature.OBSERVER_GUARD))
+                .isFalse();
+        assertThat(options.config().gates().has(ControllerFeature.ORPHAN_LEASES))
+                .isTrue();
         assertThat(options.config().terminatedPodGcThreshold()).isEqualTo(7);
         assertThat(options.mode).isEqualTo(ControllerOptions.Mode.observe);
         assertThat(options.history.address().socket()).isEmpty();

@@ -19,8 +19,8 @@ class KeyedJobsTest {
     private final PriorityWorkQueue workQueue = new PriorityWorkQueue(2);
     private final List<String> runs = new ArrayList<>();
     private final List<String> released = new ArrayList<>();
-    private final KeyedJobs<String, Work> jobs =
-            new KeyedJobs<>("Test", workQueue, PriorityWorkQueue.Priority.ORDINARY, loop, (key, job) -> released.add(key));
+    private final KeyedJobs<String, Work> jobs = new KeyedJobs<>(
+            "Test", workQueue, PriorityWorkQueue.Priority.ORDINARY, loop, (key, job) -> released.add(key));
 
     private final class Work implements KeyedJobs.Job {
         private final String name;

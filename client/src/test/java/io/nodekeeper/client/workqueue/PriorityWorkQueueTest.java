@@ -59,7 +59,9 @@ class PriorityWorkQueueTest {
         workQueue.urgent(() -> job("d"));
 
         assertThat(started).containsExactly("a", "b");
-        assertThat(workQueue.waiting()).as("nothing is kept that will never run").isZero();
+        assertThat(workQueue.waiting())
+                .as("nothing is kept that will never run")
+                .isZero();
     }
 
     private CompletableFuture<Void> job(String name) {

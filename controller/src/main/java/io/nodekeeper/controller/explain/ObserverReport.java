@@ -59,8 +59,7 @@ public final class ObserverReport {
         VerdictBasis next = guard.judgement(now);
         if (next != judgement) {
             // The change of sight reports the beginning and the end of blindness.
-            untold = next != VerdictBasis.FULL
-                    && (next != VerdictBasis.NONE || judgement != VerdictBasis.FULL);
+            untold = next != VerdictBasis.FULL && (next != VerdictBasis.NONE || judgement != VerdictBasis.FULL);
             judgement = next;
             tellJudgement();
         }

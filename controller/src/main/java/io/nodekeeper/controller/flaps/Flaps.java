@@ -102,7 +102,8 @@ public final class Flaps implements Damping {
         this.metrics = metrics;
         this.recheck = recheck;
         this.now = now;
-        this.writes = new KeyedJobs<>("Condition " + FlapReport.TYPE, workQueue, PriorityWorkQueue.Priority.ORDINARY, loop);
+        this.writes =
+                new KeyedJobs<>("Condition " + FlapReport.TYPE, workQueue, PriorityWorkQueue.Priority.ORDINARY, loop);
     }
 
     @Override

@@ -52,7 +52,8 @@ final class LeaseCollector {
         this.client = client;
         this.looks = looks;
         this.report = report;
-        this.jobs = new KeyedJobs<>("Check of the lease", workQueue, PriorityWorkQueue.Priority.COLLECTION, client.loop());
+        this.jobs =
+                new KeyedJobs<>("Check of the lease", workQueue, PriorityWorkQueue.Priority.COLLECTION, client.loop());
     }
 
     /** A lease of that name has, or may have, no node. */

@@ -72,8 +72,8 @@ final class PodCollector {
         this.looks = looks;
         this.report = report;
         this.metrics = metrics;
-        this.nodeJobs =
-                new KeyedJobs<>("Collection of pods of the node", workQueue, PriorityWorkQueue.Priority.COLLECTION, loop);
+        this.nodeJobs = new KeyedJobs<>(
+                "Collection of pods of the node", workQueue, PriorityWorkQueue.Priority.COLLECTION, loop);
         this.podJobs = new KeyedJobs<>("Collection of the pod", workQueue, PriorityWorkQueue.Priority.COLLECTION, loop);
     }
 

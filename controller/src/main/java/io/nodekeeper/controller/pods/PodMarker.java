@@ -54,8 +54,8 @@ final class PodMarker {
         this.writes = writes;
         this.looks = looks;
         this.report = report;
-        this.jobs =
-                new KeyedJobs<>("Mark of the pod", workQueue, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
+        this.jobs = new KeyedJobs<>(
+                "Mark of the pod", workQueue, PriorityWorkQueue.Priority.BACKGROUND, loop, this::released);
     }
 
     /**

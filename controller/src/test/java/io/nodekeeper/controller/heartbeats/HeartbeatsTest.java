@@ -661,7 +661,8 @@ class HeartbeatsTest {
 
     @Test
     void signKnowsWhatHadBeenTakenOutOfTheNodesClock() {
-        // Given a controller that was blind from 1 s to 21 s: the gap between two proofs is taken out of the nodes' clock
+        // Given a controller that was blind from 1 s to 21 s: the gap between two proofs is taken out of the nodes'
+        // clock
         ObserverGuard seeing = ObserverGuard.watching(Duration.ofSeconds(1), Duration.ofSeconds(3));
         seeing.start(0);
         seeing.begin(0);

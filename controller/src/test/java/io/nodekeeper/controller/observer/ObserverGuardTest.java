@@ -102,8 +102,7 @@ class ObserverGuardTest {
         SightChange change = guard.seen(s(50), true, WATCH, s(50)).orElseThrow();
 
         assertThat(change.hop()).isEqualTo(StalledHop.API_SERVER);
-        assertThat(guard.takeBlindTime())
-                .isEqualTo(Map.of(StalledHop.API_SERVER, s(40), StalledHop.WATCH, s(10)));
+        assertThat(guard.takeBlindTime()).isEqualTo(Map.of(StalledHop.API_SERVER, s(40), StalledHop.WATCH, s(10)));
     }
 
     private static long s(long seconds) {

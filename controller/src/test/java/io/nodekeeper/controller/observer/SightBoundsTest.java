@@ -1,11 +1,11 @@
 package io.nodekeeper.controller.observer;
 
-import static io.nodekeeper.controller.observer.StalledHop.API_SERVER;
-import static io.nodekeeper.controller.observer.StalledHop.CONTROLLER;
-import static io.nodekeeper.controller.observer.StalledHop.STORE;
 import static io.nodekeeper.controller.observer.ProofKind.LIST;
 import static io.nodekeeper.controller.observer.ProofKind.RENEWALS;
 import static io.nodekeeper.controller.observer.ProofKind.WATCH;
+import static io.nodekeeper.controller.observer.StalledHop.API_SERVER;
+import static io.nodekeeper.controller.observer.StalledHop.CONTROLLER;
+import static io.nodekeeper.controller.observer.StalledHop.STORE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;

@@ -15,7 +15,8 @@ class HostNodeTest {
     private static final Instant NOW = Instant.parse("2020-01-01T00:10:00Z");
     private static final long MONOTONIC = 600_000_000_000L;
     private static final HostNode.News NOTHING = new HostNode.News(false, false);
-    private static final String TAINT = "{\"key\":\"k\",\"effect\":\"NoExecute\",\"timeAdded\":\"2020-01-01T00:09:00Z\"}";
+    private static final String TAINT =
+            "{\"key\":\"k\",\"effect\":\"NoExecute\",\"timeAdded\":\"2020-01-01T00:09:00Z\"}";
 
     private final HostNode node = new HostNode("n1");
 
@@ -153,12 +154,10 @@ class HostNodeTest {
     }
 
     private static Node state(String uid, String ready, String since, String taint) {
-        return new Node(Json.parseObject(
-                """
+        return new Node(Json.parseObject("""
                 {"metadata": {"name": "n1", "uid": "%s"},
                  "spec": {"taints": [%s]},
                  "status": {"conditions": [{"type": "Ready", "status": "%s", "lastTransitionTime": "%s"}]}}
-                """
-                        .formatted(uid, taint, ready, since)));
+                """.formatted(uid, taint, ready, since)));
     }
 }

@@ -53,9 +53,7 @@ class NodeLooksTest {
         answer = FakeTransport.reply(403, JsonObject.EMPTY);
         CompletableFuture<Optional<Node>> look = ended(looks.fresh("n1"));
 
-        assertThatThrownBy(look::join)
-                .isInstanceOf(CompletionException.class)
-                .hasCauseInstanceOf(ApiException.class);
+        assertThatThrownBy(look::join).isInstanceOf(CompletionException.class).hasCauseInstanceOf(ApiException.class);
     }
 
     @Test

@@ -121,7 +121,8 @@ class ZonesTest {
     @Tag("L49")
     @Tag("W3")
     void lateVerdictsCanBeHadInFairZonesToo() {
-        TestCluster cluster = new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.IMMEDIATE_NO_EXECUTE)));
+        TestCluster cluster =
+                new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.IMMEDIATE_NO_EXECUTE)));
         healthy(cluster, 5);
         cluster.start().advance(Duration.ofSeconds(1));
 

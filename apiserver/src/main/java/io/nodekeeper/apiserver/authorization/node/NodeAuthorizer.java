@@ -111,7 +111,8 @@ public final class NodeAuthorizer {
             return AuthorizationDecision.because("can only get, create, update, patch, or delete a node lease");
         }
         if (!asked.namespace().equals(Lease.NODE_NAMESPACE)) {
-            return AuthorizationDecision.because("can only access leases in the \"" + Lease.NODE_NAMESPACE + "\" system namespace");
+            return AuthorizationDecision.because(
+                    "can only access leases in the \"" + Lease.NODE_NAMESPACE + "\" system namespace");
         }
         // The name of a new object is in the body, which NodeRestriction checks.
         return asked.verb().equals("create") || isOwn(asked)

@@ -44,8 +44,8 @@ public final class Policy {
             return;
         }
         for (Binding.Subject subject : binding.subjects()) {
-            Grant grant =
-                    new Grant(binding.namespace(), role.get().rules(), new AuthorizationDecision(true, binding.reason(subject)));
+            Grant grant = new Grant(
+                    binding.namespace(), role.get().rules(), new AuthorizationDecision(true, binding.reason(subject)));
             switch (subject.kind()) {
                 case "User" -> put(byUser, subject.name(), grant);
                 case "Group" -> put(byGroup, subject.name(), grant);
