@@ -9,10 +9,14 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,6 +26,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The rules of docs/architecture.md that a machine can check, over the classes of all modules. */
 class ArchitectureTest {
@@ -183,19 +190,77 @@ class ArchitectureTest {
 
     @Test
     void packagesAreSmall() {
-        Map<String, Long> sizes = classes.stream()
-                .filter(type -> type.getEnclosingClass().isEmpty()
-                        && !type.getSimpleName().equals("package-info"))
-                .collect(Collectors.groupingBy(type -> type.getPackageName(), TreeMap::new, Collectors.counting()));
-
-        Map<String, Long> larger = new TreeMap<>(sizes);
+        Map<String, Long> larger = sizes();
         larger.values().removeIf(size -> size <= LARGEST_PACKAGE);
         larger.keySet().removeAll(GENERATED);
 
-        assertThat(sizes).hasSizeGreaterThan(60);
+        assertThat(sizes()).hasSizeGreaterThan(60);
         assertThat(larger)
                 .allSatisfy((name, size) -> assertThat(size)
                         .as(name)
                         .isLessThanOrEqualTo(LARGER_PACKAGES.getOrDefault(name, LARGEST_PACKAGE)));
+    }
+
+    /** A root package contains the classes that a reader starts with. */
+    @ParameterizedTest
+    @CsvSource({"io.nodekeeper.agent, 8, 15", "io.nodekeeper.apiserver, 5, 25", "io.nodekeeper.controller, 8, 15"})
+    void rootPackageIsSmallAndTheModuleHasManyPackages(String root, long largest, int packages) {
+        Map<String, Long> sizes = sizes();
+        sizes.keySet().removeIf(name -> !name.equals(root) && !name.startsWith(root + "."));
+
+        assertThat(sizes).hasSizeGreaterThan(packages).containsKey(root);
+        assertThat(sizes.get(root)).isLessThanOrEqualTo(largest);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"io.nodekeeper.agent", "io.nodekeeper.apiserver"})
+    void classesHaveNoCircles(String root) {
+        Map<JavaClass, Set<JavaClass>> remaining = new HashMap<>();
+        classes.that(resideInAPackage(root + "..")).stream()
+                .filter(ArchitectureTest::isTopLevel)
+                .forEach(type -> remaining.put(type, new HashSet<>()));
+        assertThat(remaining).hasSizeGreaterThan(100);
+        for (JavaClass type : classes.that(resideInAPackage(root + ".."))) {
+            for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
+                JavaClass from = outermost(type);
+                JavaClass to = outermost(dependency.getTargetClass().getBaseComponentType());
+                if (!from.equals(to) && remaining.containsKey(from) && remaining.containsKey(to)) {
+                    remaining.get(from).add(to);
+                }
+            }
+        }
+
+        // Removes classes that depend on no remaining class; a circle is never removed.
+        boolean removed = true;
+        while (removed) {
+            Set<JavaClass> free = remaining.entrySet().stream()
+                    .filter(entry -> entry.getValue().isEmpty())
+                    .map(Map.Entry::getKey)
+                    .collect(Collectors.toSet());
+            free.forEach(remaining::remove);
+            remaining.values().forEach(targets -> targets.removeAll(free));
+            removed = !free.isEmpty();
+        }
+
+        assertThat(remaining.keySet()).isEmpty();
+    }
+
+    /** Top-level classes by package, all modules. */
+    private static Map<String, Long> sizes() {
+        return classes.stream()
+                .filter(ArchitectureTest::isTopLevel)
+                .collect(Collectors.groupingBy(JavaClass::getPackageName, TreeMap::new, Collectors.counting()));
+    }
+
+    private static boolean isTopLevel(JavaClass type) {
+        return type.getEnclosingClass().isEmpty() && !type.getSimpleName().equals("package-info");
+    }
+
+    private static JavaClass outermost(JavaClass type) {
+        JavaClass outer = type;
+        while (outer.getEnclosingClass().isPresent()) {
+            outer = outer.getEnclosingClass().get();
+        }
+        return outer;
     }
 }

@@ -55,6 +55,7 @@ public final class AuditLog {
 
     private final Loop loop;
     private final Out out;
+    /** Bounded by {@link #CAPACITY} events and {@link #BYTES} bytes, which {@link #take} enforces. */
     private final ConcurrentLinkedQueue<Waiting> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicLong held = new AtomicLong();

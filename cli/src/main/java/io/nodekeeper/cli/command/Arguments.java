@@ -99,7 +99,10 @@ public final class Arguments {
         return String.format("U+%04X", (int) c);
     }
 
-    /** {@code text} for one terminal line: control characters become U+XXXX, and a long text loses its middle. */
+    /**
+     * {@code text} for one terminal line: control characters become code points such as U+0007, and the middle of a
+     * text with more than {@code longest} characters becomes an ellipsis.
+     */
     static String printable(String text, int longest) {
         String shown = text.length() <= longest
                 ? text

@@ -519,7 +519,7 @@ class CanaryTest {
         versionSeen = 6;
         canary.settle();
         assertThat(told)
-                .as("the watch has not told of the version that was read")
+                .as("the watch has not yet delivered the version that was read")
                 .isEmpty();
         assertThat(canary.size()).isEqualTo(1);
 

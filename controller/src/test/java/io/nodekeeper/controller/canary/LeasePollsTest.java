@@ -55,7 +55,7 @@ class LeasePollsTest {
     private static final String FIRST_PAGE = "GET " + LEASES + "?limit=500";
     private static final long SECOND = 1_000_000_000L;
 
-    /** How often the canary told of a proof, and the polls that waiting nodes may look again. */
+    /** Counts the proofs that the canary reported, and the times that polls asked waiting nodes to check again. */
     private int proven;
 
     private int looked;
