@@ -6,6 +6,9 @@ import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.RuntimeCall;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,6 +51,8 @@ public final class Remedies {
             }
             case Remedy.ContinueProcess(ProcessRef process) ->
                 CompletableFuture.completedFuture(List.of(signal(process, Signals.CONT, "continued")));
+            case Remedy.ThawCgroup(Path file, String value) ->
+                CompletableFuture.completedFuture(List.of(thaw(file, value)));
             case Remedy.RemoveSandbox(String id) ->
                 runtime.call(new RuntimeCall.RemoveSandbox(id), REMOVAL)
                         .handle((done, error) -> List.of(
@@ -56,6 +61,15 @@ public final class Remedies {
                                         : "could not remove sandbox " + id + ": " + Failures.text(error)));
             case Remedy.Advice(String text) -> CompletableFuture.completedFuture(List.of("left to you: " + text));
         };
+    }
+
+    private static String thaw(Path file, String value) {
+        try {
+            Files.writeString(file, value, StandardOpenOption.WRITE);
+            return "thawed " + file.getParent();
+        } catch (IOException e) {
+            return "could not write " + value + " to " + file + ": " + Failures.text(e);
+        }
     }
 
     private String signal(ProcessRef process, int signal, String done) {

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.culprit.diagnosis.Confidence;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.diagnosis.Layer;
 import io.nodekeeper.agent.culprit.diagnosis.Remedy;
@@ -42,7 +43,8 @@ class CulpritReporterTest {
                 Optional.of(PLUGIN),
                 Optional.empty(),
                 List.of(),
-                new Remedy.KillProcesses(List.of(PLUGIN)));
+                new Remedy.KillProcesses(List.of(PLUGIN)),
+                Confidence.CERTAIN);
     }
 
     private List<String> gauge() {

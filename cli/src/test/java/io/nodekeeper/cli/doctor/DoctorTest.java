@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.agent.culprit.Findings;
 import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
 import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
+import io.nodekeeper.agent.culprit.diagnosis.Confidence;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.diagnosis.Layer;
 import io.nodekeeper.agent.culprit.diagnosis.Remedy;
@@ -56,7 +57,8 @@ class DoctorTest {
             Optional.of(SHIM),
             Optional.of("ContainerStats"),
             List.of("pid 4711, state T, parent 1, 3600 s old: /usr/bin/containerd-shim-runc-v2 -id s1"),
-            new Remedy.ContinueProcess(SHIM));
+            new Remedy.ContinueProcess(SHIM),
+                Confidence.CERTAIN);
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();

@@ -16,6 +16,8 @@ import java.util.Set;
  * @param since when it began, or was first seen, by the wall clock; for display only
  * @param method the call to the runtime that waits because of it, if one is known to
  * @param evidence observations, for messages
+ * @param remedy the mildest remedy
+ * @param confidence how sure the diagnosis is that this is the cause
  */
 public record Culprit(
         Layer layer,
@@ -28,7 +30,8 @@ public record Culprit(
         Optional<ProcessRef> process,
         Optional<String> method,
         List<String> evidence,
-        Remedy remedy) {
+        Remedy remedy,
+        Confidence confidence) {
 
     private static final Set<String> TOLD_BY_CALLS = Set.of("RuntimeHung", "RuntimeCallHung", "ContainerCallHung");
 
@@ -44,7 +47,8 @@ public record Culprit(
                 Optional.empty(),
                 Optional.empty(),
                 List.of(),
-                remedy);
+                remedy,
+                Confidence.CERTAIN);
     }
 
     Culprit about(Subject subject) {
@@ -59,12 +63,24 @@ public record Culprit(
                 process,
                 method,
                 evidence,
-                remedy);
+                remedy,
+                confidence);
     }
 
     Culprit by(ProcessRef ref) {
         return new Culprit(
-                layer, reason, summary, since, pod, sandboxId, containerId, Optional.of(ref), method, evidence, remedy);
+                layer,
+                reason,
+                summary,
+                since,
+                pod,
+                sandboxId,
+                containerId,
+                Optional.of(ref),
+                method,
+                evidence,
+                remedy,
+                confidence);
     }
 
     /** This culprit with the summary and the start time of an earlier scan: both must stay the same over scans. */
@@ -80,7 +96,8 @@ public record Culprit(
                 process,
                 method,
                 evidence,
-                remedy);
+                remedy,
+                confidence);
     }
 
     Culprit delays(String call) {
@@ -95,14 +112,43 @@ public record Culprit(
                 process,
                 method.or(() -> Optional.of(call)),
                 evidence,
-                remedy);
+                remedy,
+                confidence);
     }
 
     Culprit shownBy(List<String> more) {
         List<String> all = new ArrayList<>(evidence);
         all.addAll(more);
         return new Culprit(
-                layer, reason, summary, since, pod, sandboxId, containerId, process, method, List.copyOf(all), remedy);
+                layer,
+                reason,
+                summary,
+                since,
+                pod,
+                sandboxId,
+                containerId,
+                process,
+                method,
+                List.copyOf(all),
+                remedy,
+                confidence);
+    }
+
+    /** This culprit with another degree of confidence; without this, it is certain. */
+    Culprit sure(Confidence degree) {
+        return new Culprit(
+                layer,
+                reason,
+                summary,
+                since,
+                pod,
+                sandboxId,
+                containerId,
+                process,
+                method,
+                evidence,
+                remedy,
+                degree);
     }
 
     /** Whether unanswered calls are the only evidence. */

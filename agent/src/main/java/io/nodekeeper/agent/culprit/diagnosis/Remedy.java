@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.culprit.scan.ProcessRef;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -12,11 +13,27 @@ public sealed interface Remedy {
     /** The action as an operator would type or perform it. */
     String text();
 
+    /** What the action costs, for operators; {@link #NO_LOSS} if it costs nothing. */
+    String loses();
+
+    /** Whether the action ends something of a running pod, so that it needs an explicit {@code --force}. */
+    default boolean needsForce() {
+        return false;
+    }
+
+    /** The text of {@link #loses} for an action without a cost. */
+    String NO_LOSS = "nothing";
+
     /** Kill these processes with SIGKILL, in this order. */
     record KillProcesses(List<ProcessRef> processes) implements Remedy {
         @Override
         public String text() {
             return "kill -KILL " + pids(processes);
+        }
+
+        @Override
+        public String loses() {
+            return "the attempt that these processes belong to; the runtime or the kubelet repeats it";
         }
     }
 
@@ -26,6 +43,29 @@ public sealed interface Remedy {
         public String text() {
             return "kill -CONT " + process.pid();
         }
+
+        @Override
+        public String loses() {
+            return NO_LOSS;
+        }
+    }
+
+    /**
+     * Thaw a frozen cgroup.
+     *
+     * @param file the freezer's control file: {@code cgroup.freeze} of version 2, {@code freezer.state} of version 1
+     * @param value what to write: {@code 0} for version 2, {@code THAWED} for version 1
+     */
+    record ThawCgroup(Path file, String value) implements Remedy {
+        @Override
+        public String text() {
+            return "echo " + value + " > " + file;
+        }
+
+        @Override
+        public String loses() {
+            return NO_LOSS;
+        }
     }
 
     /** Let the runtime remove a sandbox and its containers by force; the pod's owner starts it again. */
@@ -34,10 +74,25 @@ public sealed interface Remedy {
         public String text() {
             return "remove sandbox " + id + " (crictl rmp -f " + id + ")";
         }
+
+        @Override
+        public String loses() {
+            return "the pod's containers and their local data; the pod's owner creates it again";
+        }
+
+        @Override
+        public boolean needsForce() {
+            return true;
+        }
     }
 
     /** An action that only an operator should take. */
-    record Advice(String text) implements Remedy {}
+    record Advice(String text) implements Remedy {
+        @Override
+        public String loses() {
+            return NO_LOSS;
+        }
+    }
 
     private static String pids(List<ProcessRef> processes) {
         return processes.stream()
