@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.host;
 
 import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.kernel.KernelFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,10 +22,9 @@ record LinuxFiles(Path root) {
 
     /** Logical processors. */
     int cores() throws IOException {
-        long listed;
-        try (Stream<String> lines = Files.lines(file("proc/cpuinfo"))) {
-            listed = lines.filter(line -> line.startsWith("processor")).count();
-        }
+        long listed = KernelFile.lines(file("proc/cpuinfo")).stream()
+                .filter(line -> line.startsWith("processor"))
+                .count();
         if (listed == 0) {
             throw new IOException(file("proc/cpuinfo") + " lists no processor");
         }
@@ -33,7 +33,7 @@ record LinuxFiles(Path root) {
 
     /** A field of {@code /proc/meminfo} in bytes. */
     long memory(String field) throws IOException {
-        for (String line : Files.readAllLines(file("proc/meminfo"))) {
+        for (String line : KernelFile.lines(file("proc/meminfo"))) {
             if (line.startsWith(field + ":")) {
                 return Long.parseLong(line.substring(field.length() + 1)
                                 .replace("kB", "")
@@ -54,10 +54,7 @@ record LinuxFiles(Path root) {
         try (Stream<Path> sizes = Files.list(directory)) {
             for (Path size : sizes.toList()) {
                 String kib = size.getFileName().toString().replaceAll("\\D", "");
-                pages.put(
-                        Long.parseLong(kib) * KIB,
-                        Long.parseLong(
-                                Files.readString(size.resolve("nr_hugepages")).strip()));
+                pages.put(Long.parseLong(kib) * KIB, KernelFile.number(size.resolve("nr_hugepages")));
             }
         }
         return pages;
@@ -68,7 +65,7 @@ record LinuxFiles(Path root) {
         for (String path : paths) {
             try {
                 // The device tree ends its strings with a NUL.
-                String text = Files.readString(file(path)).replace("\0", "").strip();
+                String text = KernelFile.text(file(path)).replace("\0", "").strip();
                 if (!text.isEmpty()) {
                     return text;
                 }
@@ -97,7 +94,7 @@ record LinuxFiles(Path root) {
     /** Process ids: the kernel's limit, and how many of them all threads leave. */
     Level pids() throws IOException {
         long limit = Math.min(number("proc/sys/kernel/pid_max"), number("proc/sys/kernel/threads-max"));
-        String[] load = Files.readString(file("proc/loadavg")).strip().split(" ");
+        String[] load = KernelFile.text(file("proc/loadavg")).strip().split(" ");
         if (load.length < 4 || load[3].indexOf('/') < 0) {
             throw new IOException(file("proc/loadavg") + ": expected running/total as 4th field");
         }
@@ -149,17 +146,12 @@ record LinuxFiles(Path root) {
     }
 
     private long number(String path) throws IOException {
-        String text = Files.readString(file(path)).strip();
-        try {
-            return Long.parseLong(text);
-        } catch (NumberFormatException e) {
-            throw new IOException(file(path) + ": expected a number, got \"" + text + "\"", e);
-        }
+        return KernelFile.number(file(path));
     }
 
     private static Map<String, Long> statistics(Path file) throws IOException {
         Map<String, Long> statistics = new TreeMap<>();
-        for (String line : Files.readAllLines(file)) {
+        for (String line : KernelFile.lines(file)) {
             String[] words = line.split(" ");
             if (words.length == 2 && words[1].matches("\\d{1,18}")) {
                 statistics.put(words[0], Long.parseLong(words[1]));

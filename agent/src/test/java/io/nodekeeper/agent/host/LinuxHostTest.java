@@ -72,6 +72,16 @@ class LinuxHostTest {
     }
 
     @Test
+    @Tag("A91")
+    void theProcessIdsOfThisMachineAreThoseOfTheKernel() {
+        Level pids = new LinuxHost(Path.of("/"), root, workers).pids().join();
+
+        // The smallest limit that a kernel accepts is 301.
+        assertThat(pids.capacity()).isGreaterThan(300);
+        assertThat(pids.available()).isBetween(0L, pids.capacity());
+    }
+
+    @Test
     void readsTheMachine() throws IOException {
         file("proc/cpuinfo", "processor\t: 0\nmodel name\t: x\n\nprocessor\t: 1\n");
         file("proc/meminfo", "MemTotal:       16374532 kB\nMemFree: 1 kB\nSwapTotal:       1024 kB\n");

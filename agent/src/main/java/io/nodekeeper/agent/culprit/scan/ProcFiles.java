@@ -1,12 +1,10 @@
 package io.nodekeeper.agent.culprit.scan;
 
-import java.io.FileInputStream;
+import io.nodekeeper.agent.kernel.KernelFile;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -117,19 +115,8 @@ record ProcFiles(Path root) {
 
     /** A file's text; empty if it is gone or this user may not read it. */
     Optional<String> read(Path file) {
-        try (FileInputStream in = new FileInputStream(file.toFile())) {
-            byte[] buffer = new byte[1_024];
-            int length = 0;
-            for (int got = in.read(buffer); got > 0; got = in.read(buffer, length, buffer.length - length)) {
-                length += got;
-                if (length == buffer.length) {
-                    if (length >= LONGEST) {
-                        break;
-                    }
-                    buffer = Arrays.copyOf(buffer, length * 4);
-                }
-            }
-            return Optional.of(new String(buffer, 0, length, StandardCharsets.UTF_8));
+        try {
+            return Optional.of(KernelFile.beginning(file, LONGEST));
         } catch (IOException e) {
             // Ended, or this user may not read it.
             return Optional.empty();

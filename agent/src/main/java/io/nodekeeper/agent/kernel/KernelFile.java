@@ -1,0 +1,89 @@
+package io.nodekeeper.agent.kernel;
+
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Reads files below {@code /proc} and {@code /sys}. The kernel generates their text when they are read, reports a size
+ * of 0, and returns many sysctls only to a read at offset 0. {@code java.nio.file.Files} starts with a read of one byte
+ * where the size is 0 and so gets only the first digit of {@code /proc/sys/kernel/pid_max}. This class starts with a
+ * buffer that holds a whole sysctl and then reads until the end of the file. All calls block. Stateless.
+ */
+public final class KernelFile {
+    /**
+     * The most bytes of a text. The longest file that the agent reads is {@code mountinfo}: 200 bytes for each mount,
+     * some ten mounts for each pod.
+     */
+    public static final int LIMIT = 4 << 20;
+
+    /** The size of the first buffer in bytes: one page, the longest attribute in sysfs. */
+    private static final int PAGE = 4_096;
+
+    private KernelFile() {}
+
+    /**
+     * All text of {@code file}, in UTF-8.
+     *
+     * @throws IOException if it cannot be read or has more than {@link #LIMIT} bytes; the message names the file
+     */
+    public static String text(Path file) throws IOException {
+        String text = beginning(file, LIMIT + 1);
+        if (text.length() > LIMIT) {
+            throw new IOException(file + " has more than " + LIMIT + " bytes, which is the limit");
+        }
+        return text;
+    }
+
+    /** As {@link #text}, divided into lines. */
+    public static List<String> lines(Path file) throws IOException {
+        return text(file).lines().toList();
+    }
+
+    /**
+     * The number that is the only content of {@code file}.
+     *
+     * @throws IOException as {@link #text}, and if the content is no decimal number of 64 bits
+     */
+    public static long number(Path file) throws IOException {
+        String text = text(file).strip();
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new IOException(file + ": expected a number, got \"" + text + "\"", e);
+        }
+    }
+
+    /**
+     * The first {@code limit} bytes of {@code file} as text, or all of it if it is shorter.
+     *
+     * @throws IOException if it cannot be read; the message names the file
+     */
+    public static String beginning(Path file, int limit) throws IOException {
+        try (FileInputStream in = new FileInputStream(file.toFile())) {
+            byte[] buffer = new byte[Math.min(PAGE, limit)];
+            int length = 0;
+            while (length < limit) {
+                if (length == buffer.length) {
+                    buffer = Arrays.copyOf(buffer, (int) Math.min(4L * length, limit));
+                }
+                int got = in.read(buffer, length, buffer.length - length);
+                if (got <= 0) {
+                    break;
+                }
+                length += got;
+            }
+            return new String(buffer, 0, length, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw named(file, e);
+        }
+    }
+
+    private static IOException named(Path file, IOException error) {
+        String message = String.valueOf(error.getMessage());
+        return message.startsWith(file.toString()) ? error : new IOException(file + ": " + message, error);
+    }
+}

@@ -1,0 +1,5 @@
+/** Reads files that the kernel generates, below {@code /proc} and {@code /sys}. */
+@NullMarked
+package io.nodekeeper.agent.kernel;
+
+import org.jspecify.annotations.NullMarked;
