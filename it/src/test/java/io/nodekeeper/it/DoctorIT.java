@@ -53,7 +53,7 @@ class DoctorIT {
             Set<Long> before = others(containerd, plugin);
             Thread.sleep(MOMENT.toMillis());
             before.retainAll(others(containerd, plugin));
-            doctor(containerd, "--fix");
+            doctor(containerd, "--fix", "--yes");
             assertThat(ProcessHandle.of(plugin).filter(ProcessHandle::isAlive)).isEmpty();
             assertThat(newcomer).failsWithin(10, TimeUnit.SECONDS);
             assertThat(others(containerd, plugin)).containsAll(before);

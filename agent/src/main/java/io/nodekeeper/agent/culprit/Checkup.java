@@ -28,7 +28,9 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Examines a runtime once, for {@code nodekeeper doctor}: makes every read call, scans its processes twice, and
@@ -36,10 +38,16 @@ import java.util.stream.IntStream;
  */
 public final class Checkup {
     /**
-     * The time between the two process scans: a pause of a healthy process is shorter than 4 s, and an operator waits
-     * this long.
+     * The times of a checkup.
+     *
+     * @param between the time between the two process scans
+     * @param thresholds how long a state may last; those of stopped and stuck processes are below {@code between}
      */
-    private static final Duration BETWEEN = Duration.ofSeconds(4);
+    public record Times(Duration between, HangThresholds thresholds) {
+        /** A pause of a healthy process is shorter than 4 s, and an operator waits this long. */
+        public static final Times DOCTOR = new Times(Duration.ofSeconds(4), HangThresholds.DOCTOR);
+    }
+
     /**
      * Calls in progress at once: few enough that they do not slow a healthy runtime, enough that hung ones leave room
      * for others.
@@ -51,11 +59,13 @@ public final class Checkup {
     private final String socket;
     private final Loop loop;
     private final Duration timeout;
+    private final Times times;
     private final Consumer<String> progress;
     private final ProcessHistory sightings = new ProcessHistory();
     private final List<CallOutcome> answers = new ArrayList<>();
     private List<PodSandbox> sandboxes = List.of();
     private List<Container> containers = List.of();
+    private ContainerIndex workload = ContainerIndex.NONE;
     private Optional<RuntimeVersion> version = Optional.empty();
     private Optional<RuntimeStatus> status = Optional.empty();
     private List<ProcessInfo> last = List.of();
@@ -75,12 +85,14 @@ public final class Checkup {
             String socket,
             Loop loop,
             Duration timeout,
+            Times times,
             Consumer<String> progress) {
         this.runtime = runtime;
         this.processes = processes;
         this.socket = socket;
         this.loop = loop;
         this.timeout = timeout;
+        this.times = times;
         this.progress = progress;
     }
 
@@ -95,25 +107,32 @@ public final class Checkup {
                 .thenCompose(done -> each());
     }
 
+    /** Scans the processes once more and diagnoses with the answers of {@link #run}. To be called on the loop, after it. */
+    public CompletableFuture<Findings> rescan() {
+        return look(workload.ids()).thenApply(done -> findings());
+    }
+
     private CompletableFuture<Findings> each() {
-        ContainerIndex workload = ContainerIndex.of(sandboxes, containers);
+        workload = ContainerIndex.of(sandboxes, containers);
         progress.accept("querying each of " + sandboxes.size() + " sandboxes and " + containers.size()
                 + " containers, and scanning the processes");
         List<RuntimeCall<?>> calls = new ArrayList<>();
         sandboxes.forEach(sandbox -> calls.add(new RuntimeCall.GetSandbox(sandbox.id())));
         containers.forEach(container -> calls.add(new RuntimeCall.GetContainer(container.id())));
         workload.running().forEach(id -> calls.add(new RuntimeCall.GetContainerStats(id)));
-        CompletableFuture<Void> looked = look(workload.ids());
-        CompletableFuture<Void> pause = Deadlines.sleep(loop, BETWEEN);
-        CompletableFuture<Void> asked = askAll(calls).thenCompose(done -> askLateAgain());
-        return CompletableFuture.allOf(looked, pause, asked)
+        // The pause begins after the first scan, which takes long on a busy machine.
+        CompletableFuture<Void> looked =
+                look(workload.ids()).thenCompose(done -> Deadlines.sleep(loop, times.between()));
+        CompletableFuture<Void> asked = askAll(calls).thenCompose(done -> askFailedAgain());
+        return CompletableFuture.allOf(looked, asked)
                 .thenCompose(done -> {
                     progress.accept("scanning the processes a second time");
                     return CompletableFuture.allOf(
                             look(workload.ids()),
                             ask(new RuntimeCall.GetVersion(), value -> version = Optional.of(value)));
                 })
-                .thenApply(done -> findings(workload));
+                .thenCompose(done -> forgetEnded())
+                .thenApply(done -> findings());
     }
 
     private CompletableFuture<Void> askAll(List<RuntimeCall<?>> calls) {
@@ -129,20 +148,42 @@ public final class Checkup {
                 : ask(call, value -> {}).thenCompose(done -> askNext(waiting));
     }
 
-    /** Repeats calls that timed out: a single late answer may only be slow, and the remedy can cost a pod. */
-    private CompletableFuture<Void> askLateAgain() {
-        List<RuntimeCall<?>> late = new ArrayList<>();
-        for (CallOutcome answer : answers) {
-            RuntimeCall<?> call = answer.call();
-            if (answer.kind() == CallOutcome.Kind.LATE
-                    && (call.sandboxId().isPresent() || call.containerId().isPresent())) {
-                late.add(call);
-            }
+    /** Repeats calls about single objects that failed: one late answer may only be slow, and a remedy can cost a pod. */
+    private CompletableFuture<Void> askFailedAgain() {
+        List<RuntimeCall<?>> failed = failed().map(CallOutcome::call).collect(Collectors.toList());
+        if (!failed.isEmpty()) {
+            progress.accept("repeating calls that were not answered or failed: " + failed.size());
         }
-        if (!late.isEmpty()) {
-            progress.accept("repeating calls that were not answered in time: " + late.size());
+        return askAll(failed);
+    }
+
+    /** Forgets failures about sandboxes and containers that have ended since the lists were read: these are no faults. */
+    private CompletableFuture<Void> forgetEnded() {
+        if (failed().allMatch(answer -> answer.kind() == CallOutcome.Kind.LATE)) {
+            return CompletableFuture.completedFuture(null);
         }
-        return askAll(late);
+        return CompletableFuture.allOf(
+                        ask(new RuntimeCall.ListSandboxes(Optional.empty()), value -> sandboxes = value),
+                        ask(new RuntimeCall.ListContainers(Optional.empty()), value -> containers = value))
+                .thenRun(() -> {
+                    ContainerIndex now = ContainerIndex.of(sandboxes, containers);
+                    Set<String> running = Set.copyOf(now.running());
+                    answers.removeAll(failed()
+                            .filter(answer -> answer.kind() == CallOutcome.Kind.REFUSED)
+                            .filter(answer -> answer.call() instanceof RuntimeCall.GetContainerStats(String id)
+                                    ? !running.contains(id)
+                                    : answer.call().containerId().or(answer.call()::sandboxId).stream()
+                                            .noneMatch(now.ids()::contains))
+                            .toList());
+                });
+    }
+
+    /** The failed calls about single sandboxes and containers. */
+    private Stream<CallOutcome> failed() {
+        return answers.stream()
+                .filter(answer -> answer.kind() != CallOutcome.Kind.ANSWERED
+                        && (answer.call().sandboxId().isPresent()
+                                || answer.call().containerId().isPresent()));
     }
 
     private <T> CompletableFuture<Void> ask(RuntimeCall<T> call, Consumer<T> use) {
@@ -200,9 +241,9 @@ public final class Checkup {
         return settled;
     }
 
-    private Findings findings(ContainerIndex workload) {
+    private Findings findings() {
         List<Culprit> culprits =
-                Diagnosis.of(DiagnosisInput.of(seen, answers, workload, socket, loop.clock()), HangThresholds.DOCTOR);
+                Diagnosis.of(DiagnosisInput.of(seen, answers, workload, socket, loop.clock()), times.thresholds());
         return new Findings(
                 socket,
                 version,

@@ -14,6 +14,8 @@ import java.lang.invoke.MethodHandle;
 public final class Signals {
     /** SIGKILL on every Linux. */
     public static final int KILL = 9;
+    /** SIGTERM on every Linux. */
+    public static final int TERM = 15;
     /** SIGCONT on Linux, except on MIPS and Alpha. */
     public static final int CONT = 18;
 

@@ -6,7 +6,6 @@ import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.diagnosis.Remedy;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
-import io.nodekeeper.agent.culprit.scan.ProcessRef;
 import io.nodekeeper.cri.ContainerState;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCallException;
@@ -14,12 +13,11 @@ import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** One examination in virtual time, and remedies that do exactly what they name. */
+/** Examinations in virtual time. */
 class CheckupTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T18:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("doctor");
@@ -92,38 +90,9 @@ class CheckupTest {
         assertThat(examine(5).processError()).isEqualTo("no /proc");
     }
 
-    @Test
-    void remedyReachesOnlyTheProcessThatWasNamed() {
-        List<String> sent = new ArrayList<>();
-        ProcessRef alive = new ProcessRef(10, 1, "gate");
-        ProcessRef gone = new ProcessRef(11, 1, "child");
-        Remedies remedies = new Remedies(runtime, alive::equals, (pid, signal) -> sent.add(pid + " " + signal));
-
-        assertThat(remedies.apply(new Remedy.KillProcesses(List.of(gone, alive)))
-                        .join())
-                .containsExactly("nothing to do: pid 11 (child) is gone", "killed pid 10 (gate)");
-        assertThat(remedies.apply(new Remedy.ContinueProcess(alive)).join()).containsExactly("continued pid 10 (gate)");
-        assertThat(remedies.apply(new Remedy.Advice("reboot")).join()).containsExactly("left to you: reboot");
-        assertThat(sent).containsExactly("10 9", "10 18");
-        assertThat(runtime.calls()).isEmpty();
-    }
-
-    @Test
-    void removedSandboxAndFailureAreReported() {
-        Remedies remedies = new Remedies(runtime, ref -> true, (pid, signal) -> {});
-        CompletableFuture<List<String>> removed = remedies.apply(new Remedy.RemoveSandbox(ProcessFixtures.WEB));
-        runtime.hang("RemovePodSandbox:" + ProcessFixtures.DB);
-        CompletableFuture<List<String>> stuck = remedies.apply(new Remedy.RemoveSandbox(ProcessFixtures.DB));
-        time.advance(Duration.ofSeconds(31));
-
-        assertThat(removed.join()).containsExactly("removed sandbox " + ProcessFixtures.WEB);
-        assertThat(stuck.join().getFirst())
-                .startsWith("could not remove sandbox " + ProcessFixtures.DB + ": RemovePodSandbox");
-    }
-
     private Findings examine(int seconds) {
         CompletableFuture<Findings> findings =
-                new Checkup(runtime, (ids, deep) -> scan, "/run/c.sock", loop, Duration.ofSeconds(3), said -> {}).run();
+                new Checkup(runtime, (ids, deep) -> scan, "/run/c.sock", loop, Duration.ofSeconds(3), Checkup.Times.DOCTOR, said -> {}).run();
         time.advance(Duration.ofSeconds(seconds));
         assertThat(findings).isCompleted();
         return findings.join();

@@ -43,7 +43,7 @@ class CulpritReporterTest {
                 Optional.of(PLUGIN),
                 Optional.empty(),
                 List.of(),
-                new Remedy.KillProcesses(List.of(PLUGIN)),
+                List.of(new Remedy.KillProcesses(List.of(PLUGIN))),
                 Confidence.CERTAIN);
     }
 

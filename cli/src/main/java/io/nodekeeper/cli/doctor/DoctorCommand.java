@@ -17,14 +17,27 @@ import picocli.CommandLine.Option;
                 + " request with a short deadline, inspects its processes twice, and names the cause: a"
                 + " stopped shim, a hung CNI plugin or runc, a process or disk that does not respond, or the"
                 + " runtime itself. Needs root, but neither agent nor API server. Changes nothing without"
-                + " --fix. Exit code 1 if something hangs.",
+                + " --fix.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:The node would be Ready: nothing hangs, every request is answered, runtime and network are ready.",
+            "1:Something hangs or fails, or the processes could not be seen.",
+            "2:The command line is wrong.",
+            "3:The same as 1, and --fix applied nothing: it was not confirmed, or nothing may be applied."
+        },
         footerHeading = "%nExamples:%n",
         footer = {
             "  nodekeeper doctor",
             "      Examines the runtime at its usual socket; takes about 5 s.",
             "  nodekeeper doctor --fix",
-            "      Also applies the remedies in the report: kills a hung plugin, resumes a stopped shim, removes a"
-                    + " sandbox. Then examines the runtime again.",
+            "      Also prints what it would do, to which process, and what is lost by it. On a terminal it asks, applies"
+                    + " the remedies from the mildest on, and examines the runtime again. Without a terminal it only"
+                    + " prints.",
+            "  nodekeeper doctor --fix --yes",
+            "      Does not ask. Use this in scripts.",
+            "  nodekeeper doctor --fix --force",
+            "      Also permits what ends processes of a running pod, for example to remove a sandbox. It is done only"
+                    + " after every milder remedy, and for one pod at most.",
             "  nodekeeper doctor --container-runtime-endpoint unix:///run/crio/crio.sock -o json",
             "      Another runtime, with a report for programs."
         })
@@ -43,8 +56,19 @@ public final class DoctorCommand extends NodekeeperCommand {
             description = "The format of the report: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
     Output output = Output.text;
 
-    @Option(names = "--fix", description = "Applies the remedies in the report, and examines the runtime again.")
+    @Option(
+            names = "--fix",
+            description = "Prints the plan of remedies, asks on a terminal, applies them, and examines the runtime again."
+                    + " Without a terminal it changes nothing, unless --yes is given.")
     boolean fix;
+
+    @Option(names = "--yes", description = "With --fix: applies the plan without a question.")
+    boolean yes;
+
+    @Option(
+            names = "--force",
+            description = "With --fix: also permits remedies that end processes of a running pod or of another program.")
+    boolean force;
 
     @Option(
             names = "--timeout",
@@ -77,6 +101,8 @@ public final class DoctorCommand extends NodekeeperCommand {
                 endpoint.startsWith("unix:///") && endpoint.length() > "unix:///".length(),
                 "--container-runtime-endpoint is \"" + endpoint + "\"; expected unix:///PATH");
         faults.socket("--container-runtime-endpoint", endpoint);
+        faults.require(fix || !yes, "--yes is given without --fix; expected both, or neither");
+        faults.require(fix || !force, "--force is given without --fix; expected both, or --fix alone");
         faults.within("--timeout in seconds", timeout.toMillis() / 1_000.0, 1, 60);
     }
 }

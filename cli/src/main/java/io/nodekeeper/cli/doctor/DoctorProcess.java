@@ -2,53 +2,92 @@ package io.nodekeeper.cli.doctor;
 
 import io.nodekeeper.agent.culprit.Checkup;
 import io.nodekeeper.agent.culprit.Findings;
-import io.nodekeeper.agent.culprit.Remedies;
-import io.nodekeeper.agent.culprit.Signals;
-import io.nodekeeper.agent.culprit.diagnosis.Culprit;
-import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import io.nodekeeper.agent.culprit.repair.LinuxHost;
+import io.nodekeeper.agent.culprit.repair.Repair;
+import io.nodekeeper.agent.culprit.repair.RepairPlan;
 import io.nodekeeper.agent.culprit.scan.LinuxProcesses;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.cri.ContainerRuntime;
-import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.ThreadLoop;
 import io.nodekeeper.time.Workers;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Set;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 /** Examines the node's container runtime, applies remedies if requested, and prints the report. */
 public final class DoctorProcess {
+    /** The exit code if {@code --fix} was given, the node is not healthy, and nothing was applied. */
+    static final int NOTHING_APPLIED = 3;
+
     /**
-     * How long a repaired runtime gets to answer the calls that waited, before it is examined again: its answers take
-     * milliseconds, and a person waits.
+     * The times of a run.
+     *
+     * @param recovery how long a repaired runtime gets to answer the calls that waited, before it is examined again
      */
-    private static final Duration RECOVERY = Duration.ofSeconds(2);
+    record Times(Checkup.Times checkup, Duration recovery) {
+        /** Answers of a runtime take milliseconds, and a person waits. */
+        static final Times USUAL = new Times(Checkup.Times.DOCTOR, Duration.ofSeconds(2));
+    }
 
     private final DoctorCommand command;
     private final ContainerRuntime runtime;
     private final Loop loop;
+    private final Workers workers;
     private final LinuxProcesses processes;
+    private final Times times;
+    private final Confirmation confirmation;
     private final PrintWriter err;
+    private final Repair.Examiner examiner;
 
     private DoctorProcess(
-            DoctorCommand command, ContainerRuntime runtime, Loop loop, LinuxProcesses processes, PrintWriter err) {
+            DoctorCommand command,
+            ContainerRuntime runtime,
+            Loop loop,
+            Workers workers,
+            Times times,
+            Confirmation confirmation,
+            PrintWriter err) {
         this.command = command;
         this.runtime = runtime;
         this.loop = loop;
-        this.processes = processes;
+        this.workers = workers;
+        this.processes = new LinuxProcesses(Path.of("/"), command.socket(), workers);
+        this.times = times;
+        this.confirmation = confirmation;
         this.err = err;
+        this.examiner = new Examinations();
+    }
+
+    /** Examinations of the runtime, one after the other. */
+    private final class Examinations implements Repair.Examiner {
+        private Optional<Checkup> last = Optional.empty();
+
+        @Override
+        public CompletableFuture<Findings> examine() {
+            Checkup next = new Checkup(
+                    runtime,
+                    processes,
+                    command.socket().toString(),
+                    loop,
+                    command.timeout,
+                    times.checkup,
+                    DoctorProcess.this::say);
+            last = Optional.of(next);
+            return next.run();
+        }
+
+        @Override
+        public CompletableFuture<Findings> rescan() {
+            return last.map(Checkup::rescan).orElseGet(this::examine);
+        }
     }
 
     /**
@@ -60,12 +99,22 @@ public final class DoctorProcess {
     public static int run(
             DoctorCommand command, BiFunction<Path, Loop, ContainerRuntime> connect, PrintWriter out, PrintWriter err)
             throws Exception {
+        return run(command, connect, Times.USUAL, Confirmation.terminal(err), out, err);
+    }
+
+    static int run(
+            DoctorCommand command,
+            BiFunction<Path, Loop, ContainerRuntime> connect,
+            Times times,
+            Confirmation confirmation,
+            PrintWriter out,
+            PrintWriter err)
+            throws Exception {
         ThreadLoop loop = new ThreadLoop("doctor");
         Workers workers = new Workers("doctor-proc", 3, loop);
         ContainerRuntime runtime = connect.apply(command.socket(), loop);
         try {
-            LinuxProcesses processes = new LinuxProcesses(Path.of("/"), command.socket(), workers);
-            return new DoctorProcess(command, runtime, loop, processes, err).examine(out);
+            return new DoctorProcess(command, runtime, loop, workers, times, confirmation, err).examine(out);
         } finally {
             if (runtime instanceof AutoCloseable closeable) {
                 closeable.close();
@@ -76,81 +125,52 @@ public final class DoctorProcess {
     }
 
     private int examine(PrintWriter out) throws InterruptedException, ExecutionException {
-        Findings findings = checkup();
-        List<String> done = new ArrayList<>();
-        if (command.fix && !findings.culprits().isEmpty()) {
-            done.addAll(fix(findings));
-            findings = checkup();
+        Findings findings = onLoop(examiner::examine);
+        DoctorReport report = DoctorReport.of(findings);
+        boolean applied = false;
+        if (command.fix) {
+            RepairPlan plan = RepairPlan.of(findings, command.force);
+            Optional<Repair.Result> repaired = repair(plan, findings);
+            applied = repaired.filter(Repair.Result::changedSomething).isPresent();
+            report = repaired.map(result -> DoctorReport.of(result.findings()).with(result.attempts()))
+                    .orElse(report)
+                    .with(plan);
+            findings = repaired.map(Repair.Result::findings).orElse(findings);
         }
         out.print(
                 command.output == Output.json
-                        ? Json.writePretty(DoctorReport.json(findings, done)) + "\n"
-                        : DoctorReport.text(findings, done, loop.clock().wallTime()));
+                        ? Json.writePretty(report.json()) + "\n"
+                        : report.text(loop.clock().wallTime()));
         out.flush();
-        return findings.culprits().isEmpty() && findings.processError().isEmpty()
-                ? CommandRunner.OK
-                : CommandRunner.FAILED;
-    }
-
-    /**
-     * Signals processes first. A removal costs a pod, so it needs a second examination: the signal may have freed the
-     * call.
-     */
-    private List<String> fix(Findings findings) throws InterruptedException, ExecutionException {
-        Remedies remedies = new Remedies(runtime, processes::lives, Signals::send);
-        Set<Remedy> removals = removals(findings);
-        List<String> done = new ArrayList<>();
-        for (Remedy remedy : remedies(findings)) {
-            if (!removals.contains(remedy)) {
-                apply(remedies, remedy, done);
-            }
+        if (findings.healthy()) {
+            return CommandRunner.OK;
         }
-        recover();
-        if (!removals.isEmpty()) {
-            for (Remedy removal : confirmed(removals, removals(checkup()), done)) {
-                apply(remedies, removal, done);
-                recover();
-            }
-        }
-        return done;
+        return command.fix && !applied ? NOTHING_APPLIED : CommandRunner.FAILED;
     }
 
-    /** The removal to make, if any, of those in the first report. Adds to {@code done} why others are not made. */
-    static List<Remedy> confirmed(Set<Remedy> first, Set<Remedy> again, List<String> done) {
-        first.stream()
-                .filter(removal -> !again.contains(removal))
-                .forEach(removal -> done.add("no longer needed: " + removal.text()));
-        if (again.size() > 1) {
-            done.add("removed no sandbox: it would cost " + again.size()
-                    + " pods, and that is more than one hung container; restart the container runtime instead");
-            return List.of();
-        }
-        return again.stream().filter(first::contains).toList();
-    }
-
-    private static Set<Remedy> remedies(Findings findings) {
-        return findings.culprits().stream().map(Culprit::remedy).collect(Collectors.toCollection(LinkedHashSet::new));
-    }
-
-    private static Set<Remedy> removals(Findings findings) {
-        return remedies(findings).stream()
-                .filter(Remedy.RemoveSandbox.class::isInstance)
-                .collect(Collectors.toCollection(LinkedHashSet::new));
-    }
-
-    private void apply(Remedies remedies, Remedy remedy, List<String> done)
+    /** Applies the plan if it is confirmed. Empty if it is not, or if it applies nothing. */
+    private Optional<Repair.Result> repair(RepairPlan plan, Findings findings)
             throws InterruptedException, ExecutionException {
-        say(remedy.text());
-        done.addAll(onLoop(() -> remedies.apply(remedy)));
-    }
-
-    private void recover() throws InterruptedException, ExecutionException {
-        onLoop(() -> Deadlines.sleep(loop, RECOVERY));
-    }
-
-    private Findings checkup() throws InterruptedException, ExecutionException {
-        return onLoop(() ->
-                new Checkup(runtime, processes, command.socket().toString(), loop, command.timeout, this::say).run());
+        if (!plan.applies()) {
+            return Optional.empty();
+        }
+        DoctorReport.plan(plan).forEach(this::say);
+        boolean asked = false;
+        if (!command.yes) {
+            Optional<Boolean> answer = confirmation.ask("Apply these remedies? [y/N] ");
+            if (answer.isEmpty()) {
+                say("nothing is applied: standard input or output is no terminal; --yes applies the plan");
+            }
+            if (!answer.orElse(false)) {
+                return Optional.empty();
+            }
+            asked = true;
+        }
+        // The answer may have taken minutes.
+        Findings now = asked ? onLoop(examiner::examine) : findings;
+        Repair repair = new Repair(
+                plan, examiner, runtime, new LinuxHost(processes), workers, loop, times.recovery, this::say);
+        return Optional.of(onLoop(() -> repair.run(now)));
     }
 
     private <T> T onLoop(Supplier<CompletableFuture<T>> action) throws InterruptedException, ExecutionException {

@@ -2,8 +2,12 @@ package io.nodekeeper.cli.doctor;
 
 import io.nodekeeper.agent.culprit.Findings;
 import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
+import io.nodekeeper.agent.culprit.diagnosis.Confidence;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import io.nodekeeper.agent.culprit.repair.Attempt;
+import io.nodekeeper.agent.culprit.repair.RepairPlan;
+import io.nodekeeper.agent.culprit.repair.RepairStep;
 import io.nodekeeper.agent.culprit.scan.PodIdentity;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.KubeTime;
@@ -19,29 +23,60 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Formats {@link Findings} for people or programs: first what responds, layer by layer, then what hangs. Pure. */
 final class DoctorReport {
     private final Findings findings;
+    private final Optional<RepairPlan> plan;
+    private final Optional<List<Attempt>> attempts;
     private final StringBuilder text = new StringBuilder();
 
-    private DoctorReport(Findings findings) {
+    private DoctorReport(Findings findings, Optional<RepairPlan> plan, Optional<List<Attempt>> attempts) {
         this.findings = findings;
+        this.plan = plan;
+        this.attempts = attempts;
     }
 
-    /** The report for people, as of {@code now}; {@code done} lists the remedies applied before. */
-    static String text(Findings findings, List<String> done, Instant now) {
-        return new DoctorReport(findings).write(done, now);
+    /** A report of an examination. */
+    static DoctorReport of(Findings findings) {
+        return new DoctorReport(findings, Optional.empty(), Optional.empty());
+    }
+
+    /** The same with the plan of remedies. */
+    DoctorReport with(RepairPlan known) {
+        return new DoctorReport(findings, Optional.of(known), attempts);
+    }
+
+    /** The same with what became of the remedies. */
+    DoctorReport with(List<Attempt> done) {
+        return new DoctorReport(findings, plan, Optional.of(done));
+    }
+
+    /** The lines of a plan for people. */
+    static List<String> plan(RepairPlan plan) {
+        List<String> lines = new ArrayList<>(List.of("Plan:"));
+        int number = 0;
+        for (RepairStep step : plan.steps()) {
+            lines.add("  " + ++number + ". " + step.remedy().text() + "   (" + step.decision().text() + ")");
+            lines.add("     for       " + step.culprit().summary());
+            lines.add("     lost      " + step.remedy().loses());
+            if (!step.why().isEmpty()) {
+                lines.add("     note      " + step.why());
+            }
+        }
+        return lines;
     }
 
     /** The report for programs. */
-    static JsonObject json(Findings findings, List<String> done) {
+    JsonObject json() {
         JsonObject.Builder json = JsonObject.builder()
                 .put("socket", findings.socket())
-                .put("healthy", findings.culprits().isEmpty())
+                .put("healthy", findings.healthy())
                 .putUnlessEmpty("runtime", version(findings))
                 .putUnlessEmpty("processError", findings.processError())
+                .put("faults", JsonArray.ofStrings(findings.faults()))
                 .put(
                         "calls",
                         array(findings.answers().stream()
@@ -52,18 +87,30 @@ final class DoctorReport {
                         array(findings.culprits().stream()
                                 .map(DoctorReport::culprit)
                                 .toList()));
-        return done.isEmpty()
-                ? json.build()
-                : json.put("done", JsonArray.ofStrings(done)).build();
+        plan.ifPresent(known -> json.put(
+                "plan", array(known.steps().stream().map(DoctorReport::step).toList())));
+        attempts.ifPresent(done ->
+                json.put("done", array(done.stream().map(DoctorReport::attempt).toList())));
+        return json.build();
     }
 
-    private String write(List<String> done, Instant now) {
+    /** The report for people, as of {@code now}. */
+    String text(Instant now) {
+        text.setLength(0);
         line((version(findings).isEmpty() ? "Container runtime" : version(findings)) + " at " + findings.socket()
                 + ", as of " + KubeTime.format(now));
         line("");
-        if (!done.isEmpty()) {
+        attempts.ifPresent(done -> {
             line("Done:");
-            done.forEach(what -> line("  " + what));
+            if (done.isEmpty()) {
+                line("  nothing: a second examination did not find the same any more");
+            }
+            done.forEach(attempt -> line("  " + attempt.text()));
+            line("");
+        });
+        if (attempts.isEmpty() && plan.filter(known -> !known.steps().isEmpty()).isPresent()) {
+            plan.map(DoctorReport::plan).orElse(List.of()).forEach(this::line);
+            line("  Nothing of it is applied.");
             line("");
         }
         line("What answers:");
@@ -83,31 +130,47 @@ final class DoctorReport {
                 findings.processError().isEmpty() ? processes() : "cannot be seen: " + findings.processError());
         line("");
         if (findings.culprits().isEmpty()) {
-            line(
-                    findings.processError().isEmpty()
-                            ? "Nothing hangs."
-                            : "No call hangs, but the processes could not be seen.");
+            line(findings.healthy() ? "Nothing hangs." : "No process or call was found to hang, but:");
+            findings.faults().forEach(fault -> line("  " + fault));
             return text.toString();
         }
         line("What hangs:");
         int number = 0;
         for (Culprit culprit : findings.culprits()) {
             line("");
-            line("  " + ++number + ". " + culprit.reason() + " ("
-                    + culprit.layer().text() + ")");
-            line("     " + culprit.summary());
-            Duration age = Duration.between(culprit.since(), now);
-            line("     since     " + KubeTime.format(culprit.since()) + ", "
-                    + GoDuration.format(Duration.ofSeconds(Math.max(0, age.toSeconds()))) + " ago");
-            culprit.pod().ifPresent(pod -> line("     pod       " + pod.text()));
-            culprit.sandboxId().ifPresent(id -> line("     sandbox   " + id));
-            culprit.containerId().ifPresent(id -> line("     container " + id));
-            culprit.method().ifPresent(method -> line("     delays    " + method));
-            culprit.evidence().forEach(evidence -> line("     evidence  " + evidence));
-            line("     remedy    " + culprit.remedy().text()
-                    + (culprit.remedy() instanceof Remedy.Advice ? "" : "   (--fix does it)"));
+            culprit(++number, culprit, now);
         }
         return text.toString();
+    }
+
+    private void culprit(int number, Culprit culprit, Instant now) {
+        boolean unknown = culprit.confidence() == Confidence.UNKNOWN;
+        line("  " + number + ". " + culprit.reason() + " (" + culprit.layer().text() + "), "
+                + (unknown ? "cause unknown" : culprit.confidence().text()));
+        line("     " + culprit.summary());
+        Duration age = Duration.between(culprit.since(), now);
+        line("     since     " + KubeTime.format(culprit.since()) + ", "
+                + GoDuration.format(Duration.ofSeconds(Math.max(0, age.toSeconds()))) + " ago");
+        culprit.pod().ifPresent(pod -> line("     pod       " + pod.text()));
+        culprit.sandboxId().ifPresent(id -> line("     sandbox   " + id));
+        culprit.containerId().ifPresent(id -> line("     container " + id));
+        culprit.method().ifPresent(method -> line("     delays    " + method));
+        culprit.evidence().forEach(evidence -> line((unknown ? "     examined  " : "     evidence  ") + evidence));
+        String label = unknown ? "     next      " : "     remedy    ";
+        for (Remedy remedy : culprit.remedies()) {
+            line(label + remedy.text() + how(remedy));
+            if (!remedy.loses().equals(Remedy.NO_LOSS)) {
+                line("               lost: " + remedy.loses());
+            }
+            label = "     then      ";
+        }
+    }
+
+    private static String how(Remedy remedy) {
+        if (remedy instanceof Remedy.Advice) {
+            return "";
+        }
+        return remedy.needsForce() ? "   (--fix --force does it)" : "   (--fix does it)";
     }
 
     private static String answers(List<CallOutcome> answers) {
@@ -197,9 +260,39 @@ final class DoctorReport {
             json.put("pid", process.pid());
             json.put("command", process.command());
         });
-        return json.put("evidence", JsonArray.ofStrings(culprit.evidence()))
-                .put("remedy", culprit.remedy().text())
-                .put("fixable", !(culprit.remedy() instanceof Remedy.Advice))
+        return json.put("confidence", culprit.confidence().text())
+                .put("evidence", JsonArray.ofStrings(culprit.evidence()))
+                .put(
+                        "remedies",
+                        array(culprit.remedies().stream()
+                                .map(remedy -> (JsonValue) remedy(remedy).build())
+                                .toList()))
+                .build();
+    }
+
+    private static JsonObject.Builder remedy(Remedy remedy) {
+        return JsonObject.builder()
+                .put("action", remedy.text())
+                .put("loses", remedy.loses())
+                .put("needsForce", remedy.needsForce())
+                .put("automatic", !(remedy instanceof Remedy.Advice));
+    }
+
+    private static JsonValue step(RepairStep step) {
+        return remedy(step.remedy())
+                .put("needsForce", step.needsForce())
+                .put("reason", step.culprit().reason())
+                .put("decision", step.decision().name())
+                .putUnlessEmpty("note", step.why())
+                .build();
+    }
+
+    private static JsonValue attempt(Attempt attempt) {
+        return remedy(attempt.step().remedy())
+                .put("reason", attempt.step().culprit().reason())
+                .put("outcome", attempt.outcome().name())
+                .put("detail", attempt.detail())
+                .put("causeGone", attempt.causeGone())
                 .build();
     }
 

@@ -2,13 +2,18 @@ package io.nodekeeper.cli.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.agent.culprit.Checkup;
 import io.nodekeeper.agent.culprit.Findings;
 import io.nodekeeper.agent.culprit.diagnosis.CallOutcome;
 import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
 import io.nodekeeper.agent.culprit.diagnosis.Confidence;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
+import io.nodekeeper.agent.culprit.diagnosis.HangThresholds;
 import io.nodekeeper.agent.culprit.diagnosis.Layer;
 import io.nodekeeper.agent.culprit.diagnosis.Remedy;
+import io.nodekeeper.agent.culprit.repair.Attempt;
+import io.nodekeeper.agent.culprit.repair.RepairPlan;
+import io.nodekeeper.agent.culprit.repair.RepairStep;
 import io.nodekeeper.agent.culprit.scan.PodIdentity;
 import io.nodekeeper.agent.culprit.scan.ProcessInfo;
 import io.nodekeeper.agent.culprit.scan.ProcessRef;
@@ -20,8 +25,11 @@ import io.nodekeeper.cri.ContainerEvent;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.RuntimeCondition;
+import io.nodekeeper.cri.RuntimeStatus;
 import io.nodekeeper.cri.RuntimeVersion;
 import io.nodekeeper.time.Loop;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.StandardProtocolFamily;
@@ -34,7 +42,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -57,9 +64,25 @@ class DoctorTest {
             Optional.of(SHIM),
             Optional.of("ContainerStats"),
             List.of("pid 4711, state T, parent 1, 3600 s old: /usr/bin/containerd-shim-runc-v2 -id s1"),
-            new Remedy.ContinueProcess(SHIM),
-                Confidence.CERTAIN);
+            List.of(new Remedy.ContinueProcess(SHIM)),
+            Confidence.CERTAIN);
 
+    /** Shorter than the usual ones, because the test's processes do nothing between two scans. */
+    private static final DoctorProcess.Times QUICK = new DoctorProcess.Times(
+            new Checkup.Times(
+                    Duration.ofMillis(300),
+                    new HangThresholds(
+                            Duration.ofMillis(100),
+                            HangThresholds.DOCTOR.command(),
+                            Duration.ofMillis(100),
+                            HangThresholds.DOCTOR.stalledLooks(),
+                            Duration.ofMillis(100),
+                            HangThresholds.DOCTOR.call(),
+                            HangThresholds.DOCTOR.slowCall())),
+            Duration.ofMillis(100));
+
+    private final List<String> questions = new ArrayList<>();
+    private Optional<Boolean> answer = Optional.empty();
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
     private final CommandRunner runner = runner(loop -> {
@@ -70,7 +93,7 @@ class DoctorTest {
 
     @Test
     void whatAnswersIsToldBeforeWhatHangs() {
-        assertThat(DoctorReport.text(findings(STOPPED), List.of(), NOW)).isEqualTo("""
+        assertThat(DoctorReport.of(findings(STOPPED)).text(NOW)).isEqualTo("""
                 containerd 1.6.20 at /run/c.sock, as of 2026-11-21T18:00:30Z
 
                 What answers:
@@ -80,7 +103,7 @@ class DoctorTest {
 
                 What hangs:
 
-                  1. ShimStopped (shim)
+                  1. ShimStopped (shim), certain
                      the shim containerd-shim-runc-v2 (pid 4711) of pod shop/web has been stopped (state T) since 2026-11-21T18:00:05Z
                      since     2026-11-21T18:00:05Z, 25s ago
                      pod       shop/web
@@ -92,23 +115,96 @@ class DoctorTest {
     }
 
     @Test
-    void healthyNodeIsToldSoWithWhatWasDone() {
-        assertThat(DoctorReport.text(findings(), List.of("continued pid 4711 (shim)"), NOW))
-                .contains("Done:\n  continued pid 4711 (shim)\n\nWhat answers:\n")
+    void healthyNodeSaysSoWithWhatWasDone() {
+        RepairStep step = RepairPlan.of(findings(STOPPED), false).steps().getFirst();
+        Attempt done = new Attempt(step, Attempt.Outcome.WORKED, "sent SIGCONT to pid 4711 (shim)", true);
+
+        assertThat(DoctorReport.of(healthy()).with(List.of(done)).text(NOW))
+                .contains("Done:\n  kill -CONT 4711: worked: sent SIGCONT to pid 4711 (shim); ShimStopped is gone\n\n"
+                        + "What answers:\n")
                 .endsWith("\n\nNothing hangs.\n");
     }
 
     @Test
+    void remediesAreListedInOrderWithWhatIsLost() {
+        Culprit culprit = culprit(
+                STOPPED, Confidence.LIKELY, new Remedy.ContinueProcess(SHIM), new Remedy.RemoveSandbox("s1"));
+
+        assertThat(DoctorReport.of(findings(culprit)).text(NOW))
+                .contains("  1. ShimStopped (shim), likely\n")
+                .endsWith("""
+                             remedy    kill -CONT 4711   (--fix does it)
+                             then      remove sandbox s1 (crictl rmp -f s1)   (--fix --force does it)
+                                       lost: the pod's containers and their local data; the pod's owner creates it again
+                        """);
+    }
+
+    @Test
+    void unknownCauseShowsWhatWasExaminedAndWhatToDoNext() {
+        Culprit culprit =
+                culprit(STOPPED, Confidence.UNKNOWN, new Remedy.Advice("read the runtime's log"), Remedy.RESTART_RUNTIME);
+
+        assertThat(DoctorReport.of(findings(culprit)).text(NOW))
+                .contains("  1. ShimStopped (shim), cause unknown\n")
+                .contains("     examined  pid 4711, state T, parent 1,")
+                .contains("     next      read the runtime's log\n")
+                .endsWith("     then      restart the container runtime, e.g. systemctl restart containerd\n");
+    }
+
+    @Test
+    void nodeThatWouldNotBeReadyIsNotHealthyAndSaysWhy() {
+        Findings findings = findings(
+                Optional.of(new RuntimeStatus(
+                        List.of(
+                                new RuntimeCondition(RuntimeCondition.RUNTIME_READY, true, "", ""),
+                                new RuntimeCondition(
+                                        RuntimeCondition.NETWORK_READY,
+                                        false,
+                                        "NetworkPluginNotReady",
+                                        "cni plugin not initialized")),
+                        List.of(),
+                        Optional.empty())),
+                List.of(new CallOutcome(
+                        new RuntimeCall.GetContainerStats("c1"),
+                        0,
+                        Duration.ofMillis(3),
+                        CallOutcome.Kind.REFUSED,
+                        "ContainerStats: OTHER: no space left on device")));
+
+        assertThat(findings.healthy()).isFalse();
+        assertThat(DoctorReport.of(findings).text(NOW)).endsWith("""
+
+                No process or call was found to hang, but:
+                  NetworkReady is false: NetworkPluginNotReady: cni plugin not initialized
+                  ContainerStats of container c1 fails: ContainerStats: OTHER: no space left on device
+                """);
+    }
+
+    @Test
     void programsGetTheSameAsJson() {
-        JsonObject json = DoctorReport.json(findings(STOPPED), List.of());
+        RepairPlan plan = RepairPlan.of(findings(STOPPED), false);
+        Attempt done = new Attempt(plan.steps().getFirst(), Attempt.Outcome.NO_EFFECT, "still stopped", false);
+
+        JsonObject json =
+                DoctorReport.of(findings(STOPPED)).with(plan).with(List.of(done)).json();
 
         assertThat(json.bool("healthy")).isFalse();
         JsonObject culprit = json.array("culprits").objects().findFirst().orElseThrow();
         assertThat(culprit.text("reason")).isEqualTo("ShimStopped");
+        assertThat(culprit.text("confidence")).isEqualTo("certain");
         assertThat(culprit.text("pod")).isEqualTo("shop/web");
         assertThat(culprit.number("pid")).contains(4711L);
-        assertThat(culprit.text("remedy")).isEqualTo("kill -CONT 4711");
-        assertThat(culprit.bool("fixable")).isTrue();
+        JsonObject remedy = culprit.array("remedies").objects().findFirst().orElseThrow();
+        assertThat(remedy.text("action")).isEqualTo("kill -CONT 4711");
+        assertThat(remedy.text("loses")).isEqualTo("nothing");
+        assertThat(remedy.bool("needsForce")).isFalse();
+        assertThat(remedy.bool("automatic")).isTrue();
+        assertThat(json.array("plan").objects().findFirst().orElseThrow().text("decision"))
+                .isEqualTo("APPLY");
+        JsonObject attempt = json.array("done").objects().findFirst().orElseThrow();
+        assertThat(attempt.text("outcome")).isEqualTo("NO_EFFECT");
+        assertThat(attempt.text("detail")).isEqualTo("still stopped");
+        assertThat(attempt.bool("causeGone")).isFalse();
     }
 
     @Test
@@ -123,7 +219,7 @@ class DoctorTest {
     }
 
     @Test
-    void stoppedShimIsFoundByItsSocketAndLetGoOn() throws Exception {
+    void stoppedShimIsFoundByItsSocketAndContinued() throws Exception {
         Path directory = Files.createTempDirectory("nk");
         Path socket = directory.resolve("c.sock");
         Process named = new ProcessBuilder(
@@ -136,55 +232,98 @@ class DoctorTest {
             server.bind(UnixDomainSocketAddress.of(socket));
             new ProcessBuilder("kill", "-STOP", "" + named.pid()).start().waitFor();
 
-            int sick = runner.run("doctor", "--container-runtime-endpoint=unix://" + socket);
+            // Given a stopped shim, doctor names it, and without a terminal it only prints the plan.
+            int sick = runner.run("doctor", "--fix", "--container-runtime-endpoint=unix://" + socket);
             assertThat(out.toString())
-                    .contains("  1. ShimStopped (shim)\n")
+                    .contains("  1. ShimStopped (shim), certain\n")
                     .contains("of pod default/pod-w1 has been stopped (state T)")
-                    .contains("remedy    kill -CONT " + named.pid() + "   (--fix does it)\n");
-            int mended = runner.run("doctor", "--fix", "--container-runtime-endpoint=unix://" + socket);
+                    .contains("remedy    kill -CONT " + named.pid() + "   (--fix does it)\n")
+                    .contains("Plan:\n  1. kill -CONT " + named.pid() + "   (is applied)\n")
+                    .contains("  Nothing of it is applied.\n");
+            assertThat(err.toString())
+                    .contains("nothing is applied: standard input or output is no terminal; --yes applies the plan\n");
+            assertThat(state(named)).isEqualTo('T');
+            assertThat(sick).isEqualTo(3);
 
-            assertThat(sick).isEqualTo(1);
+            // When the operator declines, nothing happens either.
+            answer = Optional.of(false);
+            assertThat(runner.run("doctor", "--fix", "--container-runtime-endpoint=unix://" + socket))
+                    .isEqualTo(3);
+            assertThat(state(named)).isEqualTo('T');
+            assertThat(questions).containsExactly("Apply these remedies? [y/N] ", "Apply these remedies? [y/N] ");
+
+            // When the operator agrees, the shim is continued.
+            answer = Optional.of(true);
+            int mended = runner.run("doctor", "--fix", "--container-runtime-endpoint=unix://" + socket);
             assertThat(out.toString())
-                    .contains("Done:\n  continued pid " + named.pid())
+                    .contains("Done:\n  kill -CONT " + named.pid() + ": worked: sent SIGCONT to pid " + named.pid())
+                    .contains("; ShimStopped is gone\n")
                     .endsWith("Nothing hangs.\n");
+            assertThat(state(named)).isNotEqualTo('T');
             assertThat(mended).isZero();
         } finally {
             named.destroyForcibly().waitFor(5, TimeUnit.SECONDS);
         }
     }
 
+    private static char state(Process process) throws IOException {
+        String stat = Files.readString(Path.of("/proc/" + process.pid() + "/stat"));
+        return stat.charAt(stat.lastIndexOf(')') + 2);
+    }
+
     @Test
     void sandboxIsNotRemovedIfItsCallsAreAnsweredAfterAll() {
-        int code = hung(2).run("doctor", "--fix", "--timeout=1s", "--container-runtime-endpoint=unix:///tmp/none.sock");
+        int code = hung(2).run(
+                        "doctor",
+                        "--fix",
+                        "--yes",
+                        "--force",
+                        "--timeout=1s",
+                        "--container-runtime-endpoint=unix:///tmp/none.sock");
 
         assertThat(out.toString())
-                .contains("Done:\n  no longer needed: remove sandbox s-w1 (crictl rmp -f s-w1)\n\n")
+                .contains("Done:\n  nothing: a second examination did not find the same any more\n\n")
                 .endsWith("Nothing hangs.\n");
         assertThat(code).isZero();
     }
 
     @Test
-    void sandboxThatIsNamedTwiceIsRemoved() {
-        hung(4).run("doctor", "--fix", "--timeout=1s", "--container-runtime-endpoint=unix:///tmp/none.sock");
+    void sandboxIsNotRemovedWithoutForce() {
+        int code = hung(9).run(
+                        "doctor",
+                        "--fix",
+                        "--yes",
+                        "--timeout=1s",
+                        "--container-runtime-endpoint=unix:///tmp/none.sock");
 
-        assertThat(out.toString()).contains("Done:\n  removed sandbox s-w1\n\n");
+        assertThat(out.toString())
+                .contains("Plan:\n  1. remove sandbox s-w1 (crictl rmp -f s-w1)   (only with --force)\n")
+                .contains("  Nothing of it is applied.\n")
+                .doesNotContain("Done:");
+        assertThat(code).isEqualTo(3);
     }
 
     @Test
-    void moreThanOnePodIsNeverRemoved() {
-        Remedy one = new Remedy.RemoveSandbox("s1");
-        Remedy two = new Remedy.RemoveSandbox("s2");
-        List<String> done = new ArrayList<>();
+    void sandboxThatIsNamedTwiceIsRemovedWithForce() {
+        hung(4).run(
+                        "doctor",
+                        "--fix",
+                        "--yes",
+                        "--force",
+                        "--timeout=1s",
+                        "--container-runtime-endpoint=unix:///tmp/none.sock");
 
-        assertThat(DoctorProcess.confirmed(Set.of(one, two), Set.of(one, two), done))
-                .isEmpty();
-        assertThat(DoctorProcess.confirmed(Set.of(one), Set.of(one, two), done)).isEmpty();
-        assertThat(done)
-                .hasSize(2)
-                .containsOnly("removed no sandbox: it would cost 2 pods, and that is more than one hung container;"
-                        + " restart the container runtime instead");
-        assertThat(DoctorProcess.confirmed(Set.of(one, two), Set.of(two), done)).containsExactly(two);
-        assertThat(DoctorProcess.confirmed(Set.of(one), Set.of(two), done)).isEmpty();
+        assertThat(out.toString())
+                .contains("Done:\n  remove sandbox s-w1 (crictl rmp -f s-w1): worked: the container runtime has removed"
+                        + " it; ContainerCallHung is gone\n\n");
+    }
+
+    @Test
+    void yesAndForceNeedFix() {
+        assertThat(runner.run("doctor", "--yes", "--force")).isEqualTo(2);
+        assertThat(err.toString())
+                .contains("  - --yes is given without --fix; expected both, or neither\n")
+                .contains("  - --force is given without --fix; expected both, or --fix alone\n");
     }
 
     @Test
@@ -199,7 +338,9 @@ class DoctorTest {
     @Test
     void helpTeachesByExamples() {
         assertThat(runner.run("doctor", "--help")).isZero();
-        assertThat(out.toString()).contains("nodekeeper doctor --fix").contains("Changes nothing");
+        assertThat(out.toString()).contains("nodekeeper doctor --fix --yes")
+                .contains("nodekeeper doctor --fix --force")
+                .contains("Changes nothing without");
     }
 
     /** Beside a runtime that does not answer the first {@code times} questions for a container's stats. */
@@ -231,9 +372,51 @@ class DoctorTest {
     private CommandRunner runner(Function<Loop, ContainerRuntime> connect) {
         return new CommandRunner(
                 List.of(new DoctorCommand(command -> DoctorProcess.run(
-                        command, (socket, loop) -> connect.apply(loop), new PrintWriter(out), new PrintWriter(err)))),
+                        command,
+                        (socket, loop) -> connect.apply(loop),
+                        QUICK,
+                        question -> {
+                            questions.add(question);
+                            return answer;
+                        },
+                        new PrintWriter(out),
+                        new PrintWriter(err)))),
                 new PrintWriter(out),
                 new PrintWriter(err));
+    }
+
+    private static Culprit culprit(Culprit base, Confidence confidence, Remedy... remedies) {
+        return new Culprit(
+                base.layer(),
+                base.reason(),
+                base.summary(),
+                base.since(),
+                base.pod(),
+                base.sandboxId(),
+                base.containerId(),
+                base.process(),
+                base.method(),
+                base.evidence(),
+                List.of(remedies),
+                confidence);
+    }
+
+    private static Findings healthy() {
+        return findings(
+                Optional.of(FakeRuntime.ready()),
+                List.of(CallOutcome.of(new RuntimeCall.GetVersion(), 0, Duration.ofMillis(3))));
+    }
+
+    private static Findings findings(Optional<RuntimeStatus> status, List<CallOutcome> answers) {
+        return new Findings(
+                "/run/c.sock",
+                Optional.of(new RuntimeVersion("containerd", "1.6.20", "v1")),
+                status,
+                ContainerIndex.NONE,
+                answers,
+                List.of(),
+                "",
+                List.of());
     }
 
     private static Findings findings(Culprit... culprits) {

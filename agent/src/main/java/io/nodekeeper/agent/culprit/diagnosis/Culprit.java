@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * One thing that hangs, with the evidence for it and the remedy. Immutable.
@@ -16,7 +17,7 @@ import java.util.Set;
  * @param since when it began, or was first seen, by the wall clock; for display only
  * @param method the call to the runtime that waits because of it, if one is known to
  * @param evidence observations, for messages
- * @param remedy the mildest remedy
+ * @param remedies the mildest first; at least one
  * @param confidence how sure the diagnosis is that this is the cause
  */
 public record Culprit(
@@ -30,12 +31,20 @@ public record Culprit(
         Optional<ProcessRef> process,
         Optional<String> method,
         List<String> evidence,
-        Remedy remedy,
+        List<Remedy> remedies,
         Confidence confidence) {
 
     private static final Set<String> TOLD_BY_CALLS = Set.of("RuntimeHung", "RuntimeCallHung", "ContainerCallHung");
 
-    static Culprit of(Layer layer, String reason, String summary, Instant since, Remedy remedy) {
+    public Culprit {
+        remedies = List.copyOf(remedies);
+        if (remedies.isEmpty()) {
+            throw new IllegalArgumentException(reason + " has no remedy; expected at least one");
+        }
+    }
+
+    /** A certain culprit of the node, with its remedies, the mildest first. */
+    static Culprit of(Layer layer, String reason, String summary, Instant since, Remedy mildest, Remedy... others) {
         return new Culprit(
                 layer,
                 reason,
@@ -47,7 +56,7 @@ public record Culprit(
                 Optional.empty(),
                 Optional.empty(),
                 List.of(),
-                remedy,
+                Stream.concat(Stream.of(mildest), Stream.of(others)).toList(),
                 Confidence.CERTAIN);
     }
 
@@ -63,7 +72,7 @@ public record Culprit(
                 process,
                 method,
                 evidence,
-                remedy,
+                remedies,
                 confidence);
     }
 
@@ -79,7 +88,7 @@ public record Culprit(
                 Optional.of(ref),
                 method,
                 evidence,
-                remedy,
+                remedies,
                 confidence);
     }
 
@@ -96,7 +105,7 @@ public record Culprit(
                 process,
                 method,
                 evidence,
-                remedy,
+                remedies,
                 confidence);
     }
 
@@ -112,7 +121,7 @@ public record Culprit(
                 process,
                 method.or(() -> Optional.of(call)),
                 evidence,
-                remedy,
+                remedies,
                 confidence);
     }
 
@@ -130,7 +139,7 @@ public record Culprit(
                 process,
                 method,
                 List.copyOf(all),
-                remedy,
+                remedies,
                 confidence);
     }
 
@@ -147,8 +156,13 @@ public record Culprit(
                 process,
                 method,
                 evidence,
-                remedy,
+                remedies,
                 degree);
+    }
+
+    /** The mildest remedy. */
+    public Remedy remedy() {
+        return remedies.getFirst();
     }
 
     /** Whether unanswered calls are the only evidence. */

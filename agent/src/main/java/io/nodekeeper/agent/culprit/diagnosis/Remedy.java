@@ -1,11 +1,10 @@
 package io.nodekeeper.agent.culprit.diagnosis;
 
 import io.nodekeeper.agent.culprit.scan.ProcessRef;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The least intrusive action that removes a culprit. Immutable. */
+/** An action that may remove a culprit, with its cost. Immutable. */
 public sealed interface Remedy {
     /** The remedy when the runtime itself hangs: an operator has to restart it. */
     Remedy RESTART_RUNTIME = new Advice("restart the container runtime, e.g. systemctl restart containerd");
@@ -24,7 +23,7 @@ public sealed interface Remedy {
     /** The text of {@link #loses} for an action without a cost. */
     String NO_LOSS = "nothing";
 
-    /** Kill these processes with SIGKILL, in this order. */
+    /** Kill these commands of the runtime (CNI plugins, OCI runtimes and their helpers) with SIGKILL, in this order. */
     record KillProcesses(List<ProcessRef> processes) implements Remedy {
         @Override
         public String text() {
@@ -34,6 +33,25 @@ public sealed interface Remedy {
         @Override
         public String loses() {
             return "the attempt that these processes belong to; the runtime or the kubelet repeats it";
+        }
+    }
+
+    /**
+     * End one process that is not a command of the runtime: a tracer, the holder of a lock, a file system's server, a
+     * shim.
+     *
+     * @param kill whether with SIGKILL; else with SIGTERM, which lets it clean up
+     * @param loses what ends with it, for operators
+     */
+    record EndProcess(ProcessRef process, boolean kill, String loses) implements Remedy {
+        @Override
+        public String text() {
+            return (kill ? "kill -KILL " : "kill -TERM ") + process.pid() + " (" + process.command() + ")";
+        }
+
+        @Override
+        public boolean needsForce() {
+            return true;
         }
     }
 
@@ -56,7 +74,7 @@ public sealed interface Remedy {
      * @param file the freezer's control file: {@code cgroup.freeze} of version 2, {@code freezer.state} of version 1
      * @param value what to write: {@code 0} for version 2, {@code THAWED} for version 1
      */
-    record ThawCgroup(Path file, String value) implements Remedy {
+    record ThawCgroup(String file, String value) implements Remedy {
         @Override
         public String text() {
             return "echo " + value + " > " + file;
@@ -86,7 +104,7 @@ public sealed interface Remedy {
         }
     }
 
-    /** An action that only an operator should take. */
+    /** An action that only an operator can take. */
     record Advice(String text) implements Remedy {
         @Override
         public String loses() {

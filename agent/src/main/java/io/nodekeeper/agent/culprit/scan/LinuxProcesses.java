@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -81,6 +82,18 @@ public final class LinuxProcesses implements ProcessTable {
         return files.stat(process.pid())
                 .filter(stat -> stat.startTicks() == process.startTicks() && runs(stat, process.command()))
                 .isPresent();
+    }
+
+    /** The kernel's letter for the state of exactly this process; empty if it is gone. Blocks briefly. */
+    public Optional<Character> state(ProcessRef process) {
+        return files.stat(process.pid())
+                .filter(stat -> stat.startTicks() == process.startTicks())
+                .map(ProcFiles.Stat::state);
+    }
+
+    /** The text of a kernel's file, such as that of a cgroup; empty if it cannot be read. Blocks briefly. */
+    public Optional<String> read(Path file) {
+        return files.read(file);
     }
 
     private boolean runs(ProcFiles.Stat stat, String command) {
