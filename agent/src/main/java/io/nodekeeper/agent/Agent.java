@@ -4,6 +4,10 @@ import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.eviction.EvictionSignal;
 import io.nodekeeper.agent.eviction.Pressure;
 import io.nodekeeper.agent.eviction.PressureMonitor;
+import io.nodekeeper.agent.eviction.PressureReport;
+import io.nodekeeper.agent.eviction.Threshold;
+import io.nodekeeper.agent.eviction.Thresholds;
+import io.nodekeeper.agent.facts.ConditionReport;
 import io.nodekeeper.agent.facts.HostFacts;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.LeaseRenewer;
@@ -75,6 +79,9 @@ public final class Agent {
     private final CompletableFuture<Void> registered = new CompletableFuture<>();
     private final List<Periodic> loops = new ArrayList<>();
     private Set<Pressure> pressures = EnumSet.noneOf(Pressure.class);
+    private ConditionReport pressureUnknown = PressureReport.of(List.of(), HostFacts.unknown(), false);
+    private Loop.Timer pressureEnd = () -> {};
+    private boolean reporting;
     private boolean answering;
     private boolean stopped;
 
@@ -99,8 +106,13 @@ public final class Agent {
         statusBeat = watch.loop("syncloop", config.nodeStatusUpdateFrequency());
         pressureBeat = watch.loop("pressure", PRESSURE_PERIOD);
         LoopMonitor.Beat leaseBeat = watch.loop("lease", config.leaseInterval());
-        this.snapshots = new HostSnapshots(config.nodeName(), host, loop);
-        this.pressureRule = new PressureMonitor(config.thresholds(), config.evictionPressureTransitionPeriod());
+        List<Threshold> thresholds = Thresholds.applicable(
+                config.thresholds(), runtime.facts().present());
+        boolean podMemory =
+                thresholds.stream().anyMatch(threshold -> threshold.signal().needsPodCgroup());
+        this.snapshots = new HostSnapshots(
+                config.nodeName(), host, loop, new HostSnapshots.Needs(podMemory, runtime::imageMount));
+        this.pressureRule = new PressureMonitor(thresholds, config.evictionPressureTransitionPeriod());
         this.registration = new Registration(config, ports.registration(), this::initial, this::created);
         this.reporter = new StatusReporter(
                 config,
@@ -132,6 +144,7 @@ public final class Agent {
     public void stop() {
         loop.execute(() -> {
             stopped = true;
+            pressureEnd.cancel();
             registration.stop();
             reporter.stop();
             lease.stop();
@@ -170,6 +183,7 @@ public final class Agent {
     }
 
     private void startStatus() {
+        reporting = true;
         repeat("status of " + config.nodeName(), config.nodeStatusUpdateFrequency(), STATUS_JITTER, this::statusTick);
         reporter.startFastPath();
         ports.nodes().listen(config.nodeName(), this::seen);
@@ -213,12 +227,39 @@ public final class Agent {
 
     private void judgePressures() {
         pressureBeat.beat();
-        Set<Pressure> now = pressureRule.observe(
-                EvictionSignal.levels(snapshots.facts()), loop.clock().nanoTime());
+        boolean hasRuntime = runtime.facts().present();
+        long nanos = loop.clock().nanoTime();
+        Set<Pressure> now = pressureRule.observe(EvictionSignal.levels(snapshots.facts(), hasRuntime), nanos);
+        ConditionReport report =
+                PressureReport.of(pressureRule.unmeasured(nanos), snapshots.facts(), hasRuntime);
+        boolean news = !now.equals(pressures) || !report.status().equals(pressureUnknown.status());
         if (!now.equals(pressures)) {
             log.info("Node {}: pressures are now {}", config.nodeName(), now);
-            pressures = now;
         }
+        pressures = now;
+        pressureUnknown = report;
+        pressureEnd.cancel();
+        // A pressure ends at its time and not with the next round.
+        pressureRule
+                .nextEnd()
+                .ifPresent(end -> pressureEnd =
+                        loop.schedule(Duration.ofNanos(end - nanos), this::judgePressures));
+        if (news && reporting) {
+            answer();
+        }
+    }
+
+    /** The agent's own conditions. PressureUnknown is reported once there was something to report. */
+    private List<ConditionReport> conditions() {
+        List<ConditionReport> conditions = new ArrayList<>(runtime.conditions());
+        boolean stored = ports.nodes()
+                .node(config.nodeName())
+                .flatMap(node -> node.condition(PressureReport.TYPE))
+                .isPresent();
+        if (stored || pressureUnknown.status().equals(Condition.TRUE)) {
+            conditions.add(pressureUnknown);
+        }
+        return conditions;
     }
 
     private void lookForMissingFacts() {
@@ -268,7 +309,7 @@ public final class Agent {
                 pressures,
                 runtime.facts(),
                 runtime.errors(),
-                runtime.conditions(),
+                conditions(),
                 runtime.starting(),
                 loop.clock().wallTime(),
                 knownUnschedulable);

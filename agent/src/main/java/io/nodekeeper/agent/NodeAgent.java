@@ -1,6 +1,8 @@
 package io.nodekeeper.agent;
 
 import io.nodekeeper.agent.config.AgentConfig;
+import io.nodekeeper.agent.config.ConfigException;
+import io.nodekeeper.agent.eviction.Thresholds;
 import io.nodekeeper.agent.health.LoopMonitor;
 import io.nodekeeper.agent.heartbeat.NodeCache;
 import io.nodekeeper.agent.host.LinuxHost;
@@ -52,8 +54,8 @@ public final class NodeAgent {
      * within a node's grace period (40 to 50 s). client-go's usual 30 s leaves no room for that.
      */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(10);
-    /** The host has five kinds of facts; each may block one thread, and one thread is left. */
-    private static final int WORKERS = 6;
+    /** The host has seven kinds of facts; each may block one thread, and one thread is left. */
+    private static final int WORKERS = 8;
 
     private final ThreadLoop loop = new ThreadLoop("agent");
     private final Workers workers = new Workers("facts", WORKERS, loop);
@@ -65,8 +67,18 @@ public final class NodeAgent {
     private final Agent agent;
     private Optional<ThreadLoop> pagesTimer = Optional.empty();
 
-    /** An agent that is not started yet; reads files below {@code /proc}, makes no calls. */
+    /**
+     * An agent that is not started yet; reads files below {@code /proc} and {@code /sys}, makes no calls.
+     *
+     * @throws ConfigException if this machine cannot measure the signal of a configured threshold
+     */
     public NodeAgent(ServerAccess access, AgentConfig config) {
+        Optional<Path> socket = config.runtime().socket(Optional.of(CONTAINERD).filter(Files::exists));
+        List<String> faults =
+                Thresholds.unmeasurable(config.thresholds(), socket.isPresent(), LinuxHost::podMemoryFault);
+        if (!faults.isEmpty()) {
+            throw new ConfigException(faults);
+        }
         RandomGenerator random = Randoms.secure();
         transport = new HttpTransport(access);
         KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
@@ -94,9 +106,7 @@ public final class NodeAgent {
                 metrics,
                 new StartupTracker(LinuxHost.uptime().minus(age), loop.clock().nanoTime() - age.toNanos()),
                 loop.clock());
-        runtime = config.runtime()
-                .socket(Optional.of(CONTAINERD).filter(Files::exists))
-                .map(socket -> new RuntimeAssembly(socket, config, loop, events, metrics, loops, random));
+        runtime = socket.map(path -> new RuntimeAssembly(path, config, loop, events, metrics, loops, random));
         agent = new Agent(
                 config,
                 ports,

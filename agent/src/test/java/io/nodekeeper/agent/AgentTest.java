@@ -18,6 +18,7 @@ import io.nodekeeper.agent.host.Host;
 import io.nodekeeper.agent.status.StatusSetters;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -223,6 +224,57 @@ class AgentTest {
         assertThat(cluster.events).contains("Normal NodeHasDiskPressure Node n1 status is now: NodeHasDiskPressure");
     }
 
+    @Test
+    @Tag("A94")
+    void pressureEndsInTheApiInTheSecondInWhichItsPeriodEnds() {
+        // Rounds take place every 10 s, so a period of 33 s ends between two rounds.
+        start(new AgentConfigBuilder("n1")
+                .evictionPressureTransitionPeriod(Duration.ofSeconds(33))
+                .build());
+        cluster.advance(Duration.ofMillis(500));
+        host.disk = new Filesystem(new Level(1, 107_374_182_400L), new Level(50_000_000, 52_428_800));
+        long raised = secondOf("DiskPressure", "True");
+        host.disk = Fixtures.DISK;
+
+        long cleared = secondOf("DiskPressure", "False");
+
+        assertThat(raised).isEqualTo(10);
+        assertThat(cleared - raised).isEqualTo(33);
+    }
+
+    @Test
+    void aDiskThatCannotBeMeasuredAnyMoreIsACondition() {
+        start(Fixtures.config());
+        cluster.advance(Duration.ofSeconds(15));
+        assertThat(cluster.node.orElseThrow().condition("PressureUnknown")).isEmpty();
+
+        host.hang = true;
+        cluster.advance(Duration.ofSeconds(60));
+        Condition unknown = Fixtures.condition(cluster.node.orElseThrow(), "PressureUnknown");
+        assertThat(unknown.status()).isEqualTo("True");
+        assertThat(unknown.reason()).isEqualTo("EvictionSignalNotMeasured");
+        assertThat(unknown.message())
+                .startsWith("nodefs.available, nodefs.inodesFree cannot be measured: ")
+                .endsWith("; DiskPressure keeps its last status");
+
+        host.hang = false;
+        cluster.advance(Duration.ofSeconds(21));
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "PressureUnknown")
+                        .status())
+                .isEqualTo("False");
+    }
+
+    /** Advances until the condition has that status in the API; the seconds since the start. */
+    private long secondOf(String type, String status) {
+        for (int tenth = 0; tenth < 6_000; tenth++) {
+            if (Fixtures.condition(cluster.node.orElseThrow(), type).status().equals(status)) {
+                return cluster.time.elapsed().toSeconds();
+            }
+            cluster.advance(Duration.ofMillis(100));
+        }
+        throw new AssertionError(type + " did not become " + status + " in ten minutes");
+    }
+
     /** Randomness that is always 0: no jitter, the shortest waits. */
     private static final class Least implements RandomGenerator {
         @Override
@@ -245,6 +297,16 @@ class AgentTest {
         @Override
         public CompletableFuture<Filesystem> rootFilesystem() {
             return hang ? new CompletableFuture<>() : CompletableFuture.completedFuture(disk);
+        }
+
+        @Override
+        public CompletableFuture<Filesystem> filesystem(Path path) {
+            return hang ? new CompletableFuture<>() : CompletableFuture.completedFuture(disk);
+        }
+
+        @Override
+        public CompletableFuture<Level> podMemory() {
+            return hollow.podMemory();
         }
 
         @Override

@@ -42,12 +42,12 @@ public final class Fixtures {
     }
 
     public static HostFacts facts(MachineInfo machine) {
-        return new HostFacts(
-                Fact.of(machine, 0),
-                Fact.of(DISK, 0),
-                Fact.of(8_589_934_592L, 0),
-                Fact.of(new Level(29_250, 32_768), 0),
-                Fact.of(new HostAddresses(List.of(IP), List.of(IP), List.of(IP)), 0));
+        return HostFacts.unknown()
+                .withMachine(Fact.of(machine, 0))
+                .withRootFilesystem(Fact.of(DISK, 0))
+                .withWorkingSet(Fact.of(8_589_934_592L, 0))
+                .withPids(Fact.of(new Level(29_250, 32_768), 0))
+                .withAddresses(Fact.of(new HostAddresses(List.of(IP), List.of(IP), List.of(IP)), 0));
     }
 
     public static StatusInputs inputs() {

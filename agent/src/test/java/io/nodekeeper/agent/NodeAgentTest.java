@@ -1,9 +1,11 @@
 package io.nodekeeper.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
+import io.nodekeeper.agent.config.ConfigException;
 import io.nodekeeper.agent.pages.AgentPages;
 import io.nodekeeper.client.config.ServerAccess;
 import io.nodekeeper.client.pages.Page;
@@ -11,6 +13,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -60,6 +63,19 @@ class NodeAgentTest {
         assertThat(text(pages, "/readyz"))
                 .contains("[-]runtime failed: container runtime status check may not have completed yet");
         assertThat(text(pages, "/debug/runtime")).contains("\"version\" : \"unknown://Unknown\"");
+    }
+
+    @Test
+    void aThresholdOfImagesWithoutARuntimeStopsTheStart() {
+        AgentConfigBuilder builder = new AgentConfigBuilder("n1")
+                .rootDir(directory)
+                .evictionHard(Map.of("imagefs.available", "15%"))
+                .containerRuntimeEndpoint("none");
+
+        assertThatThrownBy(() -> new NodeAgent(NO_SERVER, builder.build()))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("eviction threshold imagefs.available cannot be measured: the node has no"
+                        + " container runtime");
     }
 
     private NodeAgent start(String endpoint) {

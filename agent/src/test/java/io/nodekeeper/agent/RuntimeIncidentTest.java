@@ -9,7 +9,6 @@ import io.nodekeeper.agent.culprit.CulpritListener;
 import io.nodekeeper.agent.culprit.CulpritWatch;
 import io.nodekeeper.agent.culprit.diagnosis.ContainerIndex;
 import io.nodekeeper.agent.health.LoopMonitor;
-import io.nodekeeper.agent.host.HollowHost;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.agent.pleg.PlegConfig;
 import io.nodekeeper.agent.pleg.PlegMetrics;
@@ -19,10 +18,12 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.FakeRuntime;
+import io.nodekeeper.cri.ImageFilesystem;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.cri.RuntimeCondition;
 import io.nodekeeper.cri.RuntimeStatus;
 import io.nodekeeper.time.Randoms;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +39,7 @@ class RuntimeIncidentTest {
 
     private final FakeCluster cluster = new FakeCluster();
     private final FakeRuntime runtime = new FakeRuntime(cluster.loop);
+    private final MeasuredHost host = new MeasuredHost();
     private final LoopMonitor loops = new LoopMonitor(cluster.loop.clock());
     private final List<String> ready = new ArrayList<>();
     private Optional<Duration> liveVersion = Optional.empty();
@@ -71,7 +73,7 @@ class RuntimeIncidentTest {
                 loops,
                 Randoms.seeded(2));
         Agent agent = new Agent(
-                Fixtures.config(), cluster.ports(), new HollowHost("n1", 1), watch, loops, StartListener.NONE);
+                Fixtures.config(), cluster.ports(), host, watch, loops, StartListener.NONE);
         watch.start();
         agent.start();
         return agent;
@@ -108,6 +110,30 @@ class RuntimeIncidentTest {
         assertThat(Fixtures.condition(cluster.node.orElseThrow(), "RuntimeDegraded")
                         .status())
                 .isEqualTo("False");
+    }
+
+    @Test
+    void theAgentMeasuresTheFileSystemThatTheRuntimeNames() {
+        runtime.filesystems(List.of(
+                new ImageFilesystem("/images", 1, 1), new ImageFilesystem("/others", 1, 1)));
+        start();
+
+        cluster.advance(Duration.ofMinutes(1));
+
+        assertThat(cluster.node.orElseThrow().condition("PressureUnknown")).isEmpty();
+        assertThat(host.measured).containsOnly(Path.of("/images"));
+    }
+
+    @Test
+    void aRuntimeThatDoesNotNameItsImagesFileSystemIsACondition() {
+        runtime.filesystems(List.of());
+        start();
+
+        cluster.advance(Duration.ofMinutes(1));
+
+        assertThat(Fixtures.condition(cluster.node.orElseThrow(), "PressureUnknown").message())
+                .isEqualTo("imagefs.available, imagefs.inodesFree cannot be measured: the container runtime reported"
+                        + " no image file system: its list has no absolute path; DiskPressure keeps its last status");
     }
 
     @Test

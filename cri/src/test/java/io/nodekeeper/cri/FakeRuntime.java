@@ -27,7 +27,7 @@ public final class FakeRuntime implements ContainerRuntime {
     private RuntimeVersion version = new RuntimeVersion("docker", "1.2.3", "v1");
     private RuntimeStatus status = ready();
     private List<Image> images = List.of();
-    private List<ImageFilesystem> filesystems = List.of();
+    private List<ImageFilesystem> filesystems = List.of(new ImageFilesystem("/var/lib/runtime", 0, 0));
     private int made;
 
     private sealed interface Fault {

@@ -7,18 +7,24 @@ import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /**
  * Decides which pressures the node is under. A pressure starts as soon as one of its thresholds is met, without the
  * threshold's grace period, and lasts until no threshold has been met for the transition period. A signal without a
- * measurement changes nothing: its thresholds keep their state. Not thread-safe.
+ * measurement changes nothing: its thresholds keep their state, and {@link #unmeasured} names the signal once that lasts.
+ * Not thread-safe.
  */
 public final class PressureMonitor {
+    /** Three rounds: one slow answer of a busy disk is no failure to report. */
+    static final Duration PATIENCE = Duration.ofSeconds(30);
+
     private final List<Threshold> thresholds;
     private final Duration transitionPeriod;
     private final Set<Threshold> met = new HashSet<>();
     private final Map<Pressure, Long> lastSeen = new EnumMap<>(Pressure.class);
+    private final Map<EvictionSignal, Long> missingSince = new EnumMap<>(EvictionSignal.class);
 
     public PressureMonitor(List<Threshold> thresholds, Duration transitionPeriod) {
         this.thresholds = List.copyOf(thresholds);
@@ -36,7 +42,11 @@ public final class PressureMonitor {
             Level level = levels.get(threshold.signal());
             if (level == null) {
                 // Not measured: the last state stays.
-            } else if (threshold.metBy(level)) {
+                missingSince.putIfAbsent(threshold.signal(), nowNanos);
+                continue;
+            }
+            missingSince.remove(threshold.signal());
+            if (threshold.metBy(level)) {
                 met.add(threshold);
             } else {
                 met.remove(threshold);
@@ -45,5 +55,26 @@ public final class PressureMonitor {
         met.forEach(threshold -> lastSeen.put(threshold.signal().pressure(), nowNanos));
         lastSeen.values().removeIf(seen -> nowNanos - seen >= transitionPeriod.toNanos() && seen != nowNanos);
         return lastSeen.isEmpty() ? EnumSet.noneOf(Pressure.class) : EnumSet.copyOf(lastSeen.keySet());
+    }
+
+    /**
+     * When the next pressure ends if no threshold is met until then, by the monotonic clock; empty if none can end.
+     * To be called after {@link #observe}.
+     */
+    public OptionalLong nextEnd() {
+        Set<Pressure> present = EnumSet.noneOf(Pressure.class);
+        met.forEach(threshold -> present.add(threshold.signal().pressure()));
+        return lastSeen.entrySet().stream()
+                .filter(entry -> !present.contains(entry.getKey()))
+                .mapToLong(entry -> entry.getValue() + transitionPeriod.toNanos())
+                .min();
+    }
+
+    /** The signals of thresholds that have had no measurement for 30 s at {@code nowNanos}, in their usual order. */
+    public List<EvictionSignal> unmeasured(long nowNanos) {
+        return missingSince.entrySet().stream()
+                .filter(entry -> nowNanos - entry.getValue() >= PATIENCE.toNanos())
+                .map(Map.Entry::getKey)
+                .toList();
     }
 }

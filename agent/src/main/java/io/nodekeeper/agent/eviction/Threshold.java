@@ -10,8 +10,9 @@ import java.time.Duration;
  * @param signal the signal
  * @param limit the amount that must be left
  * @param grace how long a soft threshold is met before pods are evicted; zero for a hard one
+ * @param byDefault whether the limit is Kubernetes' default rather than the configuration's
  */
-public record Threshold(EvictionSignal signal, Limit limit, Duration grace) {
+public record Threshold(EvictionSignal signal, Limit limit, Duration grace, boolean byDefault) {
 
     /** The amount that must be left. */
     public sealed interface Limit {

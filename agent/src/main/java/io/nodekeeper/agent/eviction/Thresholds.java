@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Parses eviction thresholds, with Kubernetes' defaults and error messages. Stateless. */
 public final class Thresholds {
@@ -33,12 +34,46 @@ public final class Thresholds {
         Map<String, String> all = new LinkedHashMap<>(hardSet && !mergeDefaults ? Map.of() : DEFAULTS);
         all.putAll(hard);
         List<Threshold> thresholds = new ArrayList<>();
-        all.forEach((signal, value) -> one(signal, value, Duration.ZERO, faults).ifPresent(thresholds::add));
+        all.forEach((signal, value) ->
+                one(signal, value, Duration.ZERO, !hard.containsKey(signal), faults).ifPresent(thresholds::add));
         soft.forEach((signal, value) -> {
             Duration grace = grace(signal, softGrace, faults);
-            one(signal, value, grace, faults).ifPresent(thresholds::add);
+            one(signal, value, grace, false, faults).ifPresent(thresholds::add);
         });
         return thresholds;
+    }
+
+    /** The thresholds of a node; without a container runtime the default thresholds of the images have no meaning. */
+    public static List<Threshold> applicable(List<Threshold> thresholds, boolean runtime) {
+        return thresholds.stream()
+                .filter(threshold ->
+                        runtime || !threshold.byDefault() || !threshold.signal().needsRuntime())
+                .toList();
+    }
+
+    /**
+     * The configured thresholds whose signals this machine cannot measure, one message for each.
+     *
+     * @param runtime whether the node has a container runtime
+     * @param podMemoryFault why the memory of pods cannot be measured; empty if it can
+     */
+    public static List<String> unmeasurable(
+            List<Threshold> thresholds, boolean runtime, Supplier<Optional<String>> podMemoryFault) {
+        List<String> faults = new ArrayList<>();
+        for (Threshold threshold : applicable(thresholds, runtime)) {
+            if (!runtime && threshold.signal().needsRuntime()) {
+                faults.add("eviction threshold " + threshold.signal()
+                        + " cannot be measured: the node has no container runtime that reports where the images are;"
+                        + " remove the threshold or set containerRuntimeEndpoint");
+            }
+            if (threshold.signal().needsPodCgroup()) {
+                podMemoryFault
+                        .get()
+                        .ifPresent(why -> faults.add("eviction threshold " + threshold.signal()
+                                + " cannot be measured: " + why + "; remove the threshold or create the cgroup"));
+            }
+        }
+        return faults;
     }
 
     private static Duration grace(String signal, Map<String, String> graces, List<String> faults) {
@@ -59,7 +94,8 @@ public final class Thresholds {
         return Duration.ofNanos(1);
     }
 
-    private static Optional<Threshold> one(String name, String value, Duration grace, List<String> faults) {
+    private static Optional<Threshold> one(
+            String name, String value, Duration grace, boolean byDefault, List<String> faults) {
         Optional<EvictionSignal> signal = EvictionSignal.named(name);
         if (signal.isEmpty()) {
             faults.add("unsupported eviction signal " + name);
@@ -70,7 +106,7 @@ public final class Thresholds {
             return Optional.empty();
         }
         return (value.endsWith("%") ? share(name, value, faults) : amount(name, value, faults))
-                .map(limit -> new Threshold(signal.get(), limit, grace));
+                .map(limit -> new Threshold(signal.get(), limit, grace, byDefault));
     }
 
     private static Optional<Threshold.Limit> share(String name, String value, List<String> faults) {

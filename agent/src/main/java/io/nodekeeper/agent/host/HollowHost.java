@@ -7,6 +7,7 @@ import io.nodekeeper.agent.facts.MachineInfo;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -45,6 +46,16 @@ public final class HollowHost implements Host {
     @Override
     public CompletableFuture<Filesystem> rootFilesystem() {
         return CompletableFuture.completedFuture(DISK);
+    }
+
+    @Override
+    public CompletableFuture<Filesystem> filesystem(Path path) {
+        return CompletableFuture.completedFuture(DISK);
+    }
+
+    @Override
+    public CompletableFuture<Level> podMemory() {
+        return CompletableFuture.completedFuture(new Level(14 * GIBI, 16 * GIBI));
     }
 
     @Override

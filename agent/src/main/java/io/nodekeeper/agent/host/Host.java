@@ -4,6 +4,7 @@ import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.HostAddresses;
 import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.agent.facts.MachineInfo;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -17,6 +18,12 @@ public interface Host {
 
     /** The usage of the file system of the agent's root directory. */
     CompletableFuture<Filesystem> rootFilesystem();
+
+    /** The usage of the file system that contains {@code path}; fails if the path does not exist. */
+    CompletableFuture<Filesystem> filesystem(Path path);
+
+    /** The memory that pods may still use, and the limit of the cgroup {@code kubepods}; fails without that limit. */
+    CompletableFuture<Level> podMemory();
 
     /** The working set of the whole machine in bytes: memory in use that the kernel cannot drop immediately. */
     CompletableFuture<Long> workingSet();

@@ -1,11 +1,17 @@
 package io.nodekeeper.agent.host;
 
 import io.nodekeeper.agent.facts.Fact;
+import io.nodekeeper.agent.facts.Filesystem;
 import io.nodekeeper.agent.facts.HostFacts;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.time.Deadlines;
 import io.nodekeeper.time.Loop;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -28,12 +34,23 @@ public final class HostSnapshots {
     private final String nodeName;
     private final Host host;
     private final Loop loop;
+    private final Needs needs;
     private HostFacts facts = HostFacts.unknown();
 
-    public HostSnapshots(String nodeName, Host host, Loop loop) {
+    /**
+     * The readings that not every node needs.
+     *
+     * @param podMemory whether the memory of pods is read
+     * @param imageMount the path of the images as the container runtime reports it; empty without a runtime
+     */
+    public record Needs(boolean podMemory, Supplier<Optional<Fact<Path>>> imageMount) {}
+
+    /** Snapshots of {@code host}; nothing is known until the first {@link #refresh}. */
+    public HostSnapshots(String nodeName, Host host, Loop loop, Needs needs) {
         this.nodeName = nodeName;
         this.host = host;
         this.loop = loop;
+        this.needs = needs;
     }
 
     /** The newest facts. */
@@ -46,45 +63,47 @@ public final class HostSnapshots {
      * out.
      */
     public CompletableFuture<Void> refresh() {
-        CompletableFuture<Void> machine = facts.machine().value().isPresent()
-                ? CompletableFuture.completedFuture(null)
-                : read(
-                        "machine info",
+        List<CompletableFuture<Void>> readings = new ArrayList<>();
+        if (facts.machine().value().isEmpty()) {
+            readings.add(read(
+                    "machine info", READ_DEADLINE, host::machine, HostFacts::machine, HostFacts::withMachine));
+        }
+        readings.add(read(
+                "root file system",
+                READ_DEADLINE,
+                host::rootFilesystem,
+                HostFacts::rootFilesystem,
+                HostFacts::withRootFilesystem));
+        needs.imageMount()
+                .get()
+                .ifPresent(mount -> readings.add(read(
+                        "image file system",
                         READ_DEADLINE,
-                        host::machine,
-                        HostFacts::machine,
-                        (all, fact) -> new HostFacts(
-                                fact, all.rootFilesystem(), all.workingSet(), all.pids(), all.addresses()));
-        return CompletableFuture.allOf(
-                machine,
-                read(
-                        "root file system",
-                        READ_DEADLINE,
-                        host::rootFilesystem,
-                        HostFacts::rootFilesystem,
-                        (all, fact) ->
-                                new HostFacts(all.machine(), fact, all.workingSet(), all.pids(), all.addresses())),
-                read(
-                        "memory",
-                        READ_DEADLINE,
-                        host::workingSet,
-                        HostFacts::workingSet,
-                        (all, fact) ->
-                                new HostFacts(all.machine(), all.rootFilesystem(), fact, all.pids(), all.addresses())),
-                read(
-                        "process ids",
-                        READ_DEADLINE,
-                        host::pids,
-                        HostFacts::pids,
-                        (all, fact) -> new HostFacts(
-                                all.machine(), all.rootFilesystem(), all.workingSet(), fact, all.addresses())),
-                read(
-                        "addresses",
-                        RESOLVE_DEADLINE,
-                        () -> host.addresses(nodeName),
-                        HostFacts::addresses,
-                        (all, fact) -> new HostFacts(
-                                all.machine(), all.rootFilesystem(), all.workingSet(), all.pids(), fact)));
+                        () -> imageFilesystem(mount),
+                        HostFacts::imageFilesystem,
+                        HostFacts::withImageFilesystem)));
+        readings.add(
+                read("memory", READ_DEADLINE, host::workingSet, HostFacts::workingSet, HostFacts::withWorkingSet));
+        if (needs.podMemory()) {
+            readings.add(read(
+                    "memory of pods", READ_DEADLINE, host::podMemory, HostFacts::podMemory, HostFacts::withPodMemory));
+        }
+        readings.add(read("process ids", READ_DEADLINE, host::pids, HostFacts::pids, HostFacts::withPids));
+        readings.add(read(
+                "addresses",
+                RESOLVE_DEADLINE,
+                () -> host.addresses(nodeName),
+                HostFacts::addresses,
+                HostFacts::withAddresses));
+        return CompletableFuture.allOf(readings.toArray(CompletableFuture[]::new));
+    }
+
+    /** A mount point that was reported once stays valid while the runtime does not answer. */
+    private CompletableFuture<Filesystem> imageFilesystem(Fact<Path> mount) {
+        return mount.value()
+                .map(host::filesystem)
+                .orElseGet(() -> CompletableFuture.failedFuture(
+                        new IOException("the container runtime reported no image file system: " + mount.error())));
     }
 
     private <T> CompletableFuture<Void> read(

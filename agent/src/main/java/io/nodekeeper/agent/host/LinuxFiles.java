@@ -19,6 +19,10 @@ import java.util.stream.Stream;
  */
 record LinuxFiles(Path root) {
     private static final long KIB = 1_024;
+    /** The cgroup of all pods with the systemd driver and with the cgroupfs driver. */
+    private static final List<String> POD_CGROUPS = List.of("kubepods.slice", "kubepods");
+    /** Kubernetes reads a larger limit as none; version 1 writes 2^63 less a page for that. */
+    private static final long UNLIMITED = 1L << 62;
 
     /** Logical processors. */
     int cores() throws IOException {
@@ -123,6 +127,37 @@ record LinuxFiles(Path root) {
         }
         // Without a memory cgroup, the kernel's own estimate is the best available.
         return Math.max(0, memory("MemTotal") - memory("MemAvailable"));
+    }
+
+    /**
+     * The memory of the cgroup of all pods: what its working set leaves of its limit, and the limit.
+     *
+     * @throws IOException if there is no such cgroup or it has no limit
+     */
+    Level podMemory() throws IOException {
+        for (String cgroup : POD_CGROUPS) {
+            Path v2 = file("sys/fs/cgroup/" + cgroup + "/memory.max");
+            Path v1 = file("sys/fs/cgroup/memory/" + cgroup + "/memory.limit_in_bytes");
+            if (Files.exists(v2)) {
+                long used = KernelFile.number(v2.resolveSibling("memory.current"));
+                return podMemory(v2, used, field(statistics(v2.resolveSibling("memory.stat")), "inactive_file"));
+            }
+            if (Files.exists(v1)) {
+                long used = KernelFile.number(v1.resolveSibling("memory.usage_in_bytes"));
+                return podMemory(v1, used, field(statistics(v1.resolveSibling("memory.stat")), "total_inactive_file"));
+            }
+        }
+        throw new IOException("there is no pod cgroup: neither " + String.join(" nor ", POD_CGROUPS) + " exists below "
+                + file("sys/fs/cgroup"));
+    }
+
+    private static Level podMemory(Path limitFile, long used, long inactive) throws IOException {
+        String limit = KernelFile.text(limitFile).strip();
+        if (limit.equals("max") || KernelFile.number(limitFile) > UNLIMITED) {
+            throw new IOException(limitFile + ": expected a limit in bytes, got \"" + limit + "\"");
+        }
+        long bytes = Long.parseLong(limit);
+        return new Level(Math.max(0, bytes - Math.max(0, used - inactive)), bytes);
     }
 
     /** The interface of the IPv4 default route with the lowest metric, or of an IPv6 one; empty if there is none. */

@@ -65,6 +65,16 @@ public final class LinuxHost implements Host {
         return Files.exists(Path.of("/sys/fs/cgroup/cgroup.controllers")) ? 2 : 1;
     }
 
+    /** Why the memory of pods cannot be measured on this machine; empty if it can; blocks. */
+    public static Optional<String> podMemoryFault() {
+        try {
+            new LinuxFiles(Path.of("/")).podMemory();
+            return Optional.empty();
+        } catch (IOException e) {
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+
     @Override
     public CompletableFuture<MachineInfo> machine() {
         return read("machine info", DEADLINE, () -> {
@@ -88,6 +98,16 @@ public final class LinuxHost implements Host {
     @Override
     public CompletableFuture<Filesystem> rootFilesystem() {
         return read("statvfs of " + rootDir, DEADLINE, () -> Statvfs.of(existing(rootDir)));
+    }
+
+    @Override
+    public CompletableFuture<Filesystem> filesystem(Path path) {
+        return read("statvfs of " + path, DEADLINE, () -> Statvfs.of(path));
+    }
+
+    @Override
+    public CompletableFuture<Level> podMemory() {
+        return read("memory of the pod cgroup", DEADLINE, files::podMemory);
     }
 
     @Override

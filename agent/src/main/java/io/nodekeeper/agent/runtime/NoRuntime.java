@@ -1,9 +1,12 @@
 package io.nodekeeper.agent.runtime;
 
 import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.facts.ReadyErrors;
 import io.nodekeeper.agent.facts.RuntimeFacts;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** For a node without a container runtime: Ready depends on the node alone. Stateless. */
@@ -11,6 +14,11 @@ public final class NoRuntime implements RuntimeView {
     @Override
     public RuntimeFacts facts() {
         return RuntimeFacts.NONE;
+    }
+
+    @Override
+    public Optional<Fact<Path>> imageMount() {
+        return Optional.empty();
     }
 
     @Override

@@ -1,9 +1,12 @@
 package io.nodekeeper.agent.runtime;
 
 import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.facts.ReadyErrors;
 import io.nodekeeper.agent.facts.RuntimeFacts;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -13,6 +16,9 @@ import java.util.concurrent.CompletableFuture;
 public interface RuntimeView {
     /** The facts about the runtime that the status contains. */
     RuntimeFacts facts();
+
+    /** The path of the images as the runtime reports it; empty without a runtime. */
+    Optional<Fact<Path>> imageMount();
 
     /** Why the node is not ready as far as the runtime is concerned. */
     ReadyErrors errors();

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.runtime;
 import io.nodekeeper.agent.culprit.CulpritWatch;
 import io.nodekeeper.agent.culprit.diagnosis.Culprit;
 import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.facts.Fact;
 import io.nodekeeper.agent.facts.ReadyErrors;
 import io.nodekeeper.agent.facts.RuntimeFacts;
 import io.nodekeeper.agent.health.LoopMonitor;
@@ -10,11 +11,13 @@ import io.nodekeeper.agent.network.NetworkProbe;
 import io.nodekeeper.agent.pleg.Pleg;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.Image;
+import io.nodekeeper.cri.ImageFilesystem;
 import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeStatus;
 import io.nodekeeper.cri.RuntimeVersion;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,6 +49,8 @@ public final class RuntimeWatch implements RuntimeView {
     private static final Duration IMAGES_PERIOD = Duration.ofSeconds(30);
     /** A list of some hundred images takes seconds on a busy disk; a third of the period leaves room for a retry. */
     private static final Duration IMAGES_DEADLINE = Duration.ofSeconds(10);
+    /** The place of the images changes only when the runtime is configured again, as its version does. */
+    private static final Duration FILESYSTEMS_PERIOD = Duration.ofSeconds(60);
     /**
      * Some errors appear only because time passes, so the result is compared with the reported one every second: a
      * change reaches the API 1 s late at most.
@@ -65,6 +70,7 @@ public final class RuntimeWatch implements RuntimeView {
     private final PolledCall<RuntimeStatus> status;
     private final PolledCall<RuntimeVersion> version;
     private final PolledCall<List<Image>> images;
+    private final PolledCall<List<ImageFilesystem>> filesystems;
     private final StartupSteps steps;
     private final PodCidr podCidr;
     private final LoopMonitor.Beat pulseBeat;
@@ -140,6 +146,15 @@ public final class RuntimeWatch implements RuntimeView {
                 loop,
                 answer -> {},
                 () -> {});
+        filesystems = new PolledCall<>(
+                "image file systems",
+                runtime,
+                new RuntimeCall.GetImageFilesystems(),
+                IMAGES_DEADLINE,
+                FILESYSTEMS_PERIOD,
+                loop,
+                answer -> {},
+                () -> {});
         steps = new StartupSteps(loop.clock()).add(status).add(version).add("pod list", pleg.firstRelist());
         podCidr = new PodCidr(runtime);
     }
@@ -150,6 +165,7 @@ public final class RuntimeWatch implements RuntimeView {
             status.ask();
             version.ask();
             images.ask();
+            filesystems.ask();
             pleg.start();
             culprits.ifPresent(CulpritWatch::start);
             events.ifPresent(EventHints::start);
@@ -164,6 +180,7 @@ public final class RuntimeWatch implements RuntimeView {
             status.stop();
             version.stop();
             images.stop();
+            filesystems.stop();
             pleg.stop();
             culprits.ifPresent(CulpritWatch::stop);
             events.ifPresent(EventHints::stop);
@@ -179,6 +196,19 @@ public final class RuntimeWatch implements RuntimeView {
                 images.fact(),
                 status.fact().value().map(RuntimeStatus::handlers).orElse(List.of()),
                 status.fact().value().flatMap(RuntimeStatus::supplementalGroupsPolicy));
+    }
+
+    /** Of several file systems the first, as Kubernetes does. */
+    @Override
+    public Optional<Fact<Path>> imageMount() {
+        Fact<List<ImageFilesystem>> fact = filesystems.fact();
+        Optional<Path> first = fact.value().flatMap(list -> list.stream()
+                .map(ImageFilesystem::mountPoint)
+                .filter(path -> path.startsWith("/"))
+                .map(Path::of)
+                .findFirst());
+        String error = fact.error().isEmpty() && first.isEmpty() ? "its list has no absolute path" : fact.error();
+        return Optional.of(new Fact<>(first, fact.observedAt(), error));
     }
 
     @Override

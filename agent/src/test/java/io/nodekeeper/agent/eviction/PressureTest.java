@@ -7,11 +7,17 @@ import io.nodekeeper.agent.Fixtures;
 import io.nodekeeper.agent.config.AgentConfig;
 import io.nodekeeper.agent.config.AgentConfigBuilder;
 import io.nodekeeper.agent.config.ConfigException;
+import io.nodekeeper.agent.facts.ConditionReport;
+import io.nodekeeper.agent.facts.Fact;
+import io.nodekeeper.agent.facts.Filesystem;
+import io.nodekeeper.agent.facts.HostFacts;
 import io.nodekeeper.agent.facts.Level;
 import io.nodekeeper.agent.status.StatusSetters;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -57,6 +63,144 @@ class PressureTest {
 
         assertThat(rule.observe(memory(MIB_100), minutes(8, 59))).containsExactly(Pressure.MEMORY);
         assertThat(rule.observe(memory(MIB_100), minutes(9, 0))).isEmpty();
+    }
+
+    @Test
+    @Tag("A94")
+    void everyTransitionPeriodEndsInItsSecond() {
+        for (Duration period : List.of(
+                Duration.ZERO, Duration.ofSeconds(1), Duration.ofSeconds(90), Duration.ofMinutes(5))) {
+            PressureMonitor rule = new PressureMonitor(Fixtures.config().thresholds(), period);
+            rule.observe(memory(0), 0);
+
+            for (int second = 1; second <= period.toSeconds() + 3; second++) {
+                long now = Duration.ofSeconds(second).toNanos();
+                boolean present =
+                        rule.observe(memory(MIB_100), now).contains(Pressure.MEMORY);
+
+                assertThat(present).as("%s after %d s", period, second).isEqualTo(second < period.toSeconds());
+                assertThat(rule.nextEnd())
+                        .as("%s after %d s", period, second)
+                        .isEqualTo(present ? OptionalLong.of(period.toNanos()) : OptionalLong.empty());
+            }
+        }
+    }
+
+    @Test
+    void aPressureThatLastsHasNoEnd() {
+        PressureMonitor rule = rule(Fixtures.config());
+
+        rule.observe(memory(0), 0);
+        assertThat(rule.nextEnd()).isEmpty();
+
+        rule.observe(memory(MIB_100), minutes(0, 10));
+        assertThat(rule.nextEnd()).hasValue(minutes(5, 0));
+    }
+
+    @Test
+    void theImagesFileSystemHasDiskPressureOfItsOwn() {
+        HostFacts facts = Fixtures.facts().withImageFilesystem(Fact.of(disk(14, 50), 0));
+        Map<EvictionSignal, Level> levels = EvictionSignal.levels(facts, true);
+
+        assertThat(levels)
+                .containsEntry(EvictionSignal.IMAGEFS_AVAILABLE, new Level(14, 100))
+                .containsEntry(EvictionSignal.IMAGEFS_INODES_FREE, new Level(50, 100));
+        assertThat(rule(Fixtures.config()).observe(levels, 0)).containsExactly(Pressure.DISK);
+        assertThat(rule(Fixtures.config())
+                        .observe(
+                                EvictionSignal.levels(facts.withImageFilesystem(Fact.of(disk(15, 5), 0)), true), 0))
+                .isEmpty();
+        assertThat(rule(Fixtures.config())
+                        .observe(
+                                EvictionSignal.levels(facts.withImageFilesystem(Fact.of(disk(15, 4), 0)), true), 0))
+                .containsExactly(Pressure.DISK);
+    }
+
+    @Test
+    void theContainersFileSystemIsThatOfTheImagesAndElseThatOfTheNode() {
+        HostFacts facts = Fixtures.facts()
+                .withRootFilesystem(Fact.of(disk(80, 81), 0))
+                .withImageFilesystem(Fact.of(disk(20, 21), 0));
+        AgentConfig config = new AgentConfigBuilder("n1")
+                .evictionHard(Map.of("containerfs.available", "25%", "containerfs.inodesFree", "22%"))
+                .build();
+
+        assertThat(EvictionSignal.levels(facts, true))
+                .containsEntry(EvictionSignal.CONTAINERFS_AVAILABLE, new Level(20, 100))
+                .containsEntry(EvictionSignal.CONTAINERFS_INODES_FREE, new Level(21, 100));
+        assertThat(EvictionSignal.levels(facts, false))
+                .containsEntry(EvictionSignal.CONTAINERFS_AVAILABLE, new Level(80, 100))
+                .containsEntry(EvictionSignal.CONTAINERFS_INODES_FREE, new Level(81, 100));
+        assertThat(rule(config).observe(EvictionSignal.levels(facts, true), 0)).containsExactly(Pressure.DISK);
+        assertThat(rule(config).observe(EvictionSignal.levels(facts, false), 0)).isEmpty();
+    }
+
+    @Test
+    void aConfiguredThresholdThatCannotBeMeasuredIsAFault() {
+        AgentConfig config = new AgentConfigBuilder("n1")
+                .evictionHard(Map.of("memory.available", "1Gi"))
+                .evictionSoft(Map.of("imagefs.available", "20%", "allocatableMemory.available", "1Gi"))
+                .evictionSoftGracePeriod(Map.of("imagefs.available", "1m", "allocatableMemory.available", "1m"))
+                .build();
+
+        assertThat(Thresholds.unmeasurable(config.thresholds(), false, () -> Optional.of("there is no pod cgroup")))
+                .containsExactlyInAnyOrder(
+                        "eviction threshold imagefs.available cannot be measured: the node has no container runtime"
+                                + " that reports where the images are; remove the threshold or set"
+                                + " containerRuntimeEndpoint",
+                        "eviction threshold allocatableMemory.available cannot be measured: there is no pod cgroup;"
+                                + " remove the threshold or create the cgroup");
+        assertThat(Thresholds.unmeasurable(config.thresholds(), true, Optional::empty))
+                .isEmpty();
+    }
+
+    @Test
+    void defaultThresholdsOfImagesAreLeftOutWithoutARuntime() {
+        List<Threshold> defaults = Fixtures.config().thresholds();
+
+        assertThat(Thresholds.unmeasurable(defaults, false, Optional::empty)).isEmpty();
+        assertThat(Thresholds.applicable(defaults, false))
+                .extracting(Threshold::signal)
+                .containsExactly(
+                        EvictionSignal.MEMORY_AVAILABLE,
+                        EvictionSignal.NODEFS_AVAILABLE,
+                        EvictionSignal.NODEFS_INODES_FREE);
+        assertThat(Thresholds.applicable(defaults, true)).isEqualTo(defaults);
+    }
+
+    @Test
+    @Tag("A98")
+    void aSignalWithoutMeasurementForThirtySecondsIsReported() {
+        PressureMonitor rule = rule(new AgentConfigBuilder("n1")
+                .evictionHard(Map.of("imagefs.available", "15%", "imagefs.inodesFree", "5%", "memory.available", "1Mi"))
+                .build());
+        HostFacts facts = Fixtures.facts().withImageFilesystem(Fact.of(disk(1, 50), 0));
+        rule.observe(EvictionSignal.levels(facts, true), 0);
+        HostFacts failed =
+                facts.withImageFilesystem(facts.imageFilesystem().failed("statvfs of /images failed with errno 5"));
+
+        for (int second = 10; second <= 60; second += 10) {
+            assertThat(rule.observe(EvictionSignal.levels(failed, true), minutes(0, second)))
+                    .containsExactly(Pressure.DISK);
+            assertThat(rule.unmeasured(minutes(0, second)).isEmpty())
+                    .as("after %d s", second - 10)
+                    .isEqualTo(second < 40);
+        }
+        assertThat(PressureReport.of(rule.unmeasured(minutes(1, 0)), failed, true))
+                .isEqualTo(new ConditionReport(
+                        "PressureUnknown",
+                        "True",
+                        "EvictionSignalNotMeasured",
+                        "imagefs.available, imagefs.inodesFree cannot be measured: statvfs of /images failed with"
+                                + " errno 5; DiskPressure keeps its last status"));
+
+        rule.observe(EvictionSignal.levels(facts, true), minutes(1, 10));
+        assertThat(PressureReport.of(rule.unmeasured(minutes(1, 10)), facts, true).status())
+                .isEqualTo("False");
+    }
+
+    private static Filesystem disk(long bytes, long inodes) {
+        return new Filesystem(new Level(bytes, 100), new Level(inodes, 100));
     }
 
     @Test

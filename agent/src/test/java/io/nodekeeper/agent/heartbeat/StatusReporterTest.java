@@ -212,12 +212,7 @@ class StatusReporterTest {
     }
 
     private Node notReady() {
-        facts = new HostFacts(
-                Fixtures.facts().machine(),
-                Fact.unknown(),
-                Fixtures.facts().workingSet(),
-                Fixtures.facts().pids(),
-                Fixtures.facts().addresses());
+        facts = Fixtures.facts().withRootFilesystem(Fact.unknown());
         return StatusSetters.apply(Fixtures.bare(), Fixtures.inputs(Fixtures.config(), facts))
                 .node();
     }

@@ -82,6 +82,36 @@ class LinuxHostTest {
     }
 
     @Test
+    void theMemoryOfPodsIsWhatTheirWorkingSetLeavesOfTheirLimit() throws IOException {
+        file("sys/fs/cgroup/kubepods.slice/memory.max", "1000\n");
+        file("sys/fs/cgroup/kubepods.slice/memory.current", "700\n");
+        file("sys/fs/cgroup/kubepods.slice/memory.stat", "anon 500\ninactive_file 100\n");
+        assertThat(host().podMemory().join()).isEqualTo(new Level(400, 1_000));
+
+        file("sys/fs/cgroup/kubepods.slice/memory.max", "max\n");
+        assertThatThrownBy(() -> host().podMemory().join())
+                .hasMessageContaining("kubepods.slice/memory.max: expected a limit in bytes, got \"max\"");
+    }
+
+    @Test
+    void theMemoryOfPodsIsReadFromCgroupV1AsWell() throws IOException {
+        file("sys/fs/cgroup/memory/kubepods/memory.limit_in_bytes", "1000\n");
+        file("sys/fs/cgroup/memory/kubepods/memory.usage_in_bytes", "1200\n");
+        file("sys/fs/cgroup/memory/kubepods/memory.stat", "total_inactive_file 100\n");
+        assertThat(host().podMemory().join()).isEqualTo(new Level(0, 1_000));
+
+        file("sys/fs/cgroup/memory/kubepods/memory.limit_in_bytes", "9223372036854771712\n");
+        assertThatThrownBy(() -> host().podMemory().join()).hasMessageContaining("expected a limit in bytes");
+    }
+
+    @Test
+    void withoutAPodCgroupTheMemoryOfPodsIsAnErrorThatNamesTheDirectory() {
+        assertThatThrownBy(() -> host().podMemory().join())
+                .hasMessageContaining("there is no pod cgroup: neither kubepods.slice nor kubepods exists below "
+                        + root.resolve("sys/fs/cgroup"));
+    }
+
+    @Test
     void readsTheMachine() throws IOException {
         file("proc/cpuinfo", "processor\t: 0\nmodel name\t: x\n\nprocessor\t: 1\n");
         file("proc/meminfo", "MemTotal:       16374532 kB\nMemFree: 1 kB\nSwapTotal:       1024 kB\n");

@@ -112,8 +112,7 @@ class StatusSettersTest {
     @Tag("A38")
     void reportsZeroWhereTheMachineIsUnknown() {
         HostFacts known = Fixtures.facts();
-        HostFacts facts = new HostFacts(
-                Fact.unknown(), known.rootFilesystem(), known.workingSet(), known.pids(), known.addresses());
+        HostFacts facts = known.withMachine(Fact.unknown());
 
         StatusResult result = StatusSetters.apply(Fixtures.bare(), Fixtures.inputs(Fixtures.config(), facts));
 
@@ -129,7 +128,7 @@ class StatusSettersTest {
     void namesMissingCapacityInOrder() {
         HostFacts known = Fixtures.facts();
         HostFacts facts =
-                new HostFacts(known.machine(), Fact.unknown(), known.workingSet(), known.pids(), known.addresses());
+                known.withRootFilesystem(Fact.unknown());
 
         Node withoutDisk = StatusSetters.apply(Fixtures.bare(), Fixtures.inputs(Fixtures.config(), facts))
                 .node();
@@ -225,12 +224,7 @@ class StatusSettersTest {
         InetAddress loopback = InetAddress.ofLiteral("127.0.1.1");
         InetAddress foreign = InetAddress.ofLiteral("192.0.2.1");
         HostFacts known = Fixtures.facts();
-        HostFacts facts = new HostFacts(
-                known.machine(),
-                known.rootFilesystem(),
-                known.workingSet(),
-                known.pids(),
-                Fact.of(
+        HostFacts facts = known.withAddresses(Fact.of(
                         new HostAddresses(
                                 List.of(loopback, foreign), List.of(loopback, Fixtures.IP), List.of(Fixtures.IP)),
                         0));

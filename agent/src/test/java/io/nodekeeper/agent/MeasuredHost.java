@@ -1,0 +1,54 @@
+package io.nodekeeper.agent;
+
+import io.nodekeeper.agent.facts.Filesystem;
+import io.nodekeeper.agent.facts.HostAddresses;
+import io.nodekeeper.agent.facts.Level;
+import io.nodekeeper.agent.facts.MachineInfo;
+import io.nodekeeper.agent.host.HollowHost;
+import io.nodekeeper.agent.host.Host;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** A simulated host that records whose file systems were measured. */
+final class MeasuredHost implements Host {
+    final List<Path> measured = new ArrayList<>();
+    private final HollowHost hollow = new HollowHost("n1", 1);
+
+    @Override
+    public CompletableFuture<MachineInfo> machine() {
+        return hollow.machine();
+    }
+
+    @Override
+    public CompletableFuture<Filesystem> rootFilesystem() {
+        return hollow.rootFilesystem();
+    }
+
+    @Override
+    public CompletableFuture<Filesystem> filesystem(Path path) {
+        measured.add(path);
+        return hollow.filesystem(path);
+    }
+
+    @Override
+    public CompletableFuture<Level> podMemory() {
+        return hollow.podMemory();
+    }
+
+    @Override
+    public CompletableFuture<Long> workingSet() {
+        return hollow.workingSet();
+    }
+
+    @Override
+    public CompletableFuture<Level> pids() {
+        return hollow.pids();
+    }
+
+    @Override
+    public CompletableFuture<HostAddresses> addresses(String nodeName) {
+        return hollow.addresses(nodeName);
+    }
+}
