@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** What an agent tells at its own port. */
-final class AgentPage {
+public final class AgentPage {
     private static final int LIMIT_MILLIS = 3_000;
 
     private final int port;
@@ -27,7 +27,7 @@ final class AgentPage {
     }
 
     /** What the agent knows of one pod: how old that is in seconds, and whether it counts as stuck. */
-    record PodKnowledge(double ageSeconds, boolean stuck) {}
+    public record PodKnowledge(double ageSeconds, boolean stuck) {}
 
     /** A port that nobody has; somebody may take it meanwhile, so it is to be used soon. */
     static int freePort() throws IOException {
@@ -37,12 +37,12 @@ final class AgentPage {
     }
 
     /** {@code /debug/runtime}; empty if nobody answers. */
-    Optional<JsonObject> runtime() {
+    public Optional<JsonObject> runtime() {
         return get("/debug/runtime").map(Json::parseObject);
     }
 
     /** What it knows of each pod, by name; nothing of those that it has only heard of, and of all if nobody answers. */
-    Map<String, PodKnowledge> pods() {
+    public Map<String, PodKnowledge> pods() {
         Map<String, PodKnowledge> pods = new LinkedHashMap<>();
         runtime()
                 .ifPresent(page -> page.array("pods")

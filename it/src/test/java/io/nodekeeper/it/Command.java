@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Programs of the machine that end soon. */
-final class Command {
+public final class Command {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private Command() {}
@@ -18,7 +18,7 @@ final class Command {
     record Result(int code, String output) {}
 
     /** Runs {@code command} and returns what it wrote; fails unless it exits with 0 within a minute. */
-    static String ok(String... command) throws IOException, InterruptedException {
+    public static String ok(String... command) throws IOException, InterruptedException {
         Result result = run(LIMIT, command);
         if (result.code != 0) {
             throw new AssertionError(
@@ -28,7 +28,7 @@ final class Command {
     }
 
     /** Runs {@code command}, whatever its exit code; it is killed after {@code limit}, which counts as -1. */
-    static Result run(Duration limit, String... command) throws IOException, InterruptedException {
+    public static Result run(Duration limit, String... command) throws IOException, InterruptedException {
         // Into a file: children that live on would keep a pipe open.
         Path output = Files.createTempFile("command", ".out");
         try {
@@ -45,7 +45,7 @@ final class Command {
     }
 
     /** Sends a signal to a process: STOP, CONT, KILL, TERM. */
-    static void signal(long pid, String name) throws IOException, InterruptedException {
+    public static void signal(long pid, String name) throws IOException, InterruptedException {
         ok("kill", "-" + name, Long.toString(pid));
     }
 

@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** What the API says of nodes' conditions, and when it first said so. Thread-safe. */
-final class ConditionLog implements AutoCloseable {
+public final class ConditionLog implements AutoCloseable {
     private final Observer observer;
     private final Map<String, List<Entry>> entries = new ConcurrentHashMap<>();
 
@@ -24,7 +24,7 @@ final class ConditionLog implements AutoCloseable {
         }
     }
 
-    ConditionLog(Path kubeconfig) {
+    public ConditionLog(Path kubeconfig) {
         observer = new Observer(kubeconfig);
         observer.follow(Selection.all(ResourceType.NODES), this::seen, gone -> {});
     }
@@ -35,7 +35,7 @@ final class ConditionLog implements AutoCloseable {
     }
 
     /** What is said now. */
-    Optional<Condition> now(String node, String type) {
+    public Optional<Condition> now(String node, String type) {
         List<Entry> all = all(node, type);
         return all.isEmpty() ? Optional.empty() : Optional.of(all.getLast().condition);
     }

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
  * gates in front of runc and of the CNI plugin. Several can run at once. Needs root. Closing it leaves nothing behind: no
  * process, mount, bridge, control group or loop device.
  */
-final class Containerd implements AutoCloseable {
+public final class Containerd implements AutoCloseable {
     private static final Duration READY = Duration.ofSeconds(60);
     private static final Path PLUGINS = Path.of("/usr/lib/cni");
     /** Where libcni keeps what plugins answered, and shims their sockets; neither can be configured in containerd 1.6. */
@@ -96,7 +96,7 @@ final class Containerd implements AutoCloseable {
      * Starts it, the first time or again, and waits until it answers. It is no child of ours: an agent that is relayed by us
      * takes us for the runtime, and our children for its helpers.
      */
-    void start() throws Exception {
+    public void start() throws Exception {
         String pid = Command.ok(
                 "sh",
                 "-c",
@@ -111,6 +111,16 @@ final class Containerd implements AutoCloseable {
             }
             return Files.exists(socket) && answers();
         });
+    }
+
+    /** Whether it runs; pods may run without it. */
+    public boolean isAlive() {
+        return process.filter(ProcessHandle::isAlive).isPresent();
+    }
+
+    /** The lock that the address manager of its pod network takes. */
+    public Path addressLock() {
+        return directory.resolve("ipam").resolve(name).resolve("lock");
     }
 
     private ProcessHandle process() {
@@ -149,35 +159,35 @@ final class Containerd implements AutoCloseable {
         return Command.run(limit, command.toArray(String[]::new));
     }
 
-    Path socket() {
+    public Path socket() {
         return socket;
     }
 
     /** As flags take it. */
-    String endpoint() {
+    public String endpoint() {
         return "unix://" + socket;
     }
 
     /** Of its bridge, and of its control groups. */
-    String name() {
+    public String name() {
         return name;
     }
 
-    Path directory() {
+    public Path directory() {
         return directory;
     }
 
-    long pid() {
+    public long pid() {
         return process().pid();
     }
 
     /** In front of runc. */
-    Gate runc() {
+    public Gate runc() {
         return runc;
     }
 
     /** In front of the bridge plugin. */
-    Gate cni() {
+    public Gate cni() {
         return cni;
     }
 
@@ -187,13 +197,13 @@ final class Containerd implements AutoCloseable {
     }
 
     /** Ends it without giving it a chance; pods go on, the socket's file stays. */
-    void kill() throws Exception {
+    public void kill() throws Exception {
         signal("KILL");
         awaitEnd();
     }
 
     /** Ends it as init would; pods go on, the socket's file goes. */
-    void terminate() throws Exception {
+    public void terminate() throws Exception {
         signal("TERM");
         awaitEnd();
     }
@@ -203,17 +213,17 @@ final class Containerd implements AutoCloseable {
     }
 
     /** It gets {@code micros} of processor time in each 100 ms, as do all helpers and shims that it starts from now on. */
-    void slow(int micros) throws Exception {
+    public void slow(int micros) throws Exception {
         cpu.limit(pid(), micros);
     }
 
     /** It gets what there is. */
-    void fast() throws Exception {
+    public void fast() throws Exception {
         cpu.lift();
     }
 
     /** Its own disk. */
-    LoopDisk disk() {
+    public LoopDisk disk() {
         return disk.orElseThrow();
     }
 
@@ -232,7 +242,7 @@ final class Containerd implements AutoCloseable {
     }
 
     /** The shim of a sandbox and of its containers. */
-    long shim(String sandbox) throws Exception {
+    public long shim(String sandbox) throws Exception {
         return ProcessHandle.allProcesses()
                 .filter(candidate -> {
                     List<String> arguments =

@@ -3,16 +3,16 @@ package io.nodekeeper.it;
 import java.time.Duration;
 
 /** Waits for a condition. */
-final class Eventually {
+public final class Eventually {
     private Eventually() {}
 
     /** Something that may be so. */
-    interface Condition {
+    public interface Condition {
         boolean holds() throws Exception;
     }
 
     /** Looks again and again until {@code condition} holds; fails after {@code limit}. */
-    static void within(Duration limit, Condition condition) throws Exception {
+    public static void within(Duration limit, Condition condition) throws Exception {
         long end = System.nanoTime() + limit.toNanos();
         while (!condition.holds()) {
             if (System.nanoTime() > end) {

@@ -3,13 +3,14 @@ package io.nodekeeper.it;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
  * A script in the place of a program, which hangs or fails while it is told to, for one of the program's commands each, and
  * otherwise is that program. Whoever hung goes on once the gate is open again.
  */
-final class Gate {
+public final class Gate {
     private final Path script;
 
     private Gate(Path script) {
@@ -37,6 +38,7 @@ final class Gate {
                           echo '{"cniVersion": "0.4.0", "code": 11, "msg": "no address left in the pool"}'
                           exit 1
                         fi
+                        if [ -e "$0.hook.$command" ]; then . "$0.hook.$command"; fi
                         exec %s "$@"
                         """.formatted(program));
         Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -56,6 +58,20 @@ final class Gate {
     /** From now on {@code command} fails. */
     void fail(String command) throws IOException {
         Files.createFile(Path.of(script + ".fail." + command));
+    }
+
+    /** From now on {@code command} runs {@code shell} first, if {@code word} is part of its arguments or of CNI_ARGS. */
+    public void hook(String command, String word, String shell) throws IOException {
+        Path hook = Path.of(script + ".hook." + command);
+        Path made = Path.of(hook + ".new");
+        Files.writeString(made, "case \"$* $CNI_ARGS\" in *" + word + "*)\n" + shell + "\n;; esac\n");
+        // A command that runs meanwhile sees all of it or nothing.
+        Files.move(made, hook, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    /** {@code command} runs nothing more than itself from now on. */
+    public void unhook(String command) throws IOException {
+        Files.deleteIfExists(Path.of(script + ".hook." + command));
     }
 
     /** {@code command} works again. */

@@ -14,7 +14,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /** What a container runtime leaves when it is killed, found by its directory and by the name of its control groups. */
-final class Leftovers {
+public final class Leftovers {
     private static final Path CGROUPS = Path.of("/sys/fs/cgroup");
 
     private final Path directory;
@@ -98,7 +98,7 @@ final class Leftovers {
     }
 
     /** The files and directories in {@code parent}; none if it does not exist. */
-    static List<Path> children(Path parent) throws IOException {
+    public static List<Path> children(Path parent) throws IOException {
         if (!Files.isDirectory(parent)) {
             return List.of();
         }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A disk of its own in a file, which can be made to stall. Needs root, loop devices, {@code mkfs.ext4} and {@code fsfreeze}. */
-final class LoopDisk implements AutoCloseable {
+public final class LoopDisk implements AutoCloseable {
     private static final long SIZE = 256L << 20;
 
     private final Path mountPoint;
@@ -22,7 +22,7 @@ final class LoopDisk implements AutoCloseable {
     }
 
     /** Makes a disk in {@code image} and mounts it at {@code mountPoint}, which is made too. */
-    static LoopDisk mount(Path image, Path mountPoint) throws Exception {
+    public static LoopDisk mount(Path image, Path mountPoint) throws Exception {
         try (RandomAccessFile file = new RandomAccessFile(image.toFile(), "rw")) {
             file.setLength(SIZE);
         }
@@ -35,7 +35,7 @@ final class LoopDisk implements AutoCloseable {
     }
 
     /** From now on whoever writes waits, in the kernel, where no signal reaches him. */
-    void freeze() throws Exception {
+    public void freeze() throws Exception {
         frozen = true;
         run("fsfreeze", "-f", mountPoint.toString());
     }
@@ -46,8 +46,18 @@ final class LoopDisk implements AutoCloseable {
         run("fsfreeze", "-u", mountPoint.toString());
     }
 
+    /** Whether writes wait. */
+    public boolean isFrozen() {
+        return frozen;
+    }
+
+    /** Where it is mounted. */
+    public Path mountPoint() {
+        return mountPoint;
+    }
+
     /** Lets writes go on if they do not. */
-    void thawIfFrozen() throws Exception {
+    public void thawIfFrozen() throws Exception {
         if (frozen) {
             thaw();
         }

@@ -32,7 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /** Makes pods and ends them, as a kubelet would, over CRI. Thread-safe. */
-final class Pods implements AutoCloseable {
+public final class Pods implements AutoCloseable {
     /** As long as a kubelet waits. */
     private static final Duration PATIENCE = Duration.ofMinutes(4);
     /** A sandbox's own grace, seconds: nothing in it listens to SIGTERM. */
@@ -43,7 +43,7 @@ final class Pods implements AutoCloseable {
     private final ExecutorService background = Executors.newVirtualThreadPerTaskExecutor();
 
     /** A pod of one container, which runs. */
-    record RealPod(String name, String uid, String sandbox, String container) {}
+    public record RealPod(String name, String uid, String sandbox, String container) {}
 
     Pods(Containerd containerd) {
         this.containerd = containerd;
@@ -51,12 +51,12 @@ final class Pods implements AutoCloseable {
     }
 
     /** Makes one pod that does nothing, and starts it. */
-    RealPod run(String name) {
+    public RealPod run(String name) {
         return run(name, "exec sleep 1000000", Map.of());
     }
 
     /** Makes one pod whose container runs a script of the shell, with these directories of the host in these places. */
-    RealPod run(String name, String script, Map<Path, String> volumes) {
+    public RealPod run(String name, String script, Map<Path, String> volumes) {
         return run(name, script, volumes, sandbox(name));
     }
 
@@ -101,12 +101,12 @@ final class Pods implements AutoCloseable {
     }
 
     /** Begins to make a pod, which may take for ever; the future ends as the attempt does. */
-    CompletableFuture<RealPod> begin(String name) {
+    public CompletableFuture<RealPod> begin(String name) {
         return CompletableFuture.supplyAsync(() -> run(name), background);
     }
 
     /** Stops the container and the sandbox, in the background, as it may take for ever. */
-    CompletableFuture<Void> stop(RealPod pod) {
+    public CompletableFuture<Void> stop(RealPod pod) {
         return CompletableFuture.runAsync(
                 () -> {
                     stub(PATIENCE)
@@ -134,7 +134,7 @@ final class Pods implements AutoCloseable {
     }
 
     /** Runs a command in the container, as probes do. */
-    CompletableFuture<Integer> exec(RealPod pod, String... command) {
+    public CompletableFuture<Integer> exec(RealPod pod, String... command) {
         return CompletableFuture.supplyAsync(
                 () -> stub(PATIENCE)
                         .execSync(ExecSyncRequest.newBuilder()
@@ -147,7 +147,7 @@ final class Pods implements AutoCloseable {
     }
 
     /** CRI itself, for other questions; a call takes {@code deadline} at most. */
-    RuntimeServiceGrpc.RuntimeServiceBlockingStub stub(Duration deadline) {
+    public RuntimeServiceGrpc.RuntimeServiceBlockingStub stub(Duration deadline) {
         return within(RuntimeServiceGrpc.newBlockingStub(channel), deadline);
     }
 
@@ -189,7 +189,7 @@ final class Pods implements AutoCloseable {
     }
 
     /** A pod's UID, by its name. */
-    static String uid(String name) {
+    public static String uid(String name) {
         return "uid-" + name;
     }
 

@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** What the kernel and its own JVM tell of a process. */
-final class ProcessFacts {
+public final class ProcessFacts {
     /** The kernel counts processor time in these, whatever its own clock: 100 a second on Linux. */
     private static final double TICKS_A_SECOND = 100;
 
@@ -29,7 +29,7 @@ final class ProcessFacts {
     }
 
     /** The kernel's letter for what it does: R, S, D, T, Z and so on; X once it is gone. */
-    static char state(long pid) {
+    public static char state(long pid) {
         try {
             String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
             return stat.charAt(stat.lastIndexOf(')') + 2);

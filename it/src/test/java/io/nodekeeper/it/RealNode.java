@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * One machine of a cluster: a containerd of its own with a few pods, and an agent that can be killed and started again.
  * Used by one thread.
  */
-final class RealNode implements AutoCloseable {
+public final class RealNode implements AutoCloseable {
     /** An agent of a busy machine is Ready within. */
     private static final Duration READY = Duration.ofSeconds(60);
 
@@ -43,7 +43,7 @@ final class RealNode implements AutoCloseable {
      *
      * @param ownDisk whether containerd is on a disk of its own, which can be frozen
      */
-    RealNode(Path directory, String name, Path kubeconfig, boolean ownDisk, int count) throws Exception {
+    public RealNode(Path directory, String name, Path kubeconfig, boolean ownDisk, int count) throws Exception {
         this.directory = directory;
         this.name = name;
         this.kubeconfig = kubeconfig;
@@ -58,24 +58,24 @@ final class RealNode implements AutoCloseable {
         }
     }
 
-    String name() {
+    public String name() {
         return name;
     }
 
-    Path directory() {
+    public Path directory() {
         return directory;
     }
 
-    Containerd containerd() {
+    public Containerd containerd() {
         return containerd;
     }
 
-    Pods pods() {
+    public Pods pods() {
         return pods;
     }
 
     /** The pods that were there from the beginning; the first one is whom faults of a single pod hit. */
-    List<Pods.RealPod> running() {
+    public List<Pods.RealPod> running() {
         return running;
     }
 
@@ -126,7 +126,7 @@ final class RealNode implements AutoCloseable {
     }
 
     /** Starts the agent, for the first time or after it was killed; does not wait for anything. */
-    void startAgent(String... flags) throws Exception {
+    public void startAgent(String... flags) throws Exception {
         Files.createDirectories(directory.resolve("agent"));
         int port = AgentPage.freePort();
         List<String> command = new ArrayList<>(List.of(
@@ -144,17 +144,17 @@ final class RealNode implements AutoCloseable {
         page = new AgentPage(port);
     }
 
-    Running agent() {
+    public Running agent() {
         return Objects.requireNonNull(agent, "the agent was not started");
     }
 
     /** What the agent tells of itself. */
-    AgentPage page() {
+    public AgentPage page() {
         return Objects.requireNonNull(page, "the agent was not started");
     }
 
     /** Waits until the node is Ready and the agent knows all pods. */
-    void awaitReady(ConditionLog conditions) throws Exception {
+    public void awaitReady(ConditionLog conditions) throws Exception {
         try {
             Eventually.within(READY, () -> conditions.is(name, Condition.READY, Condition.TRUE) && knowsAllPods());
         } catch (AssertionError e) {

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** A Nodekeeper process. Its output goes to files beside its data, which failures quote. */
-final class Running implements AutoCloseable {
+public final class Running implements AutoCloseable {
     /** Enough for thousands of hollow nodes to register on a machine that is busy with other things. */
     private static final Duration READY = Duration.ofSeconds(240);
 
@@ -33,7 +33,7 @@ final class Running implements AutoCloseable {
      * As {@link #start(Path, String, String...)}, for many small processes side by side: the quick compiler alone, as the
      * better one would take more processor time than all that these do.
      */
-    static Running startSmall(Path directory, String name, List<String> arguments) throws IOException {
+    public static Running startSmall(Path directory, String name, List<String> arguments) throws IOException {
         return start(directory, name, List.of("-XX:TieredStopAtLevel=1"), arguments);
     }
 
@@ -112,7 +112,7 @@ final class Running implements AutoCloseable {
     }
 
     /** Waits for the line that begins with {@code ready} and returns it. */
-    String awaitReady() throws Exception {
+    public String awaitReady() throws Exception {
         String[] line = new String[1];
         Eventually.within(READY, () -> {
             Optional<String> ready = Files.readAllLines(out).stream()
@@ -140,7 +140,7 @@ final class Running implements AutoCloseable {
     }
 
     /** Ends it without giving it a chance. */
-    void kill() throws Exception {
+    public void kill() throws Exception {
         signal("KILL");
         process.waitFor();
     }
@@ -153,8 +153,13 @@ final class Running implements AutoCloseable {
 
     /** Waits until it ends by itself, and returns its exit code. */
     int awaitEnd() throws Exception {
-        if (!process.waitFor(30, TimeUnit.SECONDS)) {
-            throw new AssertionError("the process did not end within 30 s: " + log());
+        return awaitEnd(Duration.ofSeconds(30));
+    }
+
+    /** The same with another limit. */
+    public int awaitEnd(Duration limit) throws Exception {
+        if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new AssertionError("the process did not end within " + limit.toSeconds() + " s: " + log());
         }
         return process.exitValue();
     }
@@ -164,12 +169,12 @@ final class Running implements AutoCloseable {
     }
 
     /** What it wrote for whoever called it. */
-    String output() throws IOException {
+    public String output() throws IOException {
         return Files.readString(out);
     }
 
     /** Its log. */
-    String log() throws IOException {
+    public String log() throws IOException {
         return Files.readString(err);
     }
 

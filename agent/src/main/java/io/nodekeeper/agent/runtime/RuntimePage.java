@@ -118,6 +118,7 @@ public final class RuntimePage implements Supplier<JsonObject> {
         JsonObject.Builder json = JsonObject.builder()
                 .put("layer", culprit.layer().name())
                 .put("reason", culprit.reason())
+                .put("confidence", culprit.confidence().text())
                 .put("summary", culprit.summary())
                 .put("since", KubeTime.format(culprit.since()));
         culprit.pod().ifPresent(pod -> json.put("pod", pod.text()));

@@ -1,0 +1,158 @@
+package io.nodekeeper.it.faults;
+
+import io.nodekeeper.it.ConditionLog;
+import io.nodekeeper.it.Running;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Runs generated faults on several nodes side by side at one API server, and collects the results. Thread-safe. */
+final class Campaign {
+    /** Nodes that start at once leave each other no processor. */
+    private final Semaphore starting = new Semaphore(1);
+
+    private final Path directory;
+    private final int sideBySide;
+    private final List<GeneratedFault> waiting;
+    private final int count;
+    private final List<FaultResult> results = new ArrayList<>();
+    private final List<String> failures = new ArrayList<>();
+    private final long begin = System.nanoTime();
+
+    Campaign(Path directory, List<GeneratedFault> faults, int sideBySide) {
+        this.directory = directory;
+        this.sideBySide = Math.min(sideBySide, faults.size());
+        this.count = faults.size();
+        // Those that need another kind of agent come last, so that few nodes change it.
+        waiting = new ArrayList<>(faults);
+        waiting.sort(Comparator.comparing(GeneratedFault::needsProbes));
+    }
+
+    /** All results so far, by number. */
+    synchronized List<FaultResult> results() {
+        return results.stream()
+                .sorted(Comparator.comparing(result -> result.fault().number()))
+                .toList();
+    }
+
+    /** Faults that could not be run, or after which the node did not become clean. */
+    synchronized List<String> failures() {
+        return List.copyOf(failures);
+    }
+
+    /** Runs all of them. */
+    void run() throws Exception {
+        Path data = directory.resolve("data");
+        try (Running server = Running.startSmall(
+                directory, "apiserver", List.of("apiserver", "--data-dir", data.toString(), "--secure-port", "0"))) {
+            server.awaitReady();
+            Path kubeconfig = data.resolve("admin.kubeconfig");
+            try (ConditionLog conditions = new ConditionLog(kubeconfig);
+                    ExecutorService pool = Executors.newFixedThreadPool(sideBySide)) {
+                for (int worker = 0; worker < sideBySide; worker++) {
+                    int number = worker;
+                    pool.execute(() -> work(number, kubeconfig, conditions));
+                }
+                pool.shutdown();
+                if (!pool.awaitTermination(3, TimeUnit.HOURS)) {
+                    throw new AssertionError("the faults did not end within 3 hours");
+                }
+            }
+        }
+    }
+
+    private synchronized @Nullable GeneratedFault next(boolean probes) {
+        Iterator<GeneratedFault> faults = waiting.iterator();
+        while (faults.hasNext()) {
+            GeneratedFault fault = faults.next();
+            if (fault.needsProbes() == probes) {
+                faults.remove();
+                return fault;
+            }
+        }
+        return null;
+    }
+
+    private void work(int worker, Path kubeconfig, ConditionLog conditions) {
+        int nodes = 0;
+        for (boolean probes : new boolean[] {false, true}) {
+            @Nullable Host host = null;
+            for (GeneratedFault fault = next(probes); fault != null; fault = next(probes)) {
+                try {
+                    if (host == null) {
+                        host = host("faults-" + worker + "-" + nodes++, kubeconfig, conditions, probes);
+                    }
+                    add(host.run(fault));
+                } catch (Exception | Error e) {
+                    fail(fault, e);
+                    close(host);
+                    host = null;
+                }
+            }
+            close(host);
+        }
+    }
+
+    private Host host(String name, Path kubeconfig, ConditionLog conditions, boolean probes) throws Exception {
+        starting.acquire();
+        try {
+            return new Host(directory.resolve(name), name, kubeconfig, conditions, probes);
+        } finally {
+            starting.release();
+        }
+    }
+
+    private void close(@Nullable Host host) {
+        if (host != null) {
+            try {
+                host.close();
+            } catch (Exception | Error e) {
+                System.out.println("faults: a node did not end cleanly: " + e);
+            }
+        }
+    }
+
+    private synchronized void add(FaultResult result) {
+        results.add(result);
+        System.out.printf(
+                Locale.ROOT, "faults: %d of %d after %d s: %s", results.size(), count, seconds(), result.row());
+        keep(result.details() + result.restart().map(said -> "  restart: " + said + "\n").orElse(""));
+    }
+
+    private synchronized void fail(GeneratedFault fault, Throwable error) {
+        String text = fault.number() + ". " + fault.text() + ": " + error;
+        failures.add(text);
+        System.out.printf(Locale.ROOT, "faults: after %d s FAILED %s%n", seconds(), text);
+        StringBuilder trace = new StringBuilder("FAILED " + text + "\n");
+        for (StackTraceElement frame : error.getStackTrace()) {
+            if (frame.getClassName().startsWith("io.nodekeeper")) {
+                trace.append("    ").append(frame).append('\n');
+            }
+        }
+        keep(trace.toString());
+    }
+
+    private void keep(String text) {
+        try {
+            Path kept = Files.createDirectories(Path.of("target").toAbsolutePath()).resolve("generated-faults.log");
+            Files.writeString(
+                    kept, text, java.nio.file.StandardOpenOption.CREATE, java.nio.file.StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            System.out.println("faults: " + e);
+        }
+    }
+
+    private long seconds() {
+        return TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin);
+    }
+}

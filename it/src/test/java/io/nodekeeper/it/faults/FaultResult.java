@@ -1,0 +1,70 @@
+package io.nodekeeper.it.faults;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * What was seen of one generated fault.
+ *
+ * @param effect whether something really hung or failed; a fault without effect does not count
+ * @param seconds from when on the agent was right
+ * @param healed whether the doctor removed the cause; empty if it was not asked to
+ * @param harm processes that did not survive, or pods
+ * @param restart what the agent said in the 60 s after it was started again, if it was
+ */
+record FaultResult(
+        GeneratedFault fault,
+        String truth,
+        boolean effect,
+        Judgement.Verdict verdict,
+        Optional<Double> seconds,
+        List<Named> named,
+        List<String> falselyCertain,
+        Optional<Boolean> healed,
+        List<String> harm,
+        Optional<String> restart) {
+
+    /** A line of Markdown. */
+    String row() {
+        return String.format(
+                Locale.ROOT,
+                "| %d | %s | %s | %s | %s | %s | %s | %s | %s | %s |%n",
+                fault.number(),
+                brief(fault.text()),
+                brief(truth),
+                effect ? verdict.text() : "no effect",
+                named.isEmpty() ? "–" : brief(named.getFirst().reason() + ": " + named.getFirst().summary()),
+                seconds.map(value -> String.format(Locale.ROOT, "%.1f s", value)).orElse("–"),
+                named.isEmpty() ? "–" : named.getFirst().confidence(),
+                named.isEmpty() ? "–" : brief(named.getFirst().remedy()),
+                healed.map(yes -> yes ? "yes" : "no").orElse("–") + (healed.isPresent() ? ", " + fault.healer().text() : ""),
+                harm.isEmpty() ? "none" : brief(String.join(", ", harm)));
+    }
+
+    /** All that is needed to see why, for a file. */
+    String details() {
+        return fault.number() + ". " + fault.text() + "\n  truth: " + truth + "\n  verdict: " + verdict.text()
+                + (effect ? "" : " (no effect)")
+                + falselyCertain.stream().map(one -> "\n  CERTAIN AND FALSE: " + one).collect(Collectors.joining())
+                + harm.stream().map(one -> "\n  HARM: " + one).collect(Collectors.joining())
+                + named.stream()
+                        .map(one -> "\n  named: " + one.reason() + " (" + one.confidence() + ") "
+                                + one.pid().map(pid -> "pid " + pid + " ").orElse("")
+                                + one.pod().orElse("") + ": " + one.summary() + "\n    evidence: "
+                                + String.join("\n    evidence: ", one.evidence()) + "\n    remedy: " + one.remedy())
+                        .collect(Collectors.joining())
+                + "\n";
+    }
+
+    /** A cell's worth, without what differs between runs. */
+    static String brief(String text) {
+        String line = text.replaceAll("/\\S*/(?=scene-|containerd)", ".../")
+                .replaceAll("[0-9a-f]{13,64}", "ID")
+                .replaceAll("20\\d\\d-\\d\\d-\\d\\dT[0-9:.]+Z", "TIME")
+                .replaceAll("\\s+", " ")
+                .replace("|", "\\|");
+        return line.length() > 160 ? line.substring(0, 160) + "…" : line;
+    }
+}

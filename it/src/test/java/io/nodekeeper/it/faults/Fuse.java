@@ -1,0 +1,87 @@
+package io.nodekeeper.it.faults;
+
+import io.nodekeeper.it.Command;
+import io.nodekeeper.it.ProcessFacts;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+/** An empty FUSE file system whose server can fall silent. Its end ends the server and the mount. */
+final class Fuse {
+    private final Path mountPoint;
+    private final Path silent;
+    private final long server;
+
+    private Fuse(Path mountPoint, Path silent, long server) {
+        this.mountPoint = mountPoint;
+        this.silent = silent;
+        this.server = server;
+    }
+
+    static Fuse mount(Scene scene) throws Exception {
+        Path mountPoint = Files.createDirectories(scene.file("fuse"));
+        Path silent = scene.file("silent");
+        Path ready = scene.file("mounted");
+        scene.closes(() -> Command.run(Duration.ofSeconds(10), "umount", "-l", mountPoint.toString()));
+        return new Fuse(mountPoint, silent, scene.helper(Programs.fuse(mountPoint, silent, ready), ready));
+    }
+
+    Path mountPoint() {
+        return mountPoint;
+    }
+
+    long server() {
+        return server;
+    }
+
+    /** From now on it takes requests and answers none. */
+    void silence() throws Exception {
+        Files.writeString(silent, "");
+    }
+
+    /** Whether it is as it was mounted and silenced. */
+    boolean lasts() {
+        char state = ProcessFacts.state(server);
+        return state != 'X' && state != 'Z';
+    }
+
+    /** Ends the server: whoever waits for it gets an error. */
+    void end() {
+        Scene.end(server);
+    }
+
+    /** The cause. */
+    Truth truth(Set<Long> others) {
+        Set<Long> pids = new TreeSet<>(others);
+        pids.add(server);
+        return Truth.process("the FUSE server", () -> pids, "fuse|file system").or(mountPoint.toString());
+    }
+
+    /** A command that looks at it. */
+    Obstacle.InPlace obstacle(Set<Long> others) {
+        return new Obstacle.InPlace() {
+            @Override
+            public String shell() {
+                return "ls -d " + mountPoint + "/missing";
+            }
+
+            @Override
+            public Truth truth(Supplier<Set<Long>> commands) {
+                return Fuse.this.truth(others);
+            }
+
+            @Override
+            public boolean lasts(Set<Long> commands) {
+                return Fuse.this.lasts();
+            }
+
+            @Override
+            public void remove() {
+                end();
+            }
+        };
+    }
+}

@@ -1,0 +1,261 @@
+package io.nodekeeper.it.faults;
+
+import io.nodekeeper.api.Condition;
+import io.nodekeeper.cri.v1.ListPodSandboxRequest;
+import io.nodekeeper.cri.v1.PodSandbox;
+import io.nodekeeper.cri.v1.RemovePodSandboxRequest;
+import io.nodekeeper.cri.v1.StopPodSandboxRequest;
+import io.nodekeeper.it.ConditionLog;
+import io.nodekeeper.it.Eventually;
+import io.nodekeeper.it.Pods;
+import io.nodekeeper.it.RealNode;
+import io.nodekeeper.it.Running;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * A node that serves one generated fault after another: containerd, three healthy pods, an agent. Used by one thread.
+ */
+final class Host implements AutoCloseable {
+    private static final int PODS = 3;
+    /** An observation ends once the agent has been right for a while, but not before. */
+    private static final Duration AT_LEAST = Duration.ofSeconds(12);
+
+    private static final Duration RIGHT_FOR = Duration.ofSeconds(4);
+    private static final Duration AT_MOST = Duration.ofSeconds(25);
+    /** A probe of the pod network runs every 10 s and takes up to 20 s. */
+    private static final Duration AT_MOST_WITH_PROBES = Duration.ofSeconds(40);
+    /** A call that still waits then hangs. */
+    private static final Duration HANGS = Duration.ofSeconds(9);
+
+    private static final Duration LOOK = Duration.ofMillis(500);
+    private static final Duration CLEAN = Duration.ofSeconds(60);
+    private static final Duration DOCTOR = Duration.ofSeconds(90);
+    private static final String DEGRADED = "RuntimeDegraded";
+    private static final String NETWORK = "PodNetworkUnavailable";
+
+    private final RealNode node;
+    private final ConditionLog conditions;
+    private final String[] flags;
+    private final List<Pods.RealPod> standing;
+
+    /** Makes a node in {@code directory} and waits until it is Ready. */
+    Host(Path directory, String name, Path kubeconfig, ConditionLog conditions, boolean probes) throws Exception {
+        this.conditions = conditions;
+        flags = probes ? new String[] {"--network-probe-interval=10s"} : new String[0];
+        node = new RealNode(Files.createDirectories(directory), name, kubeconfig, true, PODS);
+        standing = List.copyOf(node.running());
+        try {
+            node.startAgent(flags);
+            node.awaitReady(conditions);
+        } catch (Exception | Error e) {
+            node.close();
+            throw e;
+        }
+    }
+
+    /** Lets {@code fault} happen, looks what the agent says, and ends it. */
+    FaultResult run(GeneratedFault fault) throws Exception {
+        Census others = Census.of(node.containerd(), standing);
+        long runtime = node.containerd().pid();
+        Deque<Scene> scenes = new ArrayDeque<>();
+        List<Struck> struck = new ArrayList<>();
+        Optional<Bystanders> busy = fault.bystanders()
+                ? Optional.of(new Bystanders(node.pods(), standing))
+                : Optional.empty();
+        try {
+            long begin = 0;
+            for (Primitive part : fault.parts()) {
+                Scene scene = new Scene(node, fault.number() + (scenes.isEmpty() ? "a" : "b"));
+                scenes.push(scene);
+                struck.add(part.strike(scene));
+                begin = System.nanoTime();
+            }
+            Judgement judgement = new Judgement(struck.stream().map(Struck::truth).toList());
+            boolean effect = observe(fault, judgement, scenes, struck, begin);
+            Judgement.Verdict verdict = judgement.verdict();
+            List<Named> named = judgement.last();
+            Optional<Double> rightSince = judgement.rightSince();
+            Optional<String> restart = fault.restart() ? Optional.of(restart()) : Optional.empty();
+            Optional<Boolean> healed = effect ? doctor(fault, struck) : Optional.empty();
+            // Before the generator ends the fault: what is missing now did not survive the fault or the doctor.
+            List<String> harm = new ArrayList<>(others.missing());
+            if (!fault.endsVictims()) {
+                scenes.forEach(scene -> scene.census().ifPresent(census -> harm.addAll(census.missing())));
+            }
+            if (!fault.endsRuntime() && ProcessHandle.of(runtime).isEmpty()) {
+                harm.add("containerd (pid " + runtime + ")");
+            }
+            return new FaultResult(
+                    fault,
+                    struck.stream().map(Struck::truth).map(Truth::text).collect(Collectors.joining(" + ")),
+                    effect,
+                    verdict,
+                    rightSince,
+                    named,
+                    judgement.falselyCertain(),
+                    healed,
+                    harm,
+                    restart);
+        } finally {
+            for (Struck one : struck) {
+                one.heal();
+            }
+            busy.ifPresent(Bystanders::close);
+            for (Scene scene : scenes) {
+                scene.close();
+            }
+            clean(scenes, busy);
+        }
+    }
+
+    /** Looks at what the agent names; whether each part of the fault really had an effect. */
+    private boolean observe(
+            GeneratedFault fault, Judgement judgement, Deque<Scene> scenes, List<Struck> struck, long begin)
+            throws Exception {
+        Duration most = fault.needsProbes() ? AT_MOST_WITH_PROBES : AT_MOST;
+        boolean effect = false;
+        while (true) {
+            Duration passed = Duration.ofNanos(System.nanoTime() - begin);
+            double seconds = passed.toMillis() / 1e3;
+            if (!effect && passed.compareTo(HANGS) >= 0) {
+                effect = hasEffect(scenes, struck);
+            }
+            judgement.look(named(), seconds);
+            boolean enough = passed.compareTo(AT_LEAST) >= 0
+                    && judgement
+                            .rightSince()
+                            .filter(since -> seconds - since >= RIGHT_FOR.toSeconds())
+                            .isPresent();
+            if (enough || passed.compareTo(most) >= 0) {
+                return effect;
+            }
+            Thread.sleep(LOOK.toMillis());
+        }
+    }
+
+    private static boolean hasEffect(Deque<Scene> scenes, List<Struck> struck) throws Exception {
+        for (Struck one : struck) {
+            if (!one.lasts()) {
+                return false;
+            }
+        }
+        return scenes.stream().allMatch(scene -> !scene.hasCalls() || scene.waits());
+    }
+
+    /** The culprits at the agent's page, and after them what its probes of the pod network say. */
+    private List<Named> named() {
+        List<Named> named = new ArrayList<>();
+        node.page().runtime().ifPresent(page -> page.array("culprits").objects().map(Named::of).forEach(named::add));
+        conditions
+                .now(node.name(), NETWORK)
+                .filter(condition -> condition.status().equals(Condition.TRUE))
+                .ifPresent(condition -> named.add(new Named(
+                        condition.reason(),
+                        condition.message(),
+                        "",
+                        Optional.empty(),
+                        Optional.empty(),
+                        List.of(),
+                        "")));
+        return named;
+    }
+
+    /** Starts the agent again, and tells what it says of the runtime in the next 60 s. */
+    private String restart() throws Exception {
+        node.agent().kill();
+        Instant killed = Instant.now();
+        node.startAgent(flags);
+        List<String> said = new ArrayList<>();
+        for (int second = 1; second <= 60; second++) {
+            Thread.sleep(Math.max(0, killed.plusSeconds(second).toEpochMilli() - System.currentTimeMillis()));
+            said.add(conditions
+                    .now(node.name(), DEGRADED)
+                    .filter(condition -> conditions
+                            .now(node.name(), Condition.READY)
+                            .flatMap(Condition::lastHeartbeatTime)
+                            .filter(at -> at.isAfter(killed))
+                            .isPresent())
+                    .map(condition -> condition.status() + " " + condition.reason())
+                    .orElse("nothing yet"));
+        }
+        return Timeline.of(said);
+    }
+
+    /** Asks the doctor to end it; whether the cause is gone then. */
+    private Optional<Boolean> doctor(GeneratedFault fault, List<Struck> struck) throws Exception {
+        if (fault.healer() == GeneratedFault.Healer.GENERATOR || !Boolean.parseBoolean(System.getProperty("faults.doctor", "true"))) {
+            return Optional.empty();
+        }
+        List<String> command = new ArrayList<>(List.of(
+                "doctor", "--container-runtime-endpoint", node.containerd().endpoint(), "--fix", "--yes"));
+        if (fault.healer() == GeneratedFault.Healer.DOCTOR_WITH_FORCE) {
+            command.add("--force");
+        }
+        try (Running doctor = Running.startSmall(node.directory(), "doctor", command)) {
+            doctor.awaitEnd(DOCTOR);
+            Files.writeString(
+                    node.directory().resolve("doctor-" + fault.number() + ".txt"), doctor.output() + doctor.log());
+        }
+        for (Struck one : struck) {
+            if (one.lasts()) {
+                return Optional.of(false);
+            }
+        }
+        return Optional.of(true);
+    }
+
+    /** Waits until nothing hangs, removes what the fault made, and waits until the agent names nobody. */
+    private void clean(Deque<Scene> scenes, Optional<Bystanders> busy) throws Exception {
+        Eventually.within(
+                CLEAN,
+                () -> scenes.stream().noneMatch(Scene::waits)
+                        && busy.filter(Bystanders::waits).isEmpty());
+        Set<String> keep = standing.stream().map(Pods.RealPod::sandbox).collect(Collectors.toSet());
+        Eventually.within(CLEAN, () -> {
+            var stub = node.pods().stub(Duration.ofSeconds(20));
+            List<PodSandbox> left = stub.listPodSandbox(ListPodSandboxRequest.getDefaultInstance()).getItemsList().stream()
+                    .filter(sandbox -> !keep.contains(sandbox.getId()))
+                    .filter(sandbox -> sandbox.getMetadata().getName().matches("(victim|newcomer)-.*"))
+                    .toList();
+            for (PodSandbox sandbox : left) {
+                try {
+                    stub.stopPodSandbox(StopPodSandboxRequest.newBuilder()
+                            .setPodSandboxId(sandbox.getId())
+                            .build());
+                    stub.removePodSandbox(RemovePodSandboxRequest.newBuilder()
+                            .setPodSandboxId(sandbox.getId())
+                            .build());
+                } catch (io.grpc.StatusRuntimeException e) {
+                    // A container of it is about to end; it is asked again.
+                    Thread.sleep(500);
+                }
+            }
+            return left.isEmpty();
+        });
+        try {
+            Eventually.within(CLEAN, () -> node.page().runtime().isPresent() && named().isEmpty());
+        } catch (AssertionError e) {
+            throw new AssertionError("the agent still names " + named(), e);
+        }
+    }
+
+    /** What the agent wrote. */
+    String log() throws Exception {
+        return node.agent().log();
+    }
+
+    @Override
+    public void close() throws Exception {
+        node.close();
+    }
+}

@@ -1,0 +1,359 @@
+package io.nodekeeper.it.faults;
+
+import io.nodekeeper.it.Command;
+import io.nodekeeper.it.LoopDisk;
+import io.nodekeeper.it.ProcessFacts;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+/**
+ * What keeps a command of the runtime from ending.
+ *
+ * @param text in the words "because it …"
+ */
+record Obstacle(Way way, String text, Setup setup) {
+    /** Puts it in place. */
+    interface Setup {
+        InPlace put(Scene scene) throws Exception;
+    }
+
+    /** An obstacle that waits for a command. */
+    interface InPlace {
+        /** What the command runs. */
+        String shell();
+
+        /** The command with this pid has come to the obstacle. */
+        default void reached(long pid) throws Exception {}
+
+        /** The cause; {@code commands} are the processes that came. */
+        Truth truth(Supplier<Set<Long>> commands);
+
+        /** Whether the cause is still there. */
+        boolean lasts(Set<Long> commands) throws Exception;
+
+        default void remove() throws Exception {}
+    }
+
+    /** The command itself is stopped from outside. */
+    static Obstacle held(Grip grip) {
+        return new Obstacle(grip.way(), "is " + grip.text(), scene -> {
+            Path door = fifo(scene, "door-" + grip);
+            List<Grip.Held> held = new ArrayList<>();
+            return new InPlace() {
+                @Override
+                public String shell() {
+                    return "read line <" + door;
+                }
+
+                @Override
+                public void reached(long pid) throws Exception {
+                    held.add(grip.hold(scene, pid));
+                    // It could go on now: only the grip holds it.
+                    RandomAccessFile writer = new RandomAccessFile(door.toFile(), "rw");
+                    scene.closes(writer);
+                    writer.write("go\n".getBytes(StandardCharsets.US_ASCII));
+                }
+
+                @Override
+                public Truth truth(Supplier<Set<Long>> commands) {
+                    return Truth.process("the command, " + grip.text(), () -> union(commands.get(), held), grip.mechanism());
+                }
+
+                @Override
+                public boolean lasts(Set<Long> commands) throws Exception {
+                    for (Grip.Held one : held) {
+                        if (one.lasts()) {
+                            return true;
+                        }
+                    }
+                    return false;
+                }
+
+                @Override
+                public void remove() throws Exception {
+                    for (Grip.Held one : held) {
+                        one.release();
+                    }
+                }
+            };
+        });
+    }
+
+    /** It waits for a lock that a process outside of the runtime holds, itself running or stopped. */
+    static Obstacle lock(boolean record, boolean stopped) {
+        String kind = record ? "record lock (fcntl)" : "flock";
+        return new Obstacle(
+                Way.LOCK, "waits for a " + kind + " of a " + (stopped ? "stopped " : "") + "process outside", scene -> {
+                    Path file = scene.file("lock");
+                    Path ready = scene.file("locked");
+                    long holder = scene.helper(Programs.lock(file, record, ready), ready);
+                    if (stopped) {
+                        Command.signal(holder, "STOP");
+                    }
+                    return outside("the lock's holder", holder, "lock", Programs.takeLock(file, record));
+                });
+    }
+
+    /** The address manager waits for the lock of its own directory. */
+    static Obstacle addressLock() {
+        return new Obstacle(Way.LOCK, "waits for host-local's lock of a process outside", scene -> {
+            Path file = scene.containerd().addressLock();
+            Path ready = scene.file("locked");
+            long holder = scene.helper(Programs.lock(file, false, ready), ready);
+            return outside("the lock's holder", holder, "lock", ":");
+        });
+    }
+
+    /** It reads from a pipe whose other end an outsider holds. */
+    static Obstacle pipe(boolean stopped) {
+        return new Obstacle(
+                Way.PIPE, "reads a pipe that a " + (stopped ? "stopped " : "") + "process outside holds open", scene -> {
+                    Path fifo = fifo(scene, "pipe");
+                    Path ready = scene.file("opened");
+                    long writer = scene.helper(Programs.writer(fifo, ready), ready);
+                    if (stopped) {
+                        Command.signal(writer, "STOP");
+                    }
+                    return outside("the pipe's writer", writer, "pipe|fifo", "cat " + fifo);
+                });
+    }
+
+    /** It has ended, but an orphan of it holds its output open. */
+    static Obstacle orphan() {
+        return new Obstacle(Way.PIPE, "has left an orphan that holds its output open", scene -> {
+            Path pid = scene.file("orphan");
+            return new InPlace() {
+                @Override
+                public String shell() {
+                    return "setsid sleep 1000000 & echo $! >" + pid;
+                }
+
+                @Override
+                public Truth truth(Supplier<Set<Long>> commands) {
+                    return Truth.process("the orphan", () -> numbers(pid), "pipe|output|stdout|holds");
+                }
+
+                @Override
+                public boolean lasts(Set<Long> commands) {
+                    return numbers(pid).stream().anyMatch(Obstacle::alive);
+                }
+
+                @Override
+                public void remove() {
+                    numbers(pid).forEach(Scene::end);
+                }
+            };
+        });
+    }
+
+    /** It waits for the answer of a daemon that does not answer, for this reason. */
+    static Obstacle daemon(Grip grip) {
+        return new Obstacle(Way.SOCKET, "waits for its daemon, which is " + grip.text(), scene -> {
+            Path socket = socket(scene);
+            Path ready = scene.file("listening");
+            long daemon = scene.helper(Programs.listener(socket, "silent", ready), ready);
+            Grip.Held held = grip.hold(scene, daemon);
+            InPlace plain = outside("the daemon", daemon, "socket|daemon|" + grip.mechanism(), Programs.ask(socket));
+            return new Delegate(plain) {
+                @Override
+                public Truth truth(Supplier<Set<Long>> commands) {
+                    return Truth.process("the daemon", () -> union(Set.of(daemon), List.of(held)), "socket|daemon|" + grip.mechanism());
+                }
+
+                @Override
+                public boolean lasts(Set<Long> commands) throws Exception {
+                    return held.lasts();
+                }
+
+                @Override
+                public void remove() throws Exception {
+                    held.release();
+                    Scene.end(daemon);
+                }
+            };
+        });
+    }
+
+    /** It waits for the answer of a daemon that takes requests and does not answer. */
+    static Obstacle daemon() {
+        return new Obstacle(Way.SOCKET, "waits for its daemon, which does not answer", scene -> {
+            Path socket = socket(scene);
+            Path ready = scene.file("listening");
+            long daemon = scene.helper(Programs.listener(socket, "silent", ready), ready);
+            return outside("the daemon", daemon, "socket|daemon|connect", Programs.ask(socket));
+        });
+    }
+
+    /** It looks at a FUSE file system whose server takes requests and does not answer. */
+    static Obstacle fuse() {
+        return new Obstacle(Way.FUSE, "looks at a FUSE file system that does not answer", scene -> {
+            Fuse fuse = Fuse.mount(scene);
+            fuse.silence();
+            return fuse.obstacle(Set.of());
+        });
+    }
+
+    /** It looks at a FUSE file system whose server is held. */
+    static Obstacle fuse(Grip grip) {
+        return new Obstacle(Way.FUSE, "looks at a FUSE file system whose server is " + grip.text(), scene -> {
+            Fuse fuse = Fuse.mount(scene);
+            Grip.Held held = grip.hold(scene, fuse.server());
+            InPlace plain = fuse.obstacle(held.others());
+            return new Delegate(plain) {
+                @Override
+                public boolean lasts(Set<Long> commands) throws Exception {
+                    return held.lasts() && plain.lasts(commands);
+                }
+
+                @Override
+                public void remove() throws Exception {
+                    held.release();
+                    plain.remove();
+                }
+            };
+        });
+    }
+
+    /** It writes to a frozen disk. */
+    static Obstacle disk() {
+        return new Obstacle(Way.D_STATE, "writes to a frozen disk", scene -> {
+            LoopDisk disk = scene.disk();
+            disk.freeze();
+            Path mount = scene.file("volume");
+            return new InPlace() {
+                @Override
+                public String shell() {
+                    return "echo x >" + mount + "/file";
+                }
+
+                @Override
+                public Truth truth(Supplier<Set<Long>> commands) {
+                    return Truth.object("the frozen disk", "disk|file system|froz", mount.toString());
+                }
+
+                @Override
+                public boolean lasts(Set<Long> commands) {
+                    return commands.stream().anyMatch(pid -> ProcessFacts.state(pid) == 'D');
+                }
+
+                @Override
+                public void remove() throws Exception {
+                    disk.thawIfFrozen();
+                }
+            };
+        });
+    }
+
+    /** It does not end by itself: it sleeps, or uses the processor. */
+    static Obstacle itself(Way way) {
+        return new Obstacle(way, way == Way.SPIN ? "uses the processor for ever" : "sleeps for ever", scene -> {
+            Path go = scene.file("go-on");
+            return new InPlace() {
+                @Override
+                public String shell() {
+                    // One step in 20 ms of each 21: a loop that leaves the machine to others.
+                    return way == Way.SPIN
+                            ? "while [ ! -e " + go + " ]; do i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; sleep 0.02; done"
+                            : "while [ ! -e " + go + " ]; do sleep 0.5; done";
+                }
+
+                @Override
+                public Truth truth(Supplier<Set<Long>> commands) {
+                    return Truth.process("the command itself", commands, "hung|not ended|ended");
+                }
+
+                @Override
+                public boolean lasts(Set<Long> commands) {
+                    return commands.stream().anyMatch(Obstacle::alive);
+                }
+
+                @Override
+                public void remove() throws IOException {
+                    Files.writeString(go, "");
+                }
+            };
+        });
+    }
+
+    private static InPlace outside(String text, long pid, String mechanism, String shell) {
+        return new InPlace() {
+            @Override
+            public String shell() {
+                return shell;
+            }
+
+            @Override
+            public Truth truth(Supplier<Set<Long>> commands) {
+                return Truth.process(text, () -> Set.of(pid), mechanism);
+            }
+
+            @Override
+            public boolean lasts(Set<Long> commands) {
+                return alive(pid);
+            }
+
+            @Override
+            public void remove() {
+                Scene.end(pid);
+            }
+        };
+    }
+
+    private static boolean alive(long pid) {
+        char state = ProcessFacts.state(pid);
+        return state != 'X' && state != 'Z';
+    }
+
+    private static Path fifo(Scene scene, String name) throws Exception {
+        Path fifo = scene.file(name);
+        Command.ok("mkfifo", fifo.toString());
+        return fifo;
+    }
+
+    /** At most 107 characters, which is what an address of a socket has. */
+    private static Path socket(Scene scene) throws IOException {
+        Path directory = Files.createTempDirectory("nk");
+        scene.closes(() -> {
+            Files.deleteIfExists(directory.resolve("s"));
+            Files.deleteIfExists(directory);
+        });
+        return directory.resolve("s");
+    }
+
+    private static Set<Long> numbers(Path file) {
+        return Commands.numbers(file);
+    }
+
+    private static Set<Long> union(Set<Long> pids, List<Grip.Held> held) {
+        Set<Long> all = new TreeSet<>(pids);
+        held.forEach(one -> all.addAll(one.others()));
+        return all;
+    }
+
+    /** An obstacle that differs in some points. */
+    private abstract static class Delegate implements InPlace {
+        private final InPlace plain;
+
+        Delegate(InPlace plain) {
+            this.plain = plain;
+        }
+
+        @Override
+        public String shell() {
+            return plain.shell();
+        }
+
+        @Override
+        public Truth truth(Supplier<Set<Long>> commands) {
+            return plain.truth(commands);
+        }
+    }
+}

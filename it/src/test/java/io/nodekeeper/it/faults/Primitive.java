@@ -1,0 +1,39 @@
+package io.nodekeeper.it.faults;
+
+/** One way in which one layer stands still or fails. Immutable; strikes any number of scenes. */
+interface Primitive {
+    /** How much of the node is affected. */
+    enum Scope {
+        /** One pod, so that another fault can strike beside it. */
+        POD,
+        /** The runtime as a whole. */
+        NODE,
+        /** The runtime as a whole, and its process may end. */
+        RUNTIME
+    }
+
+    Layer layer();
+
+    Way way();
+
+    /** What happens, for the table; distinct. */
+    String text();
+
+    Scope scope();
+
+    /** Two primitives with the same slot do not strike at once. */
+    String slot();
+
+    /** Whether it shows only in calls that the agent makes by itself when it probes the pod network. */
+    default boolean needsProbes() {
+        return false;
+    }
+
+    /** Whether the victim ends as a part of the fault. */
+    default boolean endsVictim() {
+        return false;
+    }
+
+    /** Lets it happen. */
+    Struck strike(Scene scene) throws Exception;
+}

@@ -1,0 +1,128 @@
+package io.nodekeeper.it.faults;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Small programs that take part in faults, in Perl, which each Debian has. Each writes the file that is its last argument
+ * once it is in effect.
+ */
+final class Programs {
+    private static final String READY = "sub ready { open my $f, '>', $ARGV[-1] or die; close $f; } ";
+
+    private Programs() {}
+
+    /** Holds a lock on {@code file} for ever: with flock(2), or a record lock of fcntl(2). */
+    static List<String> lock(Path file, boolean record, Path ready) {
+        String take = record
+                ? "fcntl(F, 7, pack('s s x4 q q i x4', 1, 0, 0, 0, 0)) or die $!; "
+                : "flock(F, 2) or die $!; ";
+        return perl(
+                READY + "$| = 1; open F, '+>>', $ARGV[0] or die $!; " + take + "ready(); sleep 1000 while 1;",
+                file,
+                ready);
+    }
+
+    /** Waits for the lock that {@link #lock} holds; shell. */
+    static String takeLock(Path file, boolean record) {
+        return record
+                ? "perl -e 'open F, \"+>>\", $ARGV[0] or die $!;"
+                        + " fcntl(F, 7, pack(\"s s x4 q q i x4\", 1, 0, 0, 0, 0)) or die $!' " + file
+                : "flock " + file + " true";
+    }
+
+    /** Traces all threads of a process and lets none of them run, as a forgotten debugger does. */
+    static List<String> tracer(long pid, Path ready) {
+        return perl(
+                READY + """
+                        my $call = (POSIX::uname())[4] eq 'aarch64' ? 117 : 101;
+                        my %done;
+                        for my $round (1 .. 3) {
+                          for my $task (glob "/proc/$ARGV[0]/task/*") {
+                            $task =~ /(\\d+)$/; my $tid = $1 + 0; next if $done{$tid}++;
+                            my ($seize, $interrupt) = (0x4206, 0x4207);
+                            next if syscall($call, $seize, $tid, 0, 0) != 0;
+                            syscall($call, $interrupt, $tid, 0, 0);
+                          }
+                        }
+                        ready(); sleep 1000 while 1;
+                        """,
+                "-MPOSIX",
+                pid,
+                ready);
+    }
+
+    /** Listens at a socket of the file system, takes connections and answers none. */
+    static List<String> listener(Path socket, String answer, Path ready) {
+        String serve =
+                switch (answer) {
+                    case "silent" -> "push @c, $c;";
+                    case "close" -> "close $c;";
+                    default -> "syswrite $c, \"no HTTP/2 here\\n\" x 5; sysread $c, my $b, 4096; close $c;";
+                };
+        return perl(
+                READY + "use Socket; my @c; unlink $ARGV[0]; socket(S, PF_UNIX, SOCK_STREAM, 0) or die $!;"
+                        + " bind(S, sockaddr_un($ARGV[0])) or die $!; listen(S, 64); $SIG{PIPE} = 'IGNORE'; ready();"
+                        + " while (accept(my $c, S)) { " + serve + " }",
+                socket,
+                ready);
+    }
+
+    /** Asks at the socket and waits for the answer; shell. */
+    static String ask(Path socket) {
+        return "perl -e 'use Socket; socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un($ARGV[0])) or exit 1;"
+                + " syswrite S, \"request\\n\"; sysread S, my $b, 10' " + socket;
+    }
+
+    /** Keeps the writing end of a FIFO open and writes nothing. */
+    static List<String> writer(Path fifo, Path ready) {
+        return perl(READY + "open F, '+<', $ARGV[0] or die $!; ready(); sleep 1000 while 1;", fifo, ready);
+    }
+
+    /**
+     * Serves an empty FUSE file system at {@code mountPoint}; from when {@code silent} exists on it takes requests and
+     * answers none.
+     */
+    static List<String> fuse(Path mountPoint, Path silent, Path ready) {
+        return perl(
+                READY + """
+                        $^F = 1000; open(my $dev, '+<', '/dev/fuse') or die $!; my $fd = fileno $dev;
+                        system('mount', '-i', '-t', 'fuse', '-o', "fd=$fd,rootmode=40000,user_id=0,group_id=0",
+                            'nodekeeper-fuse', $ARGV[0]) == 0 or die 'mount';
+                        my $ok = 0;
+                        while (sysread $dev, my $in, 200000) {
+                          my ($len, $op, $unique, $node) = unpack 'L L Q Q', $in;
+                          select undef, undef, undef, 0.1 while -e $ARGV[1] && $op != 26;
+                          my ($error, $out) = (-38, '');
+                          if ($op == 26) {
+                            ($error, $out) = (0, pack 'L L L L S S L L S S L7 L', 7, 31, 65536, 0, 12, 9, 65536, 1, 32, 0,
+                                0, 0, 0, 0, 0, 0, 0, 0);
+                            $out = substr $out, 0, 64;
+                          } elsif ($op == 3) {
+                            ($error, $out) = (0, pack 'Q L L Q6 L3 L7', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
+                                040755, 2, 0, 0, 0, 4096, 0);
+                          } elsif ($op == 1) { $error = -2; }
+                          elsif ($op == 2 || $op == 42 || $op == 36) { next; }
+                          syswrite $dev, pack('L l Q', 16 + length $out, $error, $unique) . $out;
+                          ready() if !$ok++;
+                        }
+                        """,
+                mountPoint,
+                silent,
+                ready);
+    }
+
+    private static List<String> perl(String program, Object... arguments) {
+        List<String> command = new ArrayList<>(List.of("perl"));
+        int first = 0;
+        while (first < arguments.length && arguments[first].toString().startsWith("-")) {
+            command.add(arguments[first++].toString());
+        }
+        command.addAll(List.of("-e", program));
+        for (int i = first; i < arguments.length; i++) {
+            command.add(arguments[i].toString());
+        }
+        return command;
+    }
+}

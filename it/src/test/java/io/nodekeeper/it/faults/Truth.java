@@ -1,0 +1,68 @@
+package io.nodekeeper.it.faults;
+
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+
+/**
+ * The cause of a fault, as the generator made it.
+ *
+ * @param text for the table
+ * @param pids the processes that are the cause; the accused process must be one of them, unless an object is named
+ * @param objects mounts or files that are the cause, of which the accusation may name one instead of a process
+ * @param mechanism what the accusation must say about how the cause stands still; searched in reason, summary and evidence
+ * @param pod the name of the only pod that is affected; empty if the whole node is
+ * @param quiet whether nothing is wrong that an agent could see, so that silence is right, too
+ */
+record Truth(
+        String text,
+        Supplier<Set<Long>> pids,
+        Set<String> objects,
+        Pattern mechanism,
+        Optional<String> pod,
+        boolean quiet) {
+    /** A cause in processes. */
+    static Truth process(String text, Supplier<Set<Long>> pids, String mechanism) {
+        return new Truth(text, pids, Set.of(), pattern(mechanism), Optional.empty(), false);
+    }
+
+    /** A cause that has a name rather than a process. */
+    static Truth object(String text, String mechanism, String... objects) {
+        return new Truth(text, Set::of, Set.of(objects), pattern(mechanism), Optional.empty(), false);
+    }
+
+    /** The same with an object that may be named in the place of a process. */
+    Truth or(String object) {
+        return new Truth(text, pids, Set.of(object), mechanism, pod, quiet);
+    }
+
+    /** The same, which affects only {@code name}. */
+    Truth of(String name) {
+        return new Truth(text, pids, objects, mechanism, Optional.of(name), quiet);
+    }
+
+    /** The same, where silence is right, too. */
+    Truth orSilence() {
+        return new Truth(text, pids, objects, mechanism, pod, true);
+    }
+
+    /** Whether {@code named} accuses the cause. */
+    boolean matches(Named named) {
+        Set<Long> processes = pids.get();
+        boolean free = processes.isEmpty() && objects.isEmpty();
+        boolean process = named.pid().filter(processes::contains).isPresent()
+                || processes.stream().anyMatch(pid -> named.summary().contains("pid " + pid + ")"));
+        boolean object = objects.stream().anyMatch(name -> named.text().contains(name));
+        boolean podFits = pod.isEmpty()
+                || named.pod().isEmpty()
+                || named.pod().orElseThrow().endsWith("/" + pod.get());
+        return (free || process || object)
+                && podFits
+                && mechanism.matcher(named.text()).find();
+    }
+
+    private static Pattern pattern(String mechanism) {
+        return Pattern.compile(mechanism, Pattern.CASE_INSENSITIVE);
+    }
+}
