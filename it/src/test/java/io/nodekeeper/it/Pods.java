@@ -123,7 +123,7 @@ public final class Pods implements AutoCloseable {
     }
 
     /** Stops and removes it. */
-    CompletableFuture<Void> remove(RealPod pod) {
+    public CompletableFuture<Void> remove(RealPod pod) {
         return stop(pod)
                 .thenRunAsync(
                         () -> stub(PATIENCE)

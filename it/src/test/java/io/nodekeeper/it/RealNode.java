@@ -89,7 +89,7 @@ public final class RealNode implements AutoCloseable {
     }
 
     /** Takes part in the machine from now on: it is closed with it, before what is there already. */
-    <T extends AutoCloseable> T opened(T part) {
+    public <T extends AutoCloseable> T opened(T part) {
         parts.push(part);
         return part;
     }

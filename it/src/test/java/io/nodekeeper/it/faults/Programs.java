@@ -16,7 +16,7 @@ final class Programs {
     /** Holds a lock on {@code file} for ever: with flock(2), or a record lock of fcntl(2). */
     static List<String> lock(Path file, boolean record, Path ready) {
         String take = record
-                ? "fcntl(F, 7, pack('s s x4 q q i x4', 1, 0, 0, 0, 0)) or die $!; "
+                ? "my $l = pack('s s x4 q q i x4', 1, 0, 0, 0, 0); fcntl(F, 7, $l) or die $!; "
                 : "flock(F, 2) or die $!; ";
         return perl(
                 READY + "$| = 1; open F, '+>>', $ARGV[0] or die $!; " + take + "ready(); sleep 1000 while 1;",
@@ -28,7 +28,7 @@ final class Programs {
     static String takeLock(Path file, boolean record) {
         return record
                 ? "perl -e 'open F, \"+>>\", $ARGV[0] or die $!;"
-                        + " fcntl(F, 7, pack(\"s s x4 q q i x4\", 1, 0, 0, 0, 0)) or die $!' " + file
+                        + " my $l = pack(\"s s x4 q q i x4\", 1, 0, 0, 0, 0); fcntl(F, 7, $l) or die $!' " + file
                 : "flock " + file + " true";
     }
 
