@@ -236,7 +236,8 @@ record Obstacle(Way way, String text, Setup setup) {
 
                 @Override
                 public Truth truth(Supplier<Set<Long>> commands) {
-                    return Truth.object("the frozen disk", "disk|file system|froz", mount.toString());
+                    return Truth.process("the frozen disk", commands, "disk|file system|froz")
+                            .or(mount.toString());
                 }
 
                 @Override
