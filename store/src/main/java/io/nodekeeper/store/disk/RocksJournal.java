@@ -62,8 +62,15 @@ public final class RocksJournal implements Journal {
     private record Attempt(
             RowChecksum sum, long revision, List<byte[]> put, List<byte[]> deleted, Map<String, Long> windows) {}
 
+    /** Writes a batch. Tests replace {@link RocksDB#write(WriteOptions, WriteBatch)} by a write that fails. */
+    @FunctionalInterface
+    interface BatchWriter {
+        void write(RocksDB db, WriteOptions how, WriteBatch batch) throws RocksDBException;
+    }
+
     private final Options options;
     private final WriteOptions durable;
+    private final BatchWriter writer;
     private final Path directory;
     private final ValueTransformer transformer;
     private final HighWaterMark mark;
@@ -94,8 +101,10 @@ public final class RocksJournal implements Journal {
             HighWaterMark mark,
             ValueTransformer transformer,
             JournalContents contents,
-            RocksValueReader values) {
+            RocksValueReader values,
+            BatchWriter writer) {
         this.values = values;
+        this.writer = writer;
         values.attach(db);
         this.directory = directory;
         this.options = options;
@@ -123,6 +132,11 @@ public final class RocksJournal implements Journal {
     }
 
     static RocksJournal open(Path directory, RocksOptions database, ValueTransformer transformer) {
+        return open(directory, database, transformer, RocksDB::write);
+    }
+
+    static RocksJournal open(
+            Path directory, RocksOptions database, ValueTransformer transformer, BatchWriter writer) {
         RocksDB.loadLibrary();
         StoreFiles.finishRepair(directory);
         // Locks first: a store that another process writes would look damaged.
@@ -132,8 +146,8 @@ public final class RocksJournal implements Journal {
             StoreCheck check = StoreCheck.of(directory, held, database, transformer, Optional.of(values));
             return switch (check.state()) {
                 case DAMAGED -> throw check.refusal();
-                case EMPTY -> create(directory, database, transformer, held, values);
-                case WHOLE, TORN -> open(directory, database, transformer, held, check, values);
+                case EMPTY -> create(directory, database, transformer, held, values, writer);
+                case WHOLE, TORN -> open(directory, database, transformer, held, check, values, writer);
             };
         } catch (RuntimeException e) {
             held.ifPresent(HighWaterMark::close);
@@ -146,7 +160,8 @@ public final class RocksJournal implements Journal {
             RocksOptions database,
             ValueTransformer transformer,
             Optional<HighWaterMark> held,
-            RocksValueReader values) {
+            RocksValueReader values,
+            BatchWriter writer) {
         HighWaterMark mark = held.orElse(null);
         try {
             Files.createDirectories(directory, StoreFiles.OWNER_ONLY);
@@ -161,7 +176,8 @@ public final class RocksJournal implements Journal {
                     transformer,
                     new JournalContents(
                             new Recovered(0, List.of(), List.of()), 0, new RowChecksum(), Map.of(), List.of()),
-                    values);
+                    values,
+                    writer);
             journal.begin();
             return journal;
         } catch (RocksDBException | IOException e) {
@@ -178,7 +194,8 @@ public final class RocksJournal implements Journal {
             ValueTransformer transformer,
             Optional<HighWaterMark> held,
             StoreCheck check,
-            RocksValueReader values) {
+            RocksValueReader values,
+            BatchWriter writer) {
         // A failed group may leave a torn record at the end of the log, which must not prevent the next open.
         Options options = database.options(WALRecoveryMode.PointInTimeRecovery);
         HighWaterMark mark = held.orElseGet(() -> HighWaterMark.create(directory));
@@ -192,7 +209,8 @@ public final class RocksJournal implements Journal {
                     mark,
                     transformer,
                     check.contents().orElseThrow(),
-                    values);
+                    values,
+                    writer);
             if (check.state() == StoreCheck.State.TORN) {
                 journal.restart(check);
             }
@@ -276,7 +294,7 @@ public final class RocksJournal implements Journal {
         try (WriteBatch batch = new WriteBatch()) {
             batch.put(RowFormat.FORMAT, RowFormat.number(JournalContents.FORMAT));
             batch.put(RowFormat.SUM, sum.encode(revision));
-            db.write(durable, batch);
+            writer.write(db, durable, batch);
         }
     }
 
@@ -311,7 +329,7 @@ public final class RocksJournal implements Journal {
         batch.put(RowFormat.REVISION, RowFormat.number(to));
         batch.put(RowFormat.FLOOR, RowFormat.number(to));
         batch.put(RowFormat.SUM, next.encode(to));
-        db.write(durable, batch);
+        writer.write(db, durable, batch);
         sum = next;
         floor = to;
         revision = to;
@@ -359,7 +377,7 @@ public final class RocksJournal implements Journal {
             List<byte[]> deleted = forget(forgotten, batch, next);
             batch.put(RowFormat.SUM, next.encode(last));
             attempt = Optional.of(new Attempt(next, last, put, deleted, latest(forgotten)));
-            db.write(durable, batch);
+            writer.write(db, durable, batch);
             written(attempt.get());
             unwanted.clear();
             deleted.forEach(row -> gone.remove(ByteBuffer.wrap(row)));
