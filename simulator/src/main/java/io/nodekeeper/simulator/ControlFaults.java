@@ -38,11 +38,11 @@ final class ControlFaults {
     private static final int[] REFUSALS = {400, 403, 422, 429, 500};
 
     private final SimCluster cluster;
-    private final RandomRun.Options options;
+    private final RandomRunOptions options;
     private final RandomGenerator random;
     private final Set<Part> broken = new HashSet<>();
 
-    ControlFaults(SimCluster cluster, RandomRun.Options options, RandomGenerator random) {
+    ControlFaults(SimCluster cluster, RandomRunOptions options, RandomGenerator random) {
         this.cluster = cluster;
         this.options = options;
         this.random = random;
@@ -58,7 +58,7 @@ final class ControlFaults {
     }
 
     private void strike() {
-        Duration outage = RandomRun.outage(random.nextDouble());
+        Duration outage = Outages.duration(random.nextDouble());
         Duration stall = SHORT_STALL.plusNanos((long) (random.nextDouble() * SHORT_STALL_RANGE.toNanos()));
         int kind = random.nextInt(14);
         Duration jump = random.nextBoolean() ? JUMP : JUMP.negated();

@@ -24,7 +24,7 @@ import java.util.Locale;
  * @param controllerBytes memory that was freed with the controller
  */
 public record LeanReport(
-        LeanRun.Options options,
+        LeanRunOptions options,
         Duration took,
         Duration simulated,
         long tasks,

@@ -37,15 +37,7 @@ public final class LeanRun {
     /** One node in this many dies. */
     private static final int DEATHS = 100;
 
-    /**
-     * The options of a run.
-     *
-     * @param nodes their number, at least 1
-     * @param seed the seed of all randomness
-     */
-    public record Options(int nodes, long seed) {}
-
-    private final Options options;
+    private final LeanRunOptions options;
     private final ControllerConfig config = ControllerConfig.DEFAULT;
     private final VirtualTime time = new VirtualTime(BEGINNING);
     private final VirtualTime.VirtualLoop director = time.loop("director");
@@ -58,11 +50,11 @@ public final class LeanRun {
     private final List<String> refusals = new ArrayList<>();
     private int falseVerdicts;
 
-    private LeanRun(Options options) {
+    private LeanRun(LeanRunOptions options) {
         this.options = options;
-        dead = new boolean[options.nodes];
-        marked = new boolean[options.nodes];
-        RandomGenerator seeds = Randoms.seeded(options.seed);
+        dead = new boolean[options.nodes()];
+        marked = new boolean[options.nodes()];
+        RandomGenerator seeds = Randoms.seeded(options.seed());
         SimNetwork network = new SimNetwork(time, Randoms.seeded(seeds.nextLong()));
         server = new SimApiServer(time, network, Randoms.seeded(seeds.nextLong()));
         controller = new SimController(
@@ -70,16 +62,16 @@ public final class LeanRun {
                 network,
                 SimController.NAME,
                 Randoms.seeded(seeds.nextLong()),
-                new ClusterSetup(options.nodes, options.seed, 1, false, config, UnaryOperator.identity()),
+                new ClusterSetup(options.nodes(), options.seed(), 1, false, config, UnaryOperator.identity()),
                 UnaryOperator.identity(),
                 SimController.Witness.NONE);
         server.start();
         VirtualTime.VirtualLoop fleet = time.loop("fleet");
-        for (int number = 0; number < options.nodes; number++) {
+        for (int number = 0; number < options.nodes(); number++) {
             LeanNode node = new LeanNode("n" + number, fleet, network, refusals::add);
             nodes.add(node);
             // Spread over a renewal period; the renewals keep these offsets.
-            fleet.schedule(LeanNode.RENEWAL.multipliedBy(number).dividedBy(options.nodes), node::register);
+            fleet.schedule(LeanNode.RENEWAL.multipliedBy(number).dividedBy(options.nodes()), node::register);
         }
         new Follower(ResourceType.NODES.path(), this::saw)
                 .follow(network.server().orElseThrow().core());
@@ -91,11 +83,11 @@ public final class LeanRun {
      * @param stopwatch measures real time
      * @param progress receives progress messages
      */
-    public static LeanReport run(Options options, Clock stopwatch, Consumer<String> progress) {
+    public static LeanReport run(LeanRunOptions options, Clock stopwatch, Consumer<String> progress) {
         long began = stopwatch.nanoTime();
         LeanRun run = new LeanRun(options);
         run.advance(LeanNode.RENEWAL.plusSeconds(1));
-        progress.accept(options.nodes + " nodes have registered");
+        progress.accept(options.nodes() + " nodes have registered");
         run.controller.start();
         run.advance(CALM);
         progress.accept("the controller has settled");
@@ -118,10 +110,10 @@ public final class LeanRun {
     }
 
     private void kill() {
-        RandomGenerator random = Randoms.seeded(~options.seed);
-        int left = Math.max(1, options.nodes / DEATHS);
+        RandomGenerator random = Randoms.seeded(~options.seed());
+        int left = Math.max(1, options.nodes() / DEATHS);
         while (left > 0) {
-            int victim = random.nextInt(options.nodes);
+            int victim = random.nextInt(options.nodes());
             if (!dead[victim]) {
                 dead[victim] = true;
                 nodes.get(victim).die();
@@ -170,7 +162,7 @@ public final class LeanRun {
     private LeanReport report(Duration took, long renewals, Duration steady, long memory) {
         int deaths = 0;
         int missed = 0;
-        for (int number = 0; number < options.nodes; number++) {
+        for (int number = 0; number < options.nodes(); number++) {
             deaths += dead[number] ? 1 : 0;
             missed += dead[number] && !marked[number] ? 1 : 0;
         }

@@ -27,12 +27,12 @@ final class NodeFaults {
     private static final Duration UNHEARD = Duration.ofSeconds(3);
 
     private final SimCluster cluster;
-    private final RandomRun.Options options;
+    private final RandomRunOptions options;
     private final RandomGenerator random;
     private final KubeClient admin;
     private long outages;
 
-    NodeFaults(SimCluster cluster, RandomRun.Options options, RandomGenerator random, KubeClient admin) {
+    NodeFaults(SimCluster cluster, RandomRunOptions options, RandomGenerator random, KubeClient admin) {
         this.cluster = cluster;
         this.options = options;
         this.random = random;
@@ -61,7 +61,7 @@ final class NodeFaults {
             return;
         }
         outages++;
-        Duration outage = RandomRun.outage(share);
+        Duration outage = Outages.duration(share);
         switch (kind) {
             case 0 -> {
                 cluster.freeze(node);

@@ -20,10 +20,10 @@ final class PodSupply {
     private static final Duration PERIOD = Duration.ofMinutes(1);
 
     private final SimCluster cluster;
-    private final RandomRun.Options options;
+    private final RandomRunOptions options;
     private final KubeClient admin;
 
-    PodSupply(SimCluster cluster, RandomRun.Options options, KubeClient admin) {
+    PodSupply(SimCluster cluster, RandomRunOptions options, KubeClient admin) {
         this.cluster = cluster;
         this.options = options;
         this.admin = admin;

@@ -23,7 +23,7 @@ import java.util.Locale;
  * @param traceHash SHA-256 of the trace
  */
 public record Report(
-        RandomRun.Options options,
+        RandomRunOptions options,
         Duration took,
         long tasks,
         long outages,

@@ -120,7 +120,7 @@ final class SimCluster {
     /** A client with all rights, whose calls come from a separate loop. */
     KubeClient admin() {
         User user = User.authenticated("kubernetes-admin", List.of("system:masters"));
-        return new KubeClient(network.connect(new Cable(), user), time.loop("admin"), ADMIN_TIMEOUT);
+        return new KubeClient(new SimTransport(network, new Cable(), user), time.loop("admin"), ADMIN_TIMEOUT);
     }
 
     /** Whether a process has no fault. */

@@ -95,7 +95,7 @@ final class SimController extends SimProcess {
         working = Optional.empty();
         RandomGenerator random = Randoms.seeded(seeds.nextLong());
         SimTransport connected =
-                network.connect(cable(), User.authenticated("system:kube-controller-manager", List.of()));
+                new SimTransport(network, cable(), User.authenticated("system:kube-controller-manager", List.of()));
         transport = Optional.of(connected);
         Transport way = refusal.before(tap.apply(connected));
         if (setup.elected()) {
@@ -124,8 +124,9 @@ final class SimController extends SimProcess {
                 new ApiEventRecorder(own, "kube-controller-manager", "", random),
                 random,
                 candidate);
-        candidate.started = () -> loop.execute(
-                () -> work(loop, new FencedTransport(new WrittenBy(identity, way, witness), elector::leads), random));
+        Transport reported = new WriteReporter(way, call -> witness.writes(identity, call.toString()));
+        candidate.started =
+                () -> loop.execute(() -> work(loop, new FencedTransport(reported, elector::leads), random));
         elector.start();
     }
 

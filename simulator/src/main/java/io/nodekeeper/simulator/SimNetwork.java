@@ -1,6 +1,5 @@
 package io.nodekeeper.simulator;
 
-import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -21,7 +20,7 @@ final class SimNetwork {
 
     private final VirtualTime.VirtualLoop wire;
     private final RandomGenerator random;
-    private final Set<SimTransport> transports = new LinkedHashSet<>();
+    private final Set<SimConnection> connections = new LinkedHashSet<>();
     private Optional<ServerCore> server = Optional.empty();
 
     SimNetwork(VirtualTime time, RandomGenerator random) {
@@ -29,15 +28,14 @@ final class SimNetwork {
         this.random = random;
     }
 
-    /** The transport to the API server for one process that authenticates as {@code user}. */
-    SimTransport connect(Cable cable, User user) {
-        SimTransport transport = new SimTransport(this, cable, user);
-        transports.add(transport);
-        return transport;
+    /** A process has a connection to the API server from now on. */
+    void connected(SimConnection connection) {
+        connections.add(connection);
     }
 
-    void disconnected(SimTransport transport) {
-        transports.remove(transport);
+    /** The connection of a process has ended. */
+    void disconnected(SimConnection connection) {
+        connections.remove(connection);
     }
 
     /** Makes a server listen. */
@@ -48,14 +46,14 @@ final class SimNetwork {
     /** The server's process has died: breaks its connections and refuses new ones. */
     void serverDown() {
         server = Optional.empty();
-        List.copyOf(transports).forEach(transport -> transport.breakAll("connection reset by the API server"));
+        List.copyOf(connections).forEach(connection -> connection.breakAll("connection reset by the API server"));
     }
 
     /** The cable was cut: breaks all connections over it. */
     void cableCut(Cable cable) {
-        List.copyOf(transports).stream()
-                .filter(transport -> transport.uses(cable))
-                .forEach(transport -> transport.breakAll("network is unreachable"));
+        List.copyOf(connections).stream()
+                .filter(connection -> connection.uses(cable))
+                .forEach(connection -> connection.breakAll("network is unreachable"));
     }
 
     Optional<ServerCore> server() {

@@ -45,7 +45,7 @@ final class SimNode extends SimProcess {
     @Override
     void boot(VirtualTime.VirtualLoop loop) {
         RandomGenerator random = Randoms.seeded(seeds.nextLong());
-        SimTransport connected = network.connect(cable(), user);
+        SimTransport connected = new SimTransport(network, cable(), user);
         transport = Optional.of(connected);
         KubeClient client = new KubeClient(connected, loop, CALL_TIMEOUT);
         NodeCache nodes = new NodeCache(client, Selection.named(ResourceType.NODES, name()), random);

@@ -7,17 +7,19 @@ import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;
 import io.nodekeeper.client.TransportException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Both ends of a streamed response; what the server writes arrives in order. Confined to virtual time. */
-final class SimStream implements Transport.Stream, SimTransport.Exchange, StreamSink {
-    private final SimTransport transport;
+final class SimStream implements Transport.Stream, SimExchange, StreamSink {
     private final SimNetwork network;
     private final Cable cable;
     private final Transport.StreamHandler handler;
     private final String what;
     private final String resource;
+    private final Consumer<SimExchange> over;
     private final List<Runnable> onClose = new ArrayList<>();
     private Optional<ServerCore> server = Optional.empty();
     private long lastArrival;
@@ -26,13 +28,19 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
     /** The server's end is closed: it sends nothing more. */
     private boolean closed;
 
-    SimStream(SimTransport transport, SimNetwork network, Cable cable, Transport.StreamHandler handler, Call call) {
-        this.transport = transport;
+    /** A stream that has not begun; {@code over} receives it when the client's end is closed. */
+    SimStream(
+            SimNetwork network,
+            Cable cable,
+            Transport.StreamHandler handler,
+            Call call,
+            Consumer<SimExchange> over) {
         this.network = network;
         this.cable = cable;
         this.handler = handler;
         this.what = call.toString();
         this.resource = resource(call.target());
+        this.over = over;
     }
 
     /** Handles the server's response, on the server's loop. */
@@ -69,7 +77,7 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
         int from = 0;
         for (int i = 0; i < bytes.length; i++) {
             if (bytes[i] == '\n') {
-                byte[] line = java.util.Arrays.copyOfRange(bytes, from, i);
+                byte[] line = Arrays.copyOfRange(bytes, from, i);
                 hear(() -> handler.onLine(line));
                 from = i + 1;
             }
@@ -100,7 +108,7 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
     public void cancel() {
         if (!deaf) {
             deaf = true;
-            transport.over(this);
+            over.accept(this);
             hangUp();
         }
     }
@@ -135,7 +143,7 @@ final class SimStream implements Transport.Stream, SimTransport.Exchange, Stream
     }
 
     private void finish(Optional<Reply> refusal, Optional<TransportException> why) {
-        transport.over(this);
+        over.accept(this);
         if (!deaf) {
             deaf = true;
             handler.onEnd(refusal, why);

@@ -19,26 +19,19 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /** One process's transport to the API server over the simulated network. Confined to virtual time. */
-final class SimTransport implements Transport {
+final class SimTransport implements Transport, SimConnection {
     private final SimNetwork network;
     private final Cable cable;
     private final Optional<User> user;
-    private final Set<Exchange> exchanges = new LinkedHashSet<>();
+    private final Set<SimExchange> exchanges = new LinkedHashSet<>();
     private boolean closed;
 
-    /** A call in progress that fails when the connection breaks. */
-    interface Exchange {
-        /** The connection broke, and the client must be notified. */
-        void broken(String why);
-
-        /** The client's process has died: no notification. */
-        void abandoned();
-    }
-
+    /** A transport of the process behind {@code cable}, which authenticates as {@code user}. */
     SimTransport(SimNetwork network, Cable cable, User user) {
         this.network = network;
         this.cable = cable;
         this.user = Optional.of(user);
+        network.connected(this);
     }
 
     @Override
@@ -50,7 +43,7 @@ final class SimTransport implements Transport {
 
     @Override
     public Stream open(Call call, StreamHandler handler) {
-        SimStream stream = new SimStream(this, network, cable, handler, call);
+        SimStream stream = new SimStream(network, cable, handler, call, exchanges::remove);
         exchanges.add(stream);
         carry(call, stream, stream::answered);
         return stream;
@@ -59,26 +52,24 @@ final class SimTransport implements Transport {
     @Override
     public void close() {
         closed = true;
-        List.copyOf(exchanges).forEach(Exchange::abandoned);
+        List.copyOf(exchanges).forEach(SimExchange::abandoned);
         exchanges.clear();
         network.disconnected(this);
     }
 
-    boolean uses(Cable other) {
+    @Override
+    public boolean uses(Cable other) {
         return cable == other;
     }
 
-    void breakAll(String why) {
+    @Override
+    public void breakAll(String why) {
         List.copyOf(exchanges).forEach(exchange -> exchange.broken(why));
         exchanges.clear();
     }
 
-    void over(Exchange exchange) {
-        exchanges.remove(exchange);
-    }
-
     /** Sends a call to the server; {@code answered} runs there. */
-    private void carry(Call call, Exchange exchange, java.util.function.Consumer<ApiResponse> answered) {
+    private void carry(Call call, SimExchange exchange, java.util.function.Consumer<ApiResponse> answered) {
         if (closed || cable.state() == Cable.State.CUT) {
             exchanges.remove(exchange);
             exchange.broken("network is unreachable");
@@ -98,7 +89,7 @@ final class SimTransport implements Transport {
         });
     }
 
-    private final class Request implements Exchange {
+    private final class Request implements SimExchange {
         private final Call call;
         private final CompletableFuture<Reply> reply = new CompletableFuture<>();
 

@@ -13,7 +13,7 @@ class LeanRunTest {
     void oneInAHundredLeanNodesDiesAndEachOfThemIsFoundAndNoOther() {
         List<String> progress = new ArrayList<>();
 
-        LeanReport report = LeanRun.run(new LeanRun.Options(1_000, 5), new SystemClock(), progress::add);
+        LeanReport report = LeanRun.run(new LeanRunOptions(1_000, 5), new SystemClock(), progress::add);
 
         assertThat(progress)
                 .containsExactly("1000 nodes have registered", "the controller has settled", "the verdicts are due");

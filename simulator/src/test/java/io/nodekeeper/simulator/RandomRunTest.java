@@ -14,7 +14,7 @@ class RandomRunTest {
     @Tag("L6")
     @Tag("L8")
     void aThousandNodesGetEveryVerdictOnTimeAndTheSameTraceTwice() {
-        RandomRun.Options options = new RandomRun.Options(1_000, Duration.ofMinutes(10), 7, 600, 0);
+        RandomRunOptions options = new RandomRunOptions(1_000, Duration.ofMinutes(10), 7, 600, 0);
         List<String> violations = new ArrayList<>();
 
         Report first = run(options, violations);
@@ -36,7 +36,7 @@ class RandomRunTest {
     void aControlPlaneThatFailsAtRandomCausesNoFalseVerdictAndStillFindsDeadNodes() {
         List<String> violations = new ArrayList<>();
 
-        Report report = run(new RandomRun.Options(20, Duration.ofHours(1), 3, 200, 60, 20, 2), violations);
+        Report report = run(new RandomRunOptions(20, Duration.ofHours(1), 3, 200, 60, 20, 2), violations);
 
         assertThat(violations).isEmpty();
         assertThat(report.tally().verdicts()).isGreaterThan(30);
@@ -47,14 +47,14 @@ class RandomRunTest {
     void anotherSeedGivesAnotherTrace() {
         List<String> violations = new ArrayList<>();
 
-        Report one = run(new RandomRun.Options(20, Duration.ofMinutes(5), 1, 120, 0), violations);
-        Report other = run(new RandomRun.Options(20, Duration.ofMinutes(5), 2, 120, 0), violations);
+        Report one = run(new RandomRunOptions(20, Duration.ofMinutes(5), 1, 120, 0), violations);
+        Report other = run(new RandomRunOptions(20, Duration.ofMinutes(5), 2, 120, 0), violations);
 
         assertThat(violations).isEmpty();
         assertThat(other.traceHash()).isNotEqualTo(one.traceHash());
     }
 
-    private static Report run(RandomRun.Options options, List<String> violations) {
+    private static Report run(RandomRunOptions options, List<String> violations) {
         return RandomRun.run(
                 options,
                 new SystemClock(),

@@ -10,14 +10,14 @@ import org.junit.jupiter.api.Test;
 class ReportTest {
     @Test
     void aRunInWhichNoNodeFailsSaysThatNoVerdictWasDue() {
-        Report report = run(new RandomRun.Options(2, Duration.ofMinutes(3), 1, 0, 0));
+        Report report = run(new RandomRunOptions(2, Duration.ofMinutes(3), 1, 0, 0));
 
         assertThat(report.isGood()).isTrue();
         assertThat(report.text())
                 .endsWith("no rule was broken; no node was silent for its grace, so no verdict was due");
     }
 
-    private static Report run(RandomRun.Options options) {
+    private static Report run(RandomRunOptions options) {
         return RandomRun.run(options, new SystemClock(), line -> {}, elapsed -> {});
     }
 }

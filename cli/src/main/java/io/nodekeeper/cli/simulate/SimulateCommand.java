@@ -5,7 +5,7 @@ import io.nodekeeper.cli.command.Launcher;
 import io.nodekeeper.cli.command.NodekeeperCommand;
 import io.nodekeeper.cli.options.DurationConverter;
 import io.nodekeeper.cli.output.Output;
-import io.nodekeeper.simulator.RandomRun;
+import io.nodekeeper.simulator.RandomRunOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -108,8 +108,8 @@ public final class SimulateCommand extends NodekeeperCommand {
     }
 
     /** The options of the run. */
-    RandomRun.Options options() {
-        return new RandomRun.Options(nodes, duration, seed, crashesPerHour, controlFaultsPerHour, pods, controllers);
+    RandomRunOptions options() {
+        return new RandomRunOptions(nodes, duration, seed, crashesPerHour, controlFaultsPerHour, pods, controllers);
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.nodekeeper.cli.output.Logging;
 import io.nodekeeper.cli.output.Output;
 import io.nodekeeper.simulator.LeanReport;
 import io.nodekeeper.simulator.LeanRun;
+import io.nodekeeper.simulator.LeanRunOptions;
 import io.nodekeeper.simulator.RandomRun;
 import io.nodekeeper.simulator.Report;
 import io.nodekeeper.time.GoDuration;
@@ -79,7 +80,7 @@ public final class SimulateProcess {
     }
 
     private int simulateLean() {
-        LeanReport report = LeanRun.run(new LeanRun.Options(command.nodes, command.seed), new SystemClock(), this::say);
+        LeanReport report = LeanRun.run(new LeanRunOptions(command.nodes, command.seed), new SystemClock(), this::say);
         return print(report.json(), report.text(), report.isGood());
     }
 

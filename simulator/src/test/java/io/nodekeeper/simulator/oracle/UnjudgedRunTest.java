@@ -2,7 +2,7 @@ package io.nodekeeper.simulator.oracle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.simulator.RandomRun;
+import io.nodekeeper.simulator.RandomRunOptions;
 import io.nodekeeper.simulator.Report;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -47,7 +47,7 @@ class UnjudgedRunTest {
 
     private Report report() {
         return new Report(
-                new RandomRun.Options(1, Duration.ofMinutes(3), 1, 60, 0),
+                new RandomRunOptions(1, Duration.ofMinutes(3), 1, 60, 0),
                 Duration.ofSeconds(1),
                 1,
                 1,

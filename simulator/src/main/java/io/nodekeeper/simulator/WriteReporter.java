@@ -4,23 +4,23 @@ import io.nodekeeper.client.Call;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
-/** A transport that reports each write of a candidate when it is sent. Confined to virtual time. */
-final class WrittenBy implements Transport {
-    private final String identity;
+/** A transport that reports each write when it is sent. Confined to virtual time. */
+final class WriteReporter implements Transport {
     private final Transport way;
-    private final SimController.Witness witness;
+    private final Consumer<Call> writes;
 
-    WrittenBy(String identity, Transport way, SimController.Witness witness) {
-        this.identity = identity;
+    /** {@code writes} receives each write before {@code way} sends it. */
+    WriteReporter(Transport way, Consumer<Call> writes) {
         this.way = way;
-        this.witness = witness;
+        this.writes = writes;
     }
 
     @Override
     public CompletableFuture<Reply> send(Call call) {
         if (!call.method().equals("GET")) {
-            witness.writes(identity, call.toString());
+            writes.accept(call);
         }
         return way.send(call);
     }
