@@ -1,5 +1,8 @@
 package io.nodekeeper.simulator;
 
+import io.nodekeeper.simulator.cluster.SimApiServer;
+import io.nodekeeper.simulator.cluster.SimCluster;
+import io.nodekeeper.simulator.cluster.SimController;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;

@@ -6,6 +6,8 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.simulator.cluster.SimCluster;
+import io.nodekeeper.simulator.cluster.SimController;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.random.RandomGenerator;

@@ -6,6 +6,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.client.KubeClient;
+import io.nodekeeper.simulator.cluster.SimCluster;
 import java.time.Duration;
 import java.util.List;
 

@@ -2,6 +2,8 @@ package io.nodekeeper.simulator;
 
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.controller.config.ControllerConfig;
+import io.nodekeeper.simulator.cluster.ClusterSetup;
+import io.nodekeeper.simulator.cluster.SimCluster;
 import io.nodekeeper.simulator.oracle.Tally;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Randoms;

@@ -1,5 +1,7 @@
 package io.nodekeeper.simulator;
 
+import io.nodekeeper.simulator.cluster.ClusterSetup;
+import io.nodekeeper.simulator.cluster.SimCluster;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.util.ArrayList;

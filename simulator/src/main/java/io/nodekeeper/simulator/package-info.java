@@ -1,4 +1,7 @@
-/** Runs agents, client, API server, store and controller together in virtual time, with faults, repeatable from a seed. */
+/**
+ * Runs agents, client, API server, store and controller together in virtual time, with faults. A seed determines the whole
+ * run.
+ */
 @NullMarked
 package io.nodekeeper.simulator;
 

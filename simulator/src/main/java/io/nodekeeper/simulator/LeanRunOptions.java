@@ -1,9 +1,0 @@
-package io.nodekeeper.simulator;
-
-/**
- * The options of a {@link LeanRun}.
- *
- * @param nodes their number, at least 1
- * @param seed the seed of all randomness
- */
-public record LeanRunOptions(int nodes, long seed) {}

@@ -1,0 +1,42 @@
+package io.nodekeeper.simulator.cluster;
+
+import io.nodekeeper.client.Transport;
+import io.nodekeeper.controller.config.ControllerConfig;
+import java.util.function.UnaryOperator;
+
+/**
+ * The setup of a simulated cluster.
+ *
+ * @param nodes the number of nodes, named {@code n0}, {@code n1} and so on
+ * @param seed the seed of all randomness
+ * @param controllers their number; the first is {@code controller}, the others {@code controller2} and so on
+ * @param pods whether nodes run the pods that are bound to them; without pods, nodes save a watch each
+ * @param config the configuration of every controller
+ * @param tap wraps the transport between the first controller and its network, in each of its lives
+ * @param elected whether controllers elect an active one; if not, all of them are active
+ */
+record ClusterSetup(
+        int nodes,
+        long seed,
+        int controllers,
+        boolean pods,
+        ControllerConfig config,
+        UnaryOperator<Transport> tap,
+        boolean elected) {
+
+    /** A setup in which all controllers are active. */
+    ClusterSetup(
+            int nodes,
+            long seed,
+            int controllers,
+            boolean pods,
+            ControllerConfig config,
+            UnaryOperator<Transport> tap) {
+        this(nodes, seed, controllers, pods, config, tap, false);
+    }
+
+    /** Nodes without pods and one controller with every default. */
+    static ClusterSetup of(int nodes, long seed) {
+        return new ClusterSetup(nodes, seed, 1, false, ControllerConfig.DEFAULT, UnaryOperator.identity());
+    }
+}

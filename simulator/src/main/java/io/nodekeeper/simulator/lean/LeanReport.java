@@ -1,0 +1,115 @@
+package io.nodekeeper.simulator.lean;
+
+import io.nodekeeper.api.json.JsonNumber;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.time.GoDuration;
+import java.time.Duration;
+import java.util.Locale;
+
+/**
+ * The result of a lean run.
+ *
+ * @param options the run's options
+ * @param took real time
+ * @param simulated virtual time
+ * @param tasks tasks that ran in all loops
+ * @param deaths nodes that died
+ * @param missed dead nodes that were not declared Unknown
+ * @param falseVerdicts nodes that were declared Unknown while alive, or before their grace was over
+ * @param p50 median of the verdicts' delays beyond the grace, as the API server committed renewals and verdicts
+ * @param p99 99th percentile of the same
+ * @param max longest of the same
+ * @param renewals of leases from the deaths to the end
+ * @param steady real time of these renewals
+ * @param controllerBytes memory that was freed with the controller
+ */
+public record LeanReport(
+        LeanRunOptions options,
+        Duration took,
+        Duration simulated,
+        long tasks,
+        int deaths,
+        int missed,
+        int falseVerdicts,
+        Duration p50,
+        Duration p99,
+        Duration max,
+        long renewals,
+        Duration steady,
+        long controllerBytes) {
+
+    /** Whether every dead node was found, and no other one. */
+    public boolean isGood() {
+        return missed + falseVerdicts == 0;
+    }
+
+    /** Renewals per second of real time, through API server, store, watch and controller. */
+    public double renewalsPerSecond() {
+        return renewals * 1e9 / Math.max(1, steady.toNanos());
+    }
+
+    /** The report as text. */
+    public String text() {
+        return String.format(
+                Locale.ROOT,
+                """
+                %d lean nodes for %s of virtual time, seed %d: took %s, %d tasks
+                renewals     %d after the deaths, %.0f in a second of real time
+                deaths       %d at once, %d missed, %d false verdicts
+                delay        p50 %s, p99 %s, max %s beyond the grace
+                controller   %.0f bytes a node
+                %s""",
+                options.nodes(),
+                GoDuration.format(simulated),
+                options.seed(),
+                GoDuration.format(Duration.ofMillis(took.toMillis())),
+                tasks,
+                renewals,
+                renewalsPerSecond(),
+                deaths,
+                missed,
+                falseVerdicts,
+                micros(p50),
+                micros(p99),
+                micros(max),
+                bytesPerNode(),
+                isGood() ? "every dead node was found, and no other one" : "VERDICTS ARE WRONG");
+    }
+
+    /** The report as JSON; durations in seconds. */
+    public JsonObject json() {
+        return JsonObject.builder()
+                .put("nodes", options.nodes())
+                .put("seed", options.seed())
+                .put("tookSeconds", seconds(took))
+                .put("simulatedSeconds", seconds(simulated))
+                .put("tasks", tasks)
+                .put("renewals", renewals)
+                .put("renewalsPerSecond", decimal(renewalsPerSecond()))
+                .put("deaths", deaths)
+                .put("missed", missed)
+                .put("false", falseVerdicts)
+                .put("delayP50Seconds", seconds(p50))
+                .put("delayP99Seconds", seconds(p99))
+                .put("delayMaxSeconds", seconds(max))
+                .put("controllerBytesPerNode", decimal(bytesPerNode()))
+                .put("good", isGood())
+                .build();
+    }
+
+    private double bytesPerNode() {
+        return (double) controllerBytes / options.nodes();
+    }
+
+    private static JsonNumber decimal(double value) {
+        return new JsonNumber(String.format(Locale.ROOT, "%.1f", value));
+    }
+
+    private static JsonNumber seconds(Duration duration) {
+        return new JsonNumber(String.format(Locale.ROOT, "%.6f", duration.toNanos() / 1e9));
+    }
+
+    private static String micros(Duration duration) {
+        return GoDuration.format(Duration.ofNanos(duration.toNanos() / 1_000 * 1_000));
+    }
+}
