@@ -37,9 +37,18 @@ public enum Mode {
         return TestCluster.B.plusSeconds(second).plus(lag);
     }
 
-    /** Goes on until just after the verdict for a deadline at {@code second}, a conflict or two included. */
+    /** Advances until just after the verdict for a deadline at {@code second}, including a conflict or two. */
     void advanceToVerdict(TestCluster cluster, int second) {
-        Duration end = Duration.ofSeconds(second).plus(lag).plusMillis(50);
+        advance(cluster, second, Duration.ofMillis(50));
+    }
+
+    /** The same without time for a conflict: the verdict must be written within 2 ms. */
+    void advanceToPromptVerdict(TestCluster cluster, int second) {
+        advance(cluster, second, Duration.ofMillis(2));
+    }
+
+    private void advance(TestCluster cluster, int second, Duration more) {
+        Duration end = Duration.ofSeconds(second).plus(lag).plus(more);
         cluster.advance(end.minus(cluster.time.elapsed()));
     }
 }
