@@ -49,9 +49,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The node lifecycle controller: it follows nodes and their leases, declares Unknown what has been silent for longer than
- * its grace, and keeps NoSchedule taints in step with conditions. Deadlines are watched one by one; no pass over all
- * nodes is ever made for them. Confined to its loop, but {@link #start} and {@link #stop} may be called from anywhere.
+ * The node lifecycle controller: watches nodes and their leases, sets the conditions of a node to Unknown when its
+ * grace period ends without a heartbeat, and keeps its taints equal to its conditions. Each node has its own deadline,
+ * so that no pass over all nodes is needed. Confined to its loop, but {@link #start} and {@link #stop} may be called
+ * from anywhere.
  */
 public final class Controller {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
@@ -78,7 +79,9 @@ public final class Controller {
     private final NodeChangeDispatcher dispatcher;
     private final NodeInformer informer;
     private final Optional<Flaps> flaps;
-    /** Judges instead of wheel and judge, with the gate WatchDrivenDeadlines closed. */
+    /**
+     * Finds silent nodes instead of {@link #wheel} and {@link #verdicts} if the gate WatchDrivenDeadlines is disabled.
+     */
     private final Optional<MonitorPass> pass;
 
     private final Reflector leases;
@@ -90,7 +93,7 @@ public final class Controller {
     private long wakeAt = DeadlineWheel.NEVER;
 
     /**
-     * A controller at rest.
+     * Creates a controller that has not started.
      *
      * @throws IllegalArgumentException naming all faults of {@code config}
      */
@@ -110,7 +113,7 @@ public final class Controller {
         boolean watchDriven = gates.has(ControllerFeature.WATCH_DRIVEN_DEADLINES);
         ReferenceRules reference = ReferenceRules.of(gates);
         History history = gates.has(ControllerFeature.EXPLAIN_VERDICTS) ? ports.history() : History.NONE;
-        // The reference's pass is guarded by its live look alone: it has no deadlines for which sight could be proved.
+        // The monitor pass only reads leases live: it has no deadlines for which sight could be proved.
         this.guard = watchDriven && gates.has(ControllerFeature.OBSERVER_GUARD)
                 ? ObserverGuard.watching(config.canaryPeriod(), config.canaryTolerance())
                 : ObserverGuard.off();
@@ -207,7 +210,7 @@ public final class Controller {
                 pass.map(MonitorPass::nodes).orElse(nodeHandler));
     }
 
-    /** Begins to follow leases and nodes; judges from the moment on at which both are known. */
+    /** Starts to watch leases, nodes and pods. Verdicts begin when leases and nodes are listed. */
     public void start() {
         config.warnings().forEach(warning -> log.warn("{}", warning));
         leases.start();
@@ -219,7 +222,7 @@ public final class Controller {
         });
     }
 
-    /** Writes nothing more and follows no more; calls under way are not waited for. */
+    /** Stops all watches and writes; does not wait for running calls. */
     public void stop() {
         loop.execute(() -> {
             stopped = true;
@@ -237,7 +240,7 @@ public final class Controller {
     }
 
     /**
-     * This process wrote a lease that is no node's, such as the lock of its leadership. That is a proof of sight where the
+     * This process wrote a lease that belongs to no node, such as its leader election lock. That proves sight where the
      * canary is refused. Thread-safe.
      *
      * @param sentAt when the write was sent, nanoseconds by the loop's monotonic clock
@@ -248,7 +251,7 @@ public final class Controller {
         loop.execute(() -> observer.leaseWritten(sentAt - origin, acknowledgedAt - origin, period.toNanos()));
     }
 
-    /** What this controller can be asked while it works. */
+    /** The state of this controller, for its HTTP pages. */
     public ControllerView view() {
         return new LoopView(
                 loop,
@@ -261,7 +264,7 @@ public final class Controller {
                 this::unready);
     }
 
-    /** How many entries each queue and map holds that follows nodes, leases and pods, by name. On the loop. */
+    /** The number of entries of each queue and map, by name. On the loop. */
     Map<String, Integer> sizes() {
         Map<String, Integer> sizes = new TreeMap<>(workload.sizes());
         sizes.putAll(heartbeats.sizes());
@@ -293,9 +296,9 @@ public final class Controller {
         }
     }
 
-    /** Sees to it that the loop wakes when the next deadline may have passed. */
+    /** Sets the timer for the next deadline. */
     private void sleep() {
-        // On the way of each renewal, which is to cost no object.
+        // Runs for each renewal, so it must create no object unless the deadline moves forward.
         long early = warning.isPresent() ? warning.get().nextWake() : DeadlineWheel.NEVER;
         long next = Math.min(wheel.nextWake(), early);
         if (stopped || !informer.isComplete() || pass.isPresent() || next >= wakeAt) {
@@ -308,7 +311,7 @@ public final class Controller {
         wakeTimer = loop.schedule(Duration.ofNanos(next - now()), this::wake);
     }
 
-    /** Looks at all that waits for a proof. */
+    /** Checks all nodes that wait for a proof. */
     private void look() {
         verdicts.look();
         warning.ifPresent(EarlyWarning::look);
@@ -333,7 +336,7 @@ public final class Controller {
         pass.ifPresent(MonitorPass::restartGraces);
     }
 
-    /** Sees now and then to what has no deadline. */
+    /** Updates the measurements that need a period. */
     private void tend() {
         if (!stopped) {
             lags.tend(heartbeats.nodes().stream().map(NodeHealth::lag).toList(), now());
@@ -341,13 +344,13 @@ public final class Controller {
         }
     }
 
-    /** Hands on what the informer reports, and starts what waits for the first lists. */
+    /** Passes changes on, and starts the parts that wait for the first lists. */
     private final class Changes implements NodeInformer.Handler {
         @Override
         public void changed(NodeChange change) {
             dispatcher.dispatch(change);
             if (change instanceof NodeChange.FirstLeases) {
-                // Only now, so that a node's first sight is the start of its grace and nothing is left to wait for.
+                // Only now, so that a node's lease is known when the node is added.
                 nodes.start();
             } else if (change instanceof NodeChange.FirstNodes) {
                 pass.ifPresent(MonitorPass::start);

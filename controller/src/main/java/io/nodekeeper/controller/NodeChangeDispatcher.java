@@ -22,10 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands each change of a node, each sign of life and each fact about a verdict to the parts that react to it, in one fixed
- * order. Confined to the loop.
- *
- * <p>The order of the parts: zones before taints, as zones permit taints; taints before pods, as in Kubernetes.
+ * Passes each change of a node, each heartbeat and each fact about a verdict to the parts of the controller that react
+ * to it, in a fixed order: zones before taints, because zones permit taints; taints before pods, as in Kubernetes.
+ * Confined to the loop.
  */
 public final class NodeChangeDispatcher {
     private static final Logger log = LoggerFactory.getLogger(NodeChangeDispatcher.class);
@@ -68,7 +67,7 @@ public final class NodeChangeDispatcher {
         this.announces = announces;
     }
 
-    /** Hands on a change. */
+    /** Passes on a change. */
     void dispatch(NodeChange change) {
         switch (change) {
             case NodeChange.Added(NodeHealth health, Node node) -> added(health, node);
@@ -97,7 +96,7 @@ public final class NodeChangeDispatcher {
         }
     }
 
-    /** Hands on a sign of life; creates no object for an ordinary renewal. */
+    /** Passes on a heartbeat; creates no object for an ordinary renewal. */
     void heard(NodeHealth health, Sign sign, long now) {
         boolean returned = sign instanceof Sign.Returned;
         if (sign.isRenewal()
@@ -112,7 +111,7 @@ public final class NodeChangeDispatcher {
         }
     }
 
-    /** Hands on what became of a node under judgement. */
+    /** Passes on a fact about a judgement. */
     void judged(NodeHealth health, Judgement.Fact fact) {
         switch (fact) {
             case Judgement.Fact.Took(Hop hop, long nanos) -> metrics.lag(hop, nanos / 1e9);

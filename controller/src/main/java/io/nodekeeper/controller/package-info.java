@@ -1,4 +1,6 @@
-/** Decides from heartbeats which nodes are alive, and writes their conditions and taints. */
+/**
+ * The node lifecycle controller: decides from heartbeats which nodes are alive, and writes their conditions and taints.
+ */
 @NullMarked
 package io.nodekeeper.controller;
 

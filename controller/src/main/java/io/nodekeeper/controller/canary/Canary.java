@@ -315,9 +315,9 @@ final class Canary {
 
     /**
      * Whether the API server may refuse the nodes' renewals for the same reason: overload, an error of the server, an
-     * admission webhook or an admission policy. Other refusals, such as a missing right or an exceeded quota, concern this
-     * request only. The API has no field that tells them apart, so this reads the message as Kubernetes words it:
-     * {@code admission webhook "CanaryLease.NAME" denied the request}, and {@code ValidatingAdmissionPolicy 'CanaryLease.NAME' with binding 'CanaryLease.NAME'
+     * admission webhook or an admission policy. Other refusals, such as a missing right or an exceeded quota, concern
+     * this request only. No field of the response distinguishes them, so this checks for Kubernetes' messages: {@code
+     * admission webhook "NAME" denied the request}, and {@code ValidatingAdmissionPolicy 'NAME' with binding 'NAME'
      * denied request: REASON}.
      */
     private static boolean concernsNodes(ApiException answer) {

@@ -22,20 +22,22 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * Maintains the proof that the controller sees what is stored: sends canaries, lists the leases while it is blind, opens
- * watches again that deliver nothing, and reports changes. Confined to the loop.
+ * Proves that the controller sees what is stored: sends canaries, lists the leases while the controller is blind,
+ * restarts stalled watches, and reports changes. Confined to the loop.
  */
 public final class Observer implements Sight {
-    /** A watch that was opened again gets this long to deliver something; doubled each time. */
+    /**
+     * The time before a stalled watch is restarted again; doubled each time. A restart usually takes about a second.
+     */
     private static final Duration REOPEN_AFTER = Duration.ofSeconds(5);
     /** The longest such time. */
     private static final Duration REOPEN_SELDOM = Duration.ofMinutes(1);
 
     /**
-     * What the observer causes elsewhere.
+     * The effects of the observer on the rest of the controller.
      *
      * @param proven checks everything that waits for a proof; called after each proof and each period
-     * @param reopen opens the watches again
+     * @param reopen restarts the watches
      */
     public record Effects(Runnable proven, Runnable reopen) {}
 
@@ -49,7 +51,7 @@ public final class Observer implements Sight {
     private Duration reopenAfter = REOPEN_AFTER;
     private long reopenedAt = Long.MIN_VALUE / 2;
 
-    /** An observer at rest; {@code identity} tells this process's canaries from those of others. */
+    /** Creates an observer that has not started; {@code identity} identifies this process's canaries. */
     public Observer(
             KubeClient client,
             ControllerConfig config,
@@ -91,14 +93,14 @@ public final class Observer implements Sight {
         }
     }
 
-    /** Checks from now on whether there is a server at all; does nothing if sight is not guarded. */
+    /** Starts to check whether the API server responds; does nothing if sight is not guarded. */
     public void start() {
         if (guard.isOn()) {
             canary.start();
         }
     }
 
-    /** The leases are followed: canaries are sent from now on. */
+    /** Starts to send canaries; called when the leases are watched. */
     public void begin() {
         if (guard.isOn()) {
             canary.begin();
@@ -119,22 +121,22 @@ public final class Observer implements Sight {
         return guard.proves(nodeTime);
     }
 
-    /** Whether {@code lease}, which the watch delivered, is a canary; it is taken in then. */
+    /** Whether {@code lease}, which the watch delivered, is a canary; processes it if so. */
     public boolean isCanary(Lease lease) {
         return canary.saw(lease, ProofKind.WATCH);
     }
 
-    /** Everything that came with the last leases has been taken in. */
+    /** Everything that came with the last leases has been processed. */
     public void settle() {
         canary.settle();
     }
 
-    /** This process wrote a lease that is no node's; see {@link OwnWrites#acknowledged}. */
+    /** This process wrote a lease that belongs to no node; see {@link OwnWrites#acknowledged}. */
     public void leaseWritten(long sentAt, long acknowledgedAt, long period) {
         polls.wrote(sentAt, acknowledgedAt, period);
     }
 
-    /** How many entries each queue holds. */
+    /** The number of entries of each queue, by name. */
     public Map<String, Integer> sizes() {
         return Map.of("canaries", canary.size(), "own writes", polls.size());
     }
@@ -161,7 +163,7 @@ public final class Observer implements Sight {
         }
     }
 
-    /** Less and less often, as a watch that is only late needs time. */
+    /** Restarts the watches; less and less often, because a watch that is only slow needs time. */
     private void reopen() {
         if (now.nanos() - reopenedAt >= reopenAfter.toNanos()) {
             reopenedAt = now.nanos();

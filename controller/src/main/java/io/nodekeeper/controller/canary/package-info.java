@@ -1,4 +1,4 @@
-/** Proves that the controller sees what is stored: sends canaries, lists leases, opens watches again. */
+/** Proves that the controller sees what is stored: sends canaries, lists leases and restarts stalled watches. */
 @NullMarked
 package io.nodekeeper.controller.canary;
 

@@ -14,7 +14,7 @@ public enum ControllerFeature {
     OBSERVER_GUARD("ObserverGuard", "no node becomes Unknown while the controller itself has no sight"),
     /** Each node has its own deadline. Off: a pass over all nodes each monitor period. */
     WATCH_DRIVEN_DEADLINES(
-            "WatchDrivenDeadlines", "each node is checked at its deadline, not by a pass over all" + " nodes"),
+            "WatchDrivenDeadlines", "each node is checked at its deadline, not by a pass over all nodes"),
     /** NoExecute taints follow the current condition. Off: the condition before this pass, one pass late. */
     IMMEDIATE_NO_EXECUTE("ImmediateNoExecute", "NoExecute taints follow the verdict immediately, not one pass later"),
     /**
@@ -23,7 +23,7 @@ public enum ControllerFeature {
      */
     LEVEL_POD_MARKING(
             "LevelPodMarking",
-            "pods of nodes that are not ready are marked, whichever component set the" + " condition"),
+            "pods of nodes that are not ready are marked, whichever component set the condition"),
     /**
      * Evictions fire at {@code timeAdded} of the taint plus the toleration. Off: counted from when this controller saw
      * the taint.

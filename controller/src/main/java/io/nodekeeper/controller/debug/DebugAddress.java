@@ -47,7 +47,7 @@ public final class DebugAddress {
 
     private static void tell(KubeClient client, Optional<URI> url, int number) {
         JsonValue value =
-                url.<JsonValue>map(told -> new JsonString(told.toString())).orElse(JsonNull.NULL);
+                url.<JsonValue>map(address -> new JsonString(address.toString())).orElse(JsonNull.NULL);
         JsonObject metadata = JsonObject.EMPTY.with("annotations", JsonObject.EMPTY.with(ANNOTATION, value));
         client.patch(
                         ResourceType.LEASES,
@@ -63,16 +63,16 @@ public final class DebugAddress {
                     if (error == null) {
                         return;
                     }
-                    String told = url.map(URI::toString).orElse("the removal of the address");
+                    String what = url.map(URI::toString).orElse("the removal of the address");
                     if (number < TRIES) {
                         log.debug(
                                 "Publishing {} in the API failed: {}; retrying in {}",
-                                told,
+                                what,
                                 Failures.text(error),
                                 RETRY);
                         client.loop().schedule(RETRY, () -> tell(client, url, number + 1));
                     } else {
-                        log.warn("Publishing {} in the API failed: {}", told, Failures.text(error));
+                        log.warn("Publishing {} in the API failed: {}", what, Failures.text(error));
                     }
                 });
     }

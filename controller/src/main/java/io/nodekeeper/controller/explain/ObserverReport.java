@@ -23,9 +23,9 @@ public final class ObserverReport {
     private final NodeEvents events;
     private final ControllerMetrics metrics;
     private VerdictBasis judgement = VerdictBasis.FULL;
-    private long toldAt = Long.MIN_VALUE / 2;
+    private long reportedAt = Long.MIN_VALUE / 2;
     /** Whether {@link #judgement} has not been reported yet. */
-    private boolean untold;
+    private boolean unreported;
 
     public ObserverReport(Explanations explanations, NodeEvents events, ControllerMetrics metrics) {
         this.explanations = explanations;
@@ -34,7 +34,7 @@ public final class ObserverReport {
         for (StalledHop hop : StalledHop.values()) {
             metrics.blind(hop.label(), false);
         }
-        tellJudgement();
+        updateMetrics();
     }
 
     /** Sight was lost or regained, or its cause has changed. Returns a condition as JSON. */
@@ -59,13 +59,13 @@ public final class ObserverReport {
         VerdictBasis next = guard.judgement(now);
         if (next != judgement) {
             // The change of sight reports the beginning and the end of blindness.
-            untold = next != VerdictBasis.FULL && (next != VerdictBasis.NONE || judgement != VerdictBasis.FULL);
+            unreported = next != VerdictBasis.FULL && (next != VerdictBasis.NONE || judgement != VerdictBasis.FULL);
             judgement = next;
-            tellJudgement();
+            updateMetrics();
         }
-        if (untold && now - toldAt >= QUIET.toNanos()) {
-            untold = false;
-            toldAt = now;
+        if (unreported && now - reportedAt >= QUIET.toNanos()) {
+            unreported = false;
+            reportedAt = now;
             String text = "judgement is degraded: " + next.meaning();
             log.warn("{}", text);
             explanations.degraded(next, text);
@@ -78,7 +78,7 @@ public final class ObserverReport {
         times.forEach((hop, time) -> metrics.blindFor(hop.label(), time / 1e9));
     }
 
-    private void tellJudgement() {
+    private void updateMetrics() {
         for (VerdictBasis one : VerdictBasis.values()) {
             if (one != VerdictBasis.FULL) {
                 metrics.degraded(one.label(), one == judgement);

@@ -1,6 +1,6 @@
 package io.nodekeeper.controller.heartbeats;
 
-/** Where a known node stands between a sign of life and a verdict: in exactly one of these. {@link Heartbeats} changes it. */
+/** The state of a known node between a heartbeat and a verdict. {@link Heartbeats} changes it. */
 public enum GraceState {
     /** No deadline: the node is Unknown already, or not known. */
     RESTING,

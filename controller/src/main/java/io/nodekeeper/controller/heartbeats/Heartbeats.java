@@ -22,28 +22,30 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The signs of life of all nodes. A sign of life is a value that only the agent reports and that differs from the one seen
- * before, in whichever direction: {@code renewTime} of the lease that the node holds, and the heartbeat and the status of
- * its Ready condition. Reported times are never compared with a clock, as nodes' clocks are wrong now and then. Ages run by the
- * controller's own monotonic clock from when it noticed, less the time that it could not see ({@link ObserverGuard}).
+ * The heartbeats and deadlines of all nodes. A heartbeat is a change of a value that only the agent writes: {@code
+ * renewTime} of the lease that the node holds, and the heartbeat time or the status of its Ready condition. A change in
+ * either direction counts: the times are never compared with a clock, because clocks of nodes may be wrong. The age of
+ * a heartbeat is the time since the controller saw it, by its own monotonic clock, without the time in which it could
+ * not see ({@link ObserverGuard}).
  *
- * <p>Reports come from lists, watches and single reads, and a watch may lag behind the others: what it tells of a version
- * that was seen already is ignored, lest an old renewal count twice. Confined to the loop.
+ * <p>States come from lists, watches and single reads. A watch may lag behind the others, so its event is ignored if
+ * that version or a newer one was seen already: an old renewal must not count twice. Confined to the loop.
  */
 public final class Heartbeats {
-    /** How a report came in. */
+    /** Where a state comes from. */
     public enum Source {
-        /** From a list or a single read: the truth of this moment, even if it is of an older version. */
+        /** A list or a single read: the current state, even if its version is older. */
         LIVE,
-        /** From a watch, or as the answer to a write, either of which newer reports may have overtaken. */
+        /** A watch, or the response to a write: newer states may have been seen already. */
         LATE
     }
 
-    /** Twice the nodes of the largest clusters; the reference, whose defect this is, keeps all for ever. */
+    /** The most entries of {@link #heirs}: twice the nodes of the largest clusters. The reference has no limit. */
     private static final int MAX_HEIRS = 10_000;
     /** Keeps sums of times from overflowing: 73 years. */
     private static final long MAX_GRACE = Long.MAX_VALUE / 4;
@@ -53,20 +55,20 @@ public final class Heartbeats {
     private final long grace;
     private final long startupGrace;
     private final ObserverGuard guard;
-    /** Silence before this moment on the nodes' clock is held against nobody. */
+    /** Silence before this moment on the nodes' clock does not count. */
     private long clearSince = Long.MIN_VALUE / 2;
 
-    /** Whether a node takes over when a removed node of its name was last heard, as with the reference. */
+    /** Whether a node inherits the last heartbeat of a deleted node of its name, as in the reference. */
     private final boolean keepsHeirs;
     /** Whether any change of {@code renewTime} is a renewal, and not only a later time. */
     private final boolean clockImmune;
 
     private final Suspicion suspicion;
-    /** Whether each node has a grace of its own. */
+    /** Whether each node has its own grace period. */
     private final boolean adaptive;
     /**
-     * When a node of that name was last heard, for those that are gone; only without {@code StateByUid}. At most
-     * {@link #MAX_HEIRS}, the oldest go.
+     * The last heartbeats of deleted nodes, by name; only without {@code StateByUid}. At most {@link #MAX_HEIRS}; the
+     * oldest are dropped.
      */
     private final Map<String, Long> heirs = new LinkedHashMap<>();
 
@@ -86,7 +88,7 @@ public final class Heartbeats {
         return Optional.ofNullable(byName.get(name)).filter(NodeHealth::known);
     }
 
-    /** All nodes there are. */
+    /** All existing nodes. */
     public List<NodeHealth> nodes() {
         List<NodeHealth> known = new ArrayList<>();
         byName.forEach(health -> {
@@ -97,34 +99,33 @@ public final class Heartbeats {
         return known;
     }
 
-    /** The node whose name these bytes are, if it and its lease are known, else null: no renewal may cost an object. */
+    /** The node of the scanned lease if it and its lease are known, else null: a renewal must create no object. */
     @Nullable
     NodeHealth find(LeaseLine line) {
         NodeHealth health = byName.get(line.bytes(), line.nameFrom(), line.nameLength(), line.nameHash());
         return health != null && health.known() && health.hasLease() ? health : null;
     }
 
-    /** How many entries each map holds. */
+    /** The number of entries of each map, by name. */
     public Map<String, Integer> sizes() {
         return Map.of("nodes and leases", byName.size(), "heirs", heirs.size());
     }
 
-    /** How many names are remembered, those with a lease and no node included. */
+    /** The number of names, including leases without a node. */
     public int size() {
         return byName.size();
     }
 
     /**
-     * A node that was not known gets a full grace from now.
+     * Adds a node, with a full grace period from now.
      *
-     * @param silentFor how long it is known to have been there without a report; 0 unless it never reported
+     * @param silentFor the known age of a node that never reported; 0 for other nodes
      */
     public NodeHealth add(Node node, long now, Duration silentFor) {
         NodeHealth health = of(node.name());
         health.identify(node.uid(), node.resourceVersion());
         health.status.saw(node.ready());
-        // Its lease was seen for the first time just now, which is a sign of life: it cannot be known when it was
-        // renewed.
+        // A lease that is seen for the first time is a heartbeat, because it is unknown when it was renewed.
         Duration silence = health.hasLease() ? Duration.ZERO : silentFor;
         long heardAt = inherited(health)
                 .orElse(guard.nodeTime(now) - Math.min(silence.toNanos(), startupGrace + DeadlineWheel.TICK_NANOS));
@@ -146,7 +147,9 @@ public final class Heartbeats {
         return Optional.ofNullable(heirs.get(health.name())).filter(heard -> !health.reported());
     }
 
-    /** For how long a node without a report has existed, by the API server's clock: the one place where clocks are compared. */
+    /**
+     * The age of a node without a report. The only place that compares the API server's clock with the controller's.
+     */
     static Duration silence(Node node, Instant wallTime) {
         return node.ready().isPresent()
                 ? Duration.ZERO
@@ -156,7 +159,7 @@ public final class Heartbeats {
                         .orElse(Duration.ZERO);
     }
 
-    /** The node is gone; what was known of it is freed, its lease aside. */
+    /** The node was deleted; drops its state except for its lease. */
     public void remove(NodeHealth health) {
         wheel.cancel(health.deadline());
         byName.remove(health.name());
@@ -171,7 +174,7 @@ public final class Heartbeats {
         }
     }
 
-    /** Whether this is still what is known under its name, and not a removed or replaced node. */
+    /** Whether {@code health} is the current state of its name, and not that of a deleted or replaced node. */
     public boolean isCurrent(NodeHealth health) {
         return health.known() && byName.get(health.name()) == health;
     }
@@ -187,7 +190,7 @@ public final class Heartbeats {
             return heard(health, Signal.STATUS, false, now);
         }
         if (!health.ready().equals(before)) {
-            // Another grace applies now, or none.
+            // Another grace period applies now, or none.
             arm(health);
         }
         return Sign.Plain.NONE;
@@ -205,7 +208,7 @@ public final class Heartbeats {
                 now);
     }
 
-    /** The watch delivered a state of the lease of a known node, and this is all that matters of it. */
+    /** The watch delivered a state of the lease of a known node, with these relevant parts. */
     Sign saw(NodeHealth health, LeaseLine line, long now) {
         return saw(
                 health,
@@ -232,7 +235,7 @@ public final class Heartbeats {
         return KubeTime.parse(time).map(KubeTime::micros).orElse(LeaseLine.NO_TIME);
     }
 
-    /** A lease is gone, which is no sign of life. */
+    /** A lease was deleted, which is not a heartbeat. */
     void leaseGone(String name) {
         NodeHealth health = byName.get(name);
         if (health == null) {
@@ -244,51 +247,39 @@ public final class Heartbeats {
         }
     }
 
-    /** All leases were listed, and these are their names: the others are gone. */
+    /** The names of all existing leases; other leases were deleted. */
     void leasesListed(Set<String> names) {
-        List<String> gone = new ArrayList<>();
-        byName.forEach(health -> {
-            if (health.hasLease() && !names.contains(health.name())) {
-                gone.add(health.name());
-            }
-        });
-        gone.forEach(this::leaseGone);
+        namesWhere(health -> health.hasLease() && !names.contains(health.name())).forEach(this::leaseGone);
     }
 
     /** The names of the leases whose nodes are not known. */
     List<String> leasesWithoutNode() {
+        return namesWhere(health -> health.hasLease() && !health.known());
+    }
+
+    /** The name of a random lease that was seen, if there is one. */
+    public Optional<String> anyLease(RandomGenerator random) {
+        return sample(random, 1).stream().findFirst();
+    }
+
+    /** Up to {@code most} random names of leases that were seen. */
+    public List<String> sample(RandomGenerator random, int most) {
+        List<String> names = namesWhere(NodeHealth::hasLease);
+        int size = Math.min(most, names.size());
+        for (int i = 0; i < size; i++) {
+            Collections.swap(names, i, i + random.nextInt(names.size() - i));
+        }
+        return new ArrayList<>(names.subList(0, size));
+    }
+
+    private List<String> namesWhere(Predicate<NodeHealth> condition) {
         List<String> names = new ArrayList<>();
         byName.forEach(health -> {
-            if (health.hasLease() && !health.known()) {
+            if (condition.test(health)) {
                 names.add(health.name());
             }
         });
         return names;
-    }
-
-    /** Some lease that was seen, if there is one. */
-    public Optional<String> anyLease(RandomGenerator random) {
-        List<String> names = new ArrayList<>();
-        byName.forEach(health -> {
-            if (health.hasLease()) {
-                names.add(health.name());
-            }
-        });
-        return names.isEmpty() ? Optional.empty() : Optional.of(names.get(random.nextInt(names.size())));
-    }
-
-    /** Up to {@code most} names of leases that were seen, drawn at random. */
-    public List<String> sample(RandomGenerator random, int most) {
-        List<String> names = new ArrayList<>();
-        byName.forEach(health -> {
-            if (health.hasLease()) {
-                names.add(health.name());
-            }
-        });
-        for (int i = 0; i < Math.min(most, names.size()); i++) {
-            Collections.swap(names, i, i + random.nextInt(names.size() - i));
-        }
-        return new ArrayList<>(names.subList(0, Math.min(most, names.size())));
     }
 
     /** The version of that lease that was seen last; 0 if there is none. */
@@ -297,7 +288,7 @@ public final class Heartbeats {
         return health == null ? 0 : health.lease.version();
     }
 
-    /** The known nodes that are none of {@code listed}, by UID. */
+    /** The known nodes that are not in {@code listed}, by UID. */
     List<NodeHealth> missingFrom(Collection<? extends ApiObject> listed) {
         Map<String, String> uids = new HashMap<>();
         listed.forEach(node -> uids.put(node.name(), node.uid()));
@@ -310,22 +301,22 @@ public final class Heartbeats {
         return missing;
     }
 
-    /** The last moment on the nodes' clock at which the node's silence is still excused. */
+    /** The end of the node's grace period, on the nodes' clock. */
     public long deadline(NodeHealth health) {
         return Math.max(health.last.heardAt(), clearSince) + grace(health);
     }
 
-    /** Every node's silence counts from now on only. */
+    /** Restarts the grace period of every node. */
     public void forgive(long now) {
         clearSince = guard.nodeTime(now);
     }
 
-    /** The silence that is not unusual for the node, nanoseconds; see {@link Suspicion#patience}. */
+    /** The usual time without a heartbeat, nanoseconds; see {@link Suspicion#patience}. */
     long patience(NodeHealth health) {
         return suspicion.patience(health.rhythm);
     }
 
-    /** The silence that the node is allowed, nanoseconds. */
+    /** The node's grace period, nanoseconds. */
     public long grace(NodeHealth health) {
         if (!health.reported()) {
             return startupGrace;
@@ -333,14 +324,14 @@ public final class Heartbeats {
         return adaptive ? suspicion.adaptiveGrace(health.rhythm) : grace;
     }
 
-    /** Whether the node's silence is no longer excused. */
+    /** Whether the node's grace period has ended. */
     boolean isOverdue(NodeHealth health, long now) {
         return isCurrent(health) && now > guard.whenNodeTime(deadline(health));
     }
 
     /**
-     * Sets the node's deadline, unless nothing is left to be said about it: a node that is Unknown stays so. One that is
-     * being judged is armed when that has come to an end.
+     * Sets the node's deadline. A node that is Unknown has none. The deadline of a node under judgement is set when its
+     * judgement ends.
      */
     void arm(NodeHealth health) {
         if (!health.isJudged()) {
@@ -348,7 +339,7 @@ public final class Heartbeats {
         }
     }
 
-    /** The same for a node whose judgement has come to an end. */
+    /** The same for a node whose judgement has ended. */
     public void rearm(NodeHealth health) {
         if (health.ready().equals(Condition.UNKNOWN)) {
             wheel.cancel(health.deadline());
@@ -364,7 +355,7 @@ public final class Heartbeats {
         health.grace(GraceState.JUDGED);
     }
 
-    /** The judgement of a node has ended that is not followed any more. */
+    /** The judgement of a node that no longer exists has ended. */
     public void rest(NodeHealth health) {
         health.grace(GraceState.RESTING);
     }

@@ -1,6 +1,6 @@
 package io.nodekeeper.controller.heartbeats;
 
-/** The last sign of life of one node. Times are nanoseconds. {@link Heartbeats} changes it. */
+/** The last heartbeat of one node. Times are nanoseconds. {@link Heartbeats} changes it. */
 final class LastSignal {
     private Signal kind = Signal.FIRST_SIGHT;
     private long heardAt;
@@ -9,7 +9,7 @@ final class LastSignal {
     private long gap;
     private boolean silenced;
 
-    /** Where it was seen. */
+    /** The kind of the heartbeat. */
     Signal kind() {
         return kind;
     }
@@ -24,12 +24,12 @@ final class LastSignal {
         return arrivedAt;
     }
 
-    /** What had been taken out of the nodes' clock until then. */
+    /** The total time that was subtracted from the nodes' clock before it. */
     long lostBefore() {
         return lostBefore;
     }
 
-    /** How long after the sign before it came, on the nodes' clock. */
+    /** The time since the heartbeat before it, on the nodes' clock. */
     long gap() {
         return gap;
     }

@@ -5,8 +5,8 @@ import io.nodekeeper.client.scan.LeaseLine;
 /**
  * The lease of one node. {@link Heartbeats} changes it.
  *
- * <p>Invariant: a lease that does not exist has no time and version 0. The time of the last renewal stays when the lease is
- * deleted, as it may be restored with the same time, which is no sign of life.
+ * <p>Invariant: a lease that does not exist has no time and version 0. The time of the last renewal stays when the
+ * lease is deleted: if the lease is restored with the same time, that is not a heartbeat.
  */
 final class LeaseState {
     private boolean exists;
@@ -30,10 +30,10 @@ final class LeaseState {
     }
 
     /**
-     * Whether this state of the lease, which the node holds, shows that its agent wrote it: {@code renewTime} differs from
-     * that of the state before, in either direction, and from that of the last renewal. Any client may change the rest of a
-     * lease, such as labels and annotations, so that shows nothing. Neither does a state that is older than the one before:
-     * it comes from a server that lags.
+     * Whether this state of the lease, which the node holds, shows that its agent renewed it: {@code renewTime} differs
+     * from that of the last state, in either direction, and from that of the last renewal. Other fields do not count,
+     * because any client may change labels and annotations. An older state than the last one does not count, because it
+     * comes from a server that lags.
      */
     boolean isRenewal(long newVersion, long newMicros) {
         boolean older = exists && !Versions.isNewer(newVersion, version);
@@ -43,7 +43,7 @@ final class LeaseState {
                 && !(exists && newMicros == renewMicros);
     }
 
-    /** Whether the time is later than before, which is what the reference takes for a renewal. */
+    /** Whether the time is later than before: a renewal for the reference. */
     boolean isLater(long newMicros) {
         return !exists || newMicros > renewMicros;
     }
@@ -58,7 +58,7 @@ final class LeaseState {
         return !exists || Versions.isNewer(newVersion, version);
     }
 
-    /** This state was seen; {@code heard} says whether it is a sign of life. */
+    /** This state was seen; {@code heard} is whether it is a heartbeat. */
     void saw(long newVersion, long newMicros, boolean heard) {
         exists = true;
         version = newVersion;
@@ -73,7 +73,7 @@ final class LeaseState {
         version = 0;
     }
 
-    /** The same state. */
+    /** A copy. */
     LeaseState copy() {
         LeaseState copy = new LeaseState();
         copy.exists = exists;

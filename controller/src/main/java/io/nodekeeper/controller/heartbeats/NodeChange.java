@@ -4,17 +4,17 @@ import io.nodekeeper.api.Node;
 import io.nodekeeper.controller.NodeChangeDispatcher;
 
 /**
- * A change of nodes or leases, as lists, watches, reads and writes show it. {@link NodeInformer} makes these values and
- * {@link NodeChangeDispatcher} hands each one on. A sign of life is no such value, see {@link Sign}.
+ * A change of nodes or leases in lists, watches, reads and writes. {@link NodeInformer} creates these values and {@link
+ * NodeChangeDispatcher} passes them on. Heartbeats are not among them, see {@link Sign}.
  */
 public sealed interface NodeChange {
     /** All leases were listed for the first time. */
     record FirstLeases() implements NodeChange {}
 
     /**
-     * There is a lease whose node is not known.
+     * A lease without a known node.
      *
-     * @param listed whether a list of all leases or all nodes showed that; else a watch reported the lease just now
+     * @param listed whether it was found in a list; if not, a watch has just delivered it
      */
     record LeaseWithoutNode(String name, boolean listed) implements NodeChange {}
 
@@ -27,14 +27,14 @@ public sealed interface NodeChange {
     /** The end of a list of all nodes. */
     record NodesListed() implements NodeChange {}
 
-    /** The first list of all nodes has ended; {@code count} nodes are followed. */
+    /** The first list of all nodes has ended, with {@code count} nodes. */
     record FirstNodes(int count) implements NodeChange {}
 
-    /** A node is followed from now on. */
+    /** A node was added. */
     record Added(NodeHealth health, Node node) implements NodeChange {}
 
     /**
-     * This is the newest state of a followed node, whether it was listed, watched, read or written here.
+     * The newest state of a known node, from a list, a watch, a read or a write.
      *
      * @param readyBefore the status of its Ready condition in the state before
      */

@@ -5,12 +5,12 @@ import io.nodekeeper.controller.lags.LagState;
 import io.nodekeeper.time.DeadlineWheel;
 
 /**
- * What is remembered of one node between its heartbeats: a few short strings and numbers, never the Node itself, as there may
- * be many thousands. It may exist for a lease alone, whose node is not known yet. Confined to the loop.
+ * The state of one node between its heartbeats: a few short strings and numbers, never the Node itself, because there
+ * may be many thousands. It may exist for a lease whose node is not known yet. Confined to the loop.
  *
- * <p>Each part is a class of its own, and one class changes it: {@link Heartbeats} lease, status, last signal, deadline and
- * rhythm; {@link EarlyWarning} the doubt; {@link HeartbeatLags} the lag. Whatever else is known of a node is kept by the
- * class that needs it, in a map by this object.
+ * <p>Each part has one owner, which changes it: {@link Heartbeats} for lease, status, last signal, deadline and rhythm;
+ * {@link EarlyWarning} for the suspicion; {@link HeartbeatLags} for the lag. Other classes keep their state of a node
+ * in maps with this object as the key.
  */
 public final class NodeHealth {
     private final String name;
@@ -22,7 +22,7 @@ public final class NodeHealth {
     final LeaseState lease;
     final ReadyState status = new ReadyState();
     final LastSignal last = new LastSignal();
-    /** How regularly the node sends signs of life. */
+    /** How regular the node's heartbeats are. */
     final Suspicion.State rhythm = new Suspicion.State();
 
     final Doubt doubt = new Doubt(this);
@@ -44,7 +44,7 @@ public final class NodeHealth {
         return name;
     }
 
-    /** The node that all this belongs to; empty while only its lease is known. A recreated node has another one. */
+    /** The UID of the node; empty while only its lease is known. A recreated node has another object of this class. */
     public String uid() {
         return uid;
     }
@@ -59,12 +59,12 @@ public final class NodeHealth {
         return !uid.isEmpty();
     }
 
-    /** The status of its Ready condition; empty as long as its agent never reported. */
+    /** The status of its Ready condition; empty if its agent has not reported yet. */
     public String ready() {
         return status.ready();
     }
 
-    /** Whether its agent ever posted a status. */
+    /** Whether its agent has posted a status. */
     public boolean reported() {
         return !status.ready().isEmpty();
     }
@@ -79,12 +79,14 @@ public final class NodeHealth {
         return grace == GraceState.JUDGED;
     }
 
-    /** Where it stands between a sign of life and a verdict. */
+    /** Its state between a heartbeat and a verdict. */
     public GraceState grace() {
         return grace;
     }
 
-    /** When its grace ends, monotonic nanoseconds; {@link DeadlineWheel#NEVER} unless it is {@link GraceState#ARMED}. */
+    /**
+     * When its grace ends, monotonic nanoseconds; {@link DeadlineWheel#NEVER} unless it is {@link GraceState#ARMED}.
+     */
     public long deadlineAt() {
         return deadline.at();
     }
@@ -104,12 +106,12 @@ public final class NodeHealth {
         return status.heartbeat();
     }
 
-    /** Where its last sign of life was seen. */
+    /** The kind of its last heartbeat. */
     public Signal signal() {
         return last.kind();
     }
 
-    /** When the last sign of life was seen, on the nodes' clock, which stands still while the controller is blind. */
+    /** When the last heartbeat was seen, on the nodes' clock, which stands still while the controller is blind. */
     public long heardAt() {
         return last.heardAt();
     }
@@ -119,17 +121,17 @@ public final class NodeHealth {
         return last.arrivedAt();
     }
 
-    /** What had been taken out of the nodes' clock until then, nanoseconds. */
+    /** The total time that was subtracted from the nodes' clock before it, nanoseconds. */
     public long lostBefore() {
         return last.lostBefore();
     }
 
-    /** The time between the last two signs of life on the nodes' clock, nanoseconds. */
+    /** The time between the last two heartbeats on the nodes' clock, nanoseconds. */
     public long gap() {
         return last.gap();
     }
 
-    /** Whether this controller declared it Unknown after its last sign of life. */
+    /** Whether this controller declared it Unknown after its last heartbeat. */
     public boolean silenced() {
         return last.silenced();
     }
@@ -148,6 +150,7 @@ public final class NodeHealth {
         return deadline;
     }
 
+    /** Sets its UID and version. */
     public void identify(String nodeUid, String nodeVersion) {
         uid = nodeUid;
         version = nodeVersion;

@@ -14,8 +14,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Follows nodes and leases: takes every state of them into {@link Heartbeats}, wherever it was seen, and hands on what changed.
- * A recreated node is another node. Confined to the loop.
+ * Passes every state of nodes and leases to {@link Heartbeats}, and the resulting changes to a handler. A recreated
+ * node is another node. Confined to the loop.
  */
 public final class NodeInformer implements NodeStates {
     /** Handles changes. */
@@ -24,12 +24,12 @@ public final class NodeInformer implements NodeStates {
         void changed(NodeChange change);
 
         /**
-         * A node sent a sign of life. A method of its own, and no {@link NodeChange}: this is called for each renewal, which
-         * must create no object, as 50,000 nodes renew 5,000 leases a second.
+         * A node sent a heartbeat. This is not a {@link NodeChange}, because a renewal must create no object: 50,000
+         * nodes renew 5,000 leases per second.
          */
         void heard(NodeHealth health, Sign sign, long now);
 
-        /** All changes of one list, watch event or renewal were handed over; deadlines may have moved. */
+        /** All changes of one list, watch event or renewal were passed on; deadlines may have moved. */
         void settled();
     }
 
@@ -41,7 +41,7 @@ public final class NodeInformer implements NodeStates {
     private boolean leasesListed;
     private boolean nodesListed;
 
-    /** {@code isCanary} takes in the leases that are no node's. */
+    /** {@code isCanary} recognizes and processes the leases that belong to no node. */
     public NodeInformer(Clock clock, Now now, Heartbeats heartbeats, Predicate<Lease> isCanary, Handler handler) {
         this.clock = clock;
         this.now = now;
@@ -100,7 +100,7 @@ public final class NodeInformer implements NodeStates {
         handler.changed(new NodeChange.Removed(health));
     }
 
-    /** Leases that were listed before their nodes were known to be missing are orphans as well. */
+    /** Reports leases without a node, including those that were listed before the nodes. */
     private void reportOrphans() {
         if (nodesListed) {
             heartbeats

@@ -3,7 +3,9 @@ package io.nodekeeper.controller.heartbeats;
 import io.nodekeeper.api.Condition;
 import java.util.Optional;
 
-/** The Ready condition of one node as last seen; both parts are empty if there is none. {@link Heartbeats} changes it. */
+/**
+ * The Ready condition of one node as last seen; both parts are empty if there is none. {@link Heartbeats} changes it.
+ */
 final class ReadyState {
     private String ready = "";
     private String heartbeat = "";
@@ -18,7 +20,7 @@ final class ReadyState {
         return heartbeat;
     }
 
-    /** Takes in a condition; true if it shows a sign of life. */
+    /** Updates this from a condition; true if it is a heartbeat. */
     boolean saw(Optional<Condition> condition) {
         String newReady = condition.map(Condition::status).orElse("");
         String newHeartbeat =

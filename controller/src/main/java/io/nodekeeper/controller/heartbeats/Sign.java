@@ -1,31 +1,31 @@
 package io.nodekeeper.controller.heartbeats;
 
 /**
- * What a report shows about a node. The common results are constants, so that a renewal creates no object: a cluster of
- * 50,000 nodes renews 5,000 leases a second.
+ * The result of processing a state of a node or lease. The common results are constants, so that a renewal creates no
+ * object: a cluster of 50,000 nodes renews 5,000 leases per second.
  */
 public sealed interface Sign {
     /** The results without a value. */
     enum Plain implements Sign {
-        /** A newer state was seen before; the report is ignored. */
+        /** A newer state was seen before; this one is ignored. */
         OUTDATED,
-        /** No sign of life. */
+        /** No heartbeat. */
         NONE,
-        /** A sign of life. */
+        /** A heartbeat. */
         HEARD,
-        /** A sign of life: the watch delivered a renewal of the lease. */
+        /** A heartbeat: the watch delivered a renewal of the lease. */
         RENEWED
     }
 
     /**
-     * The first sign of life since this controller declared the node Unknown.
+     * The first heartbeat since this controller declared the node Unknown.
      *
-     * @param silence since the sign before, monotonic nanoseconds, including what the controller could not see
+     * @param silence the time since the last heartbeat, monotonic nanoseconds, including time of blindness
      * @param renewed whether the watch delivered a renewal of the lease
      */
     record Returned(long silence, boolean renewed) implements Sign {}
 
-    /** Whether it is a sign of life. */
+    /** Whether it is a heartbeat. */
     default boolean isLife() {
         return this != Plain.NONE && this != Plain.OUTDATED;
     }

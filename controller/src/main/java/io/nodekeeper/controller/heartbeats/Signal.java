@@ -1,8 +1,8 @@
 package io.nodekeeper.controller.heartbeats;
 
-/** Where a sign of life was seen. */
+/** The kind of a heartbeat. */
 public enum Signal {
-    /** None yet: time counts from the first sight of the node. */
+    /** No heartbeat yet: time counts from when the node was first seen. */
     FIRST_SIGHT("first sight"),
     /** {@code renewTime} of its Lease changed, and the node holds it. */
     LEASE("lease"),

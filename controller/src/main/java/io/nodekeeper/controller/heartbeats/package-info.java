@@ -1,4 +1,4 @@
-/** The signs of life and the deadlines of all nodes. */
+/** The heartbeats and the deadlines of all nodes. */
 @NullMarked
 package io.nodekeeper.controller.heartbeats;
 

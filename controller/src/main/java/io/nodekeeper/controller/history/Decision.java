@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param at when, by the controller's wall clock
  * @param node the node's name; empty if it is about the controller itself
  * @param uid the node's UID; may be empty
- * @param kind a word in CamelCase: {@code Unknown}, {@code Returned}, {@code Excused}, {@code Tainted}, {@code
+ * @param kind a word in CamelCase: {@code Unknown}, {@code Returned}, {@code Spared}, {@code Tainted}, {@code
  *     Evicted}, …
  * @param text one sentence for people
  * @param details the facts behind it, by name: signals, lags of each hop, deadlines, writes and their answers; {@link

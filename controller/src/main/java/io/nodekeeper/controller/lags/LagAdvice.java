@@ -13,7 +13,7 @@ import java.util.Locale;
  * use it. A grace period is comfortable if it is at least {@link #COMFORT} times the 99.9th percentile of all gaps, and
  * not below the longest gap. Immutable.
  *
- * @param gaps between the signs of life of each node, by the controller's monotonic clock
+ * @param gaps between the heartbeats of each node, by the controller's monotonic clock
  * @param lags of renewals: their delay beyond the fastest renewal of their node
  * @param grace the configured grace period
  */

@@ -19,15 +19,15 @@ final class LagHistogram {
     private int[] countsBefore = new int[BUCKETS];
     private long longest = -1;
     private long longestBefore = -1;
-    private String whose = "";
-    private String whoseBefore = "";
+    private String longestNode = "";
+    private String longestNodeBefore = "";
 
     /** Records that {@code node} took {@code nanos}; a negative value counts as 0. */
     void record(long nanos, String node) {
         counts[bucket(Math.max(0, nanos) / 1_000_000)]++;
         if (nanos > longest) {
             longest = nanos;
-            whose = node;
+            longestNode = node;
         }
     }
 
@@ -38,9 +38,9 @@ final class LagHistogram {
         counts = free;
         Arrays.fill(counts, 0);
         longestBefore = longest;
-        whoseBefore = whose;
+        longestNodeBefore = longestNode;
         longest = -1;
-        whose = "";
+        longestNode = "";
     }
 
     /** A summary of the recorded durations. */
@@ -57,7 +57,7 @@ final class LagHistogram {
                 percentile(count, 990, max),
                 percentile(count, 999, max),
                 Duration.ofNanos(max),
-                before ? whoseBefore : whose);
+                before ? longestNodeBefore : longestNode);
     }
 
     /** The smallest duration that {@code perMille} of all did not exceed. */

@@ -1,6 +1,6 @@
 package io.nodekeeper.controller.lags;
 
-/** How late the renewals of one node are, and how wrong its clock. {@link HeartbeatLags} changes it. */
+/** The lag of one node's renewals and the skew of its clock. {@link HeartbeatLags} changes it. */
 public final class LagState {
     final ClockSkew.State skew = new ClockSkew.State();
     private long micros = -1;
@@ -10,7 +10,7 @@ public final class LagState {
         return skew.lastJump();
     }
 
-    /** What the last renewal took beyond the quickest of this node, microseconds; negative if not known. */
+    /** The time of the last renewal beyond this node's fastest one, microseconds; negative if unknown. */
     public long micros() {
         return micros;
     }

@@ -1,4 +1,4 @@
-/** Measures how late renewals are and how wrong the clocks of nodes; no verdict depends on it. */
+/** Measures the lag of renewals and the skew of nodes' clocks. No verdict depends on it. */
 @NullMarked
 package io.nodekeeper.controller.lags;
 

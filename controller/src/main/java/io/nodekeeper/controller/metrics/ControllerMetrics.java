@@ -46,7 +46,7 @@ public final class ControllerMetrics {
             Instruments.powers(0.01, 4, 8));
     private final Counter podDeletions = make.counter(
             "taint_eviction_controller_pod_deletions_total",
-            "Number of pods deleted because of" + " NoExecute taints.");
+            "Number of pods deleted because of NoExecute taints.");
     private final Histogram podDeletionDuration = make.histogram(
             "taint_eviction_controller_pod_deletion_duration_seconds",
             "Time from when a pod's eviction was due until the API server accepted its deletion.",
@@ -58,7 +58,7 @@ public final class ControllerMetrics {
             "reason");
     private final Counter forceDeletionErrors = make.counter(
             "pod_gc_collector_force_delete_pod_errors_total",
-            "Number of failed deletions by the pod garbage" + " collector.",
+            "Number of failed deletions by the pod garbage collector.",
             "namespace",
             "reason");
     private final Gauge leader =
@@ -95,12 +95,12 @@ public final class ControllerMetrics {
             make.gauge("nodekeeper_canary_age_seconds", "Age of the controller's last proof of sight.");
     private final Gauge suspects = make.gauge(
             "nodekeeper_suspect_nodes",
-            "Number of nodes that are later than usual but within their grace" + " period.");
+            "Number of nodes that are later than usual but within their grace period.");
     private final Counter suspicions =
-            make.counter("nodekeeper_suspicions_total", "Number of times that a node" + " became suspect.");
+            make.counter("nodekeeper_suspicions_total", "Number of times that a node became suspect.");
     private final Counter flaps = make.counter(
             "nodekeeper_node_flaps_total",
-            "Number of times that a node's Ready condition changed from True to" + " another status.");
+            "Number of times that a node's Ready condition changed from True to another status.");
     private final Gauge damped =
             make.gauge("nodekeeper_damped_nodes", "Number of nodes that keep their taints because they flap.");
     private final Gauge clockSkew = make.gauge(
@@ -108,13 +108,13 @@ public final class ControllerMetrics {
             "Largest skew between a node's clock and the controller's, as measured from heartbeats.");
     private final Gauge queueDepth = make.gauge("workqueue_depth", "Current number of items in the queue.", "name");
     private final Counter queueAdds =
-            make.counter("workqueue_adds_total", "Total number of items added to the" + " queue.", "name");
+            make.counter("workqueue_adds_total", "Total number of items added to the queue.", "name");
     private final Counter events = make.counter(
             "nodekeeper_events_total",
             "Number of events by outcome: written, merged, suppressed, dropped or failed.",
             "outcome");
     private final Counter historyLost = make.counter(
-            "nodekeeper_history_lost_decisions_total", "Number of decisions that could not be stored on" + " disk.");
+            "nodekeeper_history_lost_decisions_total", "Number of decisions that could not be stored on disk.");
     private final Gauge historyBytes = make.gauge("nodekeeper_history_bytes", "Size of the decisions on disk.");
 
     /** Metrics in a new registry. */
@@ -189,7 +189,10 @@ public final class ControllerMetrics {
         detectionDelay.observe(seconds);
     }
 
-    /** A late node got a verdict; {@code verdict} is a word in CamelCase such as {@code Unknown} or {@code Excused}. */
+    /**
+     * A late node got a verdict; {@code verdict} is a word in CamelCase: {@code Unknown}, {@code Spared} or {@code
+     * AlreadyUnknown}.
+     */
     public void verdict(String verdict) {
         verdicts.labelValues(verdict).inc();
     }

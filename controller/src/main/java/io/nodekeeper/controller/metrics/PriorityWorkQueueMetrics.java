@@ -2,7 +2,7 @@ package io.nodekeeper.controller.metrics;
 
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 
-/** Reports the queue lengths of the workQueue, under the names of kube-controller-manager's queues for the same work. */
+/** Reports the queue lengths of a {@link PriorityWorkQueue} under the names of kube-controller-manager's queues. */
 public final class PriorityWorkQueueMetrics implements PriorityWorkQueue.Watcher {
     private final WorkQueueMetrics nodes;
     private final WorkQueueMetrics pods;

@@ -1,6 +1,6 @@
 package io.nodekeeper.controller.observer;
 
-/** The monotonic time since the controller was made. */
+/** The monotonic time since the controller was created. */
 public interface Now {
     /** Nanoseconds. */
     long nanos();

@@ -7,6 +7,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.workqueue.KeyedJobs;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
+import io.nodekeeper.controller.observer.CanaryLease;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,8 +25,6 @@ import org.slf4j.LoggerFactory;
  * its name, and it is not a canary. Confined to the loop.
  */
 final class LeaseCollector {
-    /** The label of leases that the controller itself renews to prove its sight. */
-    static final String CANARY = "nodekeeper.io/canary";
 
     private static final Logger log = LoggerFactory.getLogger(LeaseCollector.class);
     /** An hour: longer than a reboot, so that a node that is only late has returned. */
@@ -131,7 +130,7 @@ final class LeaseCollector {
     }
 
     private static boolean isNodeLease(Lease lease) {
-        return lease.holderIdentity().equals(lease.name()) && !lease.labels().containsKey(CANARY);
+        return lease.holderIdentity().equals(lease.name()) && !lease.labels().containsKey(CanaryLease.LABEL);
     }
 
     private CompletableFuture<Void> delete(Lease lease) {

@@ -78,7 +78,7 @@ final class PodWrites {
             return CompletableFuture.completedFuture(true);
         }
         JsonObject status = JsonObject.EMPTY.with("conditions", JsonArray.of(byTaintManager()));
-        return tell(pod, JsonObject.EMPTY.with("uid", pod.uid), status, live).thenApply(Optional::isPresent);
+        return setStatus(pod, JsonObject.EMPTY.with("uid", pod.uid), status, live).thenApply(Optional::isPresent);
     }
 
     /** Deletes the pod with its own grace period. The result is false if it did not exist. */
@@ -88,8 +88,8 @@ final class PodWrites {
 
     private static boolean isDisrupted(JsonObject pod) {
         return condition(pod, DISRUPTION_TARGET)
-                .filter(told ->
-                        told.status().equals(Condition.TRUE) && told.reason().equals(BY_TAINT_MANAGER))
+                .filter(disrupted -> disrupted.status().equals(Condition.TRUE)
+                        && disrupted.reason().equals(BY_TAINT_MANAGER))
                 .isPresent();
     }
 
@@ -104,7 +104,7 @@ final class PodWrites {
                             JsonObject.EMPTY.with("uid", json.object("metadata").text("uid"));
                     return patch(pod, uid, JsonObject.EMPTY.with("conditions", JsonArray.of(byTaintManager())));
                 })
-                .thenCompose(told -> client.delete(ResourceType.PODS, pod.namespace, pod.name, JsonObject.EMPTY))
+                .thenCompose(patched -> client.delete(ResourceType.PODS, pod.namespace, pod.name, JsonObject.EMPTY))
                 .thenApply(deleted -> true);
     }
 
@@ -134,10 +134,10 @@ final class PodWrites {
         why.ifPresent(condition -> status.put("conditions", JsonArray.of(condition)));
         JsonObject metadata = precondition(pod, live);
         boolean finished = live.isEmpty() ? pod.finished : PodCache.isFinished(live);
-        CompletableFuture<Optional<JsonObject>> told = finished
+        CompletableFuture<Optional<JsonObject>> patched = finished
                 ? CompletableFuture.completedFuture(Optional.of(live))
-                : tell(pod, metadata, status.build(), live);
-        return told.thenCompose(last -> last.isPresent()
+                : setStatus(pod, metadata, status.build(), live);
+        return patched.thenCompose(last -> last.isPresent()
                 ? delete(
                         pod,
                         precondition(pod, live.isEmpty() ? live : last.get()),
@@ -170,7 +170,7 @@ final class PodWrites {
      * Patches the status. The result is the patched pod, or empty if it was deleted. If the server refuses the status
      * permanently, the deletion continues: the result is {@code before}.
      */
-    private CompletableFuture<Optional<JsonObject>> tell(
+    private CompletableFuture<Optional<JsonObject>> setStatus(
             TrackedPod pod, JsonObject metadata, JsonObject status, JsonObject before) {
         return patch(pod, metadata, status)
                 .thenApply(Optional::of)

@@ -60,7 +60,7 @@ public final class Workload {
 
     /**
      * Creates a workload that has not started.
-     * @param workQueue run the writes on their background lane; closing them ends running writes
+     * @param workQueue runs the writes as background jobs; closing it ends them
      * @param recorders creates the event recorder of a component
      * @param random for jitter
      */

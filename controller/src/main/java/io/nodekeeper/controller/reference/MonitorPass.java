@@ -46,7 +46,7 @@ import org.slf4j.LoggerFactory;
  * node's record is deleted with it; else a new node of that name inherits the record.
  */
 public final class MonitorPass {
-    /** What a pass needs of the world around it. */
+    /** The external dependencies of a pass. */
     public record Ports(Loop loop, RandomGenerator random, ControllerMetrics metrics) {}
 
     private static final Logger log = LoggerFactory.getLogger(MonitorPass.class);
@@ -90,7 +90,7 @@ public final class MonitorPass {
     /**
      * Creates a pass that has not started.
      *
-     * @param options which of the reference's ways apply
+     * @param options which parts of the reference's behaviour apply
      * @param history keeps decisions
      * @param client makes its calls, each within the client's deadline
      * @param nodes also receives events of nodes
@@ -273,13 +273,13 @@ public final class MonitorPass {
                         }
                         node = new Node(written);
                         records.put(key, rules.written(look, mark.node(), lease, now()));
-                        tell(look);
+                        report(look);
                         return follow(look);
                     })
                     .thenCompose(next -> next);
         }
 
-        private void tell(Look look) {
+        private void report(Look look) {
             String silence = Ages.text(now() - look.saved().probe());
             log.info(
                     "Node {} is now Unknown: not updated for {}, deadline missed by {}; Ready was {}",

@@ -59,7 +59,7 @@ public final class PassZones implements Zones {
     /**
      * Zones without nodes.
      *
-     * @param rules which of the reference's ways apply
+     * @param rules which parts of the reference's behaviour apply
      * @param recheck receives nodes whose taints must be checked
      * @param graces restarts the grace of every node; called when not all zones are down any more
      */

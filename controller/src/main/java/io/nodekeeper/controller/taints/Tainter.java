@@ -26,10 +26,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the taints of nodes in step with their conditions: one PATCH with the whole list, made for the state that was
- * seen; if that has changed meanwhile, again for a fresh one. One write a node at a time; one that keeps failing is
- * repeated until it is no longer needed. Without {@code oneWrite}, as Kubernetes does it, the node is
- * read first, from the API server's cache, and what goes is removed by a PATCH of its own. Confined to the loop.
+ * Makes the taints of nodes agree with their conditions. One PATCH replaces the whole list, on the condition that the
+ * node has not changed since it was seen; if it has, the node is read and patched again. At most one write per node
+ * runs at a time, and a failing write is repeated until it is no longer needed. Without {@code oneWrite}, as in
+ * Kubernetes, the node is first read from the API server's cache, and taints are removed by a separate PATCH. Confined
+ * to the loop.
  */
 public final class Tainter {
     private static final Logger log = LoggerFactory.getLogger(Tainter.class);
@@ -57,10 +58,10 @@ public final class Tainter {
     private final KeyedJobs<NodeHealth, Work> jobs;
 
     /**
-     * No work.
+     * Creates a tainter without work.
      *
-     * @param oneWrite whether all taints are written by one PATCH, and not removed by one of its own
-     * @param written called with every node that was written here
+     * @param oneWrite whether one PATCH adds and removes taints
+     * @param written receives every node that was written
      */
     public Tainter(
             KubeClient client,

@@ -1,4 +1,4 @@
-/** Brings the taints and labels of nodes in step with their conditions. */
+/** Makes the taints of nodes agree with their conditions, and writes labels. */
 @NullMarked
 package io.nodekeeper.controller.taints;
 

@@ -13,20 +13,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The pure part of a judgement: decides about one node whose deadline has passed, over all tries. Each {@link #step} takes one input and the situation at
- * that moment, and returns commands for {@link JudgementRunner}. It makes no calls and reads no clock, so a test can drive it
- * with values alone. Not thread-safe.
+ * The pure part of a judgement: decides about one node whose deadline has passed, over all attempts. Each {@link #step}
+ * takes one input and the situation at that moment, and returns commands for {@link JudgementRunner}. It makes no calls
+ * and reads no clock, so that a test needs only values. Not thread-safe.
  *
- * <p>The order of a try: wait until it is proven that the controller has seen everything up to the deadline, read lease and
- * node, compare them with the deadline, prove the deadline again if the read moved it, write the status. A try that fails
- * ends with {@link Command.Pause}, and the next one starts with the proof.
+ * <p>The order of an attempt: wait for the proof that the controller has seen everything up to the deadline, read lease
+ * and node, compare them with the deadline, prove the deadline again if the read moved it, write the status. An attempt
+ * that fails ends with {@link Command.Pause}, and the next one starts with the proof.
  */
 public final class Judgement {
-    /** What the judgement has to react to. */
+    /** An input to which the judgement reacts. */
     sealed interface Input {
         /**
-         * The next try may be possible: the deadline has passed, the pause after a failed try is over, more may be proven
-         * than before, or a canary period has passed.
+         * The next attempt may be possible: the deadline has passed, the pause after a failed attempt is over, more may
+         * be proven than before, or a canary period has passed.
          */
         record Check() implements Input {}
 
@@ -45,7 +45,7 @@ public final class Judgement {
         /** The answer to {@link Command.Read} if it failed. */
         record LookFailed(Throwable error) implements Input {}
 
-        /** {@link Command.TakeIn} was carried out: the situation includes what was read. */
+        /** {@link Command.TakeIn} was executed: the situation includes what was read. */
         record TakenIn() implements Input {}
 
         /** The answer to {@link Command.WriteStatus}. */
@@ -54,11 +54,11 @@ public final class Judgement {
         /** The answer to {@link Command.WriteStatus} if it failed. */
         record WriteFailed(Throwable error) implements Input {}
 
-        /** The last step, or a command of it, threw an exception. */
+        /** The last step, or one of its commands, threw an exception. */
         record StepFailed(Throwable error) implements Input {}
     }
 
-    /** What the runner has to do. A list of commands is carried out in its order. */
+    /** A command for the runner, which executes a list of commands in order. */
     sealed interface Command {
         /** Send {@link Input.Check} when more may be proven, and each canary period. */
         record Wait() implements Command {}
@@ -81,14 +81,14 @@ public final class Judgement {
         /** Record this; a failure to do so must not stop the judgement. */
         record Publish(Fact fact) implements Command {}
 
-        /** End this try and send {@link Input.Check} after {@code pause}. */
+        /** End this attempt and send {@link Input.Check} after {@code pause}. */
         record Pause(Duration pause) implements Command {}
 
-        /** End this try and the judgement: set the node's next deadline. */
+        /** End this attempt and the judgement: set the node's next deadline. */
         record Close() implements Command {}
     }
 
-    /** What happened, for log, metrics, history, events and pods. */
+    /** A fact for log, metrics, history, events and pods. */
     public sealed interface Fact {
         /** A decision or its write took this long, beyond the deadline or the decision. */
         record Took(Hop hop, long nanos) implements Fact {}
@@ -96,7 +96,7 @@ public final class Judgement {
         /** The result for a node past its deadline: {@code Unknown}, {@code Spared} or {@code AlreadyUnknown}. */
         record Judged(String verdict) implements Fact {}
 
-        /** The API server had a newer sign of life than the watch. */
+        /** The API server had a newer heartbeat than the watch. */
         record Spared(JsonObject evidence) implements Fact {}
 
         /**
@@ -104,19 +104,19 @@ public final class Judgement {
          *
          * @param wasReady whether it was Ready
          * @param late nanoseconds after its deadline
-         * @param lastSignal the last sign of life, for people
+         * @param lastSignal the last heartbeat, for people
          */
         record Silenced(boolean wasReady, long late, String lastSignal, JsonObject evidence) implements Fact {}
 
         /**
-         * A try failed.
+         * An attempt failed.
          *
-         * @param failures how many tries failed so far
+         * @param failures the number of failed attempts so far
          */
         record Postponed(Throwable error, int failures, Duration pause) implements Fact {}
     }
 
-    /** Where the judgement is. */
+    /** The stage of the judgement. */
     enum Stage {
         /** Waits for a proof of sight, that is for {@link Input.Check}. */
         WAITING,
@@ -126,7 +126,7 @@ public final class Judgement {
         CLOSED
     }
 
-    /** How far a try is. */
+    /** The step of an attempt. */
     private enum Try {
         /** It has not begun: sight is not proven yet. */
         NONE,
@@ -136,21 +136,21 @@ public final class Judgement {
         PROVING,
         /** The status is written. */
         WRITING,
-        /** The last command of the try was returned. */
+        /** The last command of the attempt was returned. */
         ENDED
     }
 
     /**
-     * What is known at the moment of a step.
+     * The situation at the moment of a step.
      *
      * @param now monotonic nanoseconds
      * @param wallTime the same moment by the wall clock
-     * @param followed whether the node is still followed under this UID
+     * @param followed whether the node still exists with this UID
      * @param stopped whether nothing may be written any more
      * @param deadline the last moment of the node's grace, monotonic nanoseconds
-     * @param grace the silence that the node is allowed, nanoseconds
+     * @param grace the node's grace period, nanoseconds
      * @param ready the status of its Ready condition as last seen; empty if there is none
-     * @param last its last sign of life
+     * @param last its last heartbeat
      * @param sight what the controller can see
      */
     record Situation(
@@ -169,7 +169,7 @@ public final class Judgement {
 
     private final String name;
     private final String uid;
-    /** How old an answer may be when it is used, nanoseconds. */
+    /** The greatest age of an answer, nanoseconds. */
     private final long freshness;
 
     private final VerdictFacts facts;
@@ -180,11 +180,11 @@ public final class Judgement {
     private boolean sent;
 
     private boolean wasReady;
-    /** What was read in this try; empty before. */
+    /** The objects that were read in this attempt; empty before. */
     private JsonObject lease = JsonObject.EMPTY;
 
     private Node node = new Node(JsonObject.EMPTY);
-    /** What is to be written in this try. */
+    /** The verdict to write in this attempt. */
     private Verdict.MarkUnknown verdict = new Verdict.MarkUnknown(node, false);
 
     /**
@@ -199,12 +199,12 @@ public final class Judgement {
         this.facts = new VerdictFacts(now);
     }
 
-    /** Where the judgement is. */
+    /** The stage of the judgement. */
     Stage stage() {
         return stage;
     }
 
-    /** What follows from {@code input}. */
+    /** The commands that follow from {@code input}. */
     List<Command> step(Input input, Situation situation) {
         return switch (input) {
             case Input.Check() -> check(situation);
@@ -244,13 +244,13 @@ public final class Judgement {
             return close();
         }
         if (situation.sight().guarded() && situation.now() - looked.sentAt() > freshness) {
-            // This process stood still between the answers and this step: they may be outdated.
+            // This process paused between the answers and this step: they may be outdated.
             return pause(Duration.ZERO);
         }
         node = new Node(looked.node());
         lease = looked.lease();
         if (!node.uid().equals(uid)) {
-            // Deleted or recreated; the watch will report it. If it does not, the next try reads again.
+            // Deleted or recreated; the watch will report it. If it does not, the next attempt reads again.
             return pause(RETRY.cap());
         }
         facts.before(situation.last(), situation.deadline(), situation.grace());
@@ -317,7 +317,7 @@ public final class Judgement {
 
     private List<Command> stepFailed(Throwable error) {
         if (step == Try.ENDED) {
-            // Neither the pause nor the next deadline could be set: the next look starts the next try.
+            // Neither the pause nor the next deadline could be set: the next check starts the next attempt.
             stage = Stage.WAITING;
             step = Try.NONE;
             return List.of(new Command.Wait());

@@ -31,18 +31,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a {@link Judgement} for each node whose deadline has passed: sends its reads and writes, sets its timers, and feeds the
- * results back. Confined to the loop.
+ * Runs a {@link Judgement} for each node whose deadline has passed: executes its commands and passes the results back
+ * to it. Confined to the loop.
  *
- * <p>Invariant: a node under judgement waits for a proof, waits in the queue, waits for a call (each has a deadline), or waits
- * for the end of a pause. A try has one end, whatever a command throws, and then its place in the queue is free again.
+ * <p>Invariant: a node under judgement waits for a proof, for its turn in the queue, for a call (each has a deadline),
+ * or for the end of a pause. Every attempt ends, even if a command throws an exception, and frees its place in the
+ * queue.
  */
 public final class JudgementRunner {
     /**
-     * What the runner needs from the rest of the controller. All are called on the loop.
+     * The parts of the controller that the runner calls, on the loop.
      *
      * @param sight checks proofs
-     * @param states takes in what is read and written
+     * @param states receives what is read and written
      * @param rearm sets the next deadline of a node whose judgement is over
      * @param facts records what happened
      */
@@ -50,7 +51,7 @@ public final class JudgementRunner {
             Sight sight, NodeStates states, Consumer<NodeHealth> rearm, BiConsumer<NodeHealth, Fact> facts) {}
 
     private static final Logger log = LoggerFactory.getLogger(JudgementRunner.class);
-    /** A warning is logged at this number of failed tries: with the usual pauses that is 5 s after the first. */
+    /** A warning is logged after this many failed attempts: with the usual pauses, 5 s after the first. */
     private static final int WARN_AT = 8;
 
     private final KubeClient client;
@@ -97,7 +98,7 @@ public final class JudgementRunner {
         waiting.sweep();
     }
 
-    /** Where the judgement of that node is; {@link Judgement.Stage#CLOSED} if there is none. */
+    /** The stage of the judgement of that node; {@link Judgement.Stage#CLOSED} if there is none. */
     Judgement.Stage stage(NodeHealth health) {
         Judgement judgement = judgements.get(health);
         return judgement == null ? Judgement.Stage.CLOSED : judgement.stage();
@@ -112,7 +113,7 @@ public final class JudgementRunner {
     private final class Case {
         private final NodeHealth health;
         private final Judgement judgement;
-        /** Ends with the try that is under way; the queue waits for it. */
+        /** Completes when the current attempt ends; the queue waits for it. */
         private CompletableFuture<Void> turn = CompletableFuture.completedFuture(null);
 
         private Case(NodeHealth health) {
@@ -122,13 +123,13 @@ public final class JudgementRunner {
         }
     }
 
-    /** The next try begins now, or as soon as its deadline is proven. */
+    /** The next attempt begins now, or as soon as its deadline is proven. */
     private void check(Case subject) {
         await(subject);
         waiting.sweep(subject.health);
     }
 
-    /** Keeps the node among those that wait. An exception in a check leaves it there, see {@link ProofQueue}. */
+    /** Adds the node to those that wait. It stays there if a check throws an exception, see {@link ProofQueue}. */
     private void await(Case subject) {
         waiting.add(subject.health, () -> {
             drive(subject, new Input.Check());
@@ -136,24 +137,24 @@ public final class JudgementRunner {
         });
     }
 
-    /** Feeds {@code input}, and then what the last command of a step answers at once. */
+    /** Executes the commands that follow from {@code input}, and from the immediate answer to the last command. */
     private void drive(Case subject, Input input) {
         Optional<Input> next = Optional.of(input);
         while (next.isPresent()) {
             Optional<Input> answer = Optional.empty();
             for (Command command : subject.judgement.step(next.get(), situation(subject.health))) {
-                answer = carryOut(subject, command);
+                answer = execute(subject, command);
             }
             next = answer;
         }
     }
 
-    /** The same for what a call has answered: whatever is thrown, the try comes to an end. */
+    /** The same for the answer of a call; an exception ends the attempt. */
     private void resume(Case subject, Input input) {
         try {
             drive(subject, input);
         } catch (Throwable e) {
-            // A completion stage would drop even an Error without a word.
+            // A completion stage would drop even an Error silently.
             fail(subject, e);
         }
     }
@@ -162,7 +163,10 @@ public final class JudgementRunner {
         try {
             drive(subject, new Input.StepFailed(error));
         } catch (Throwable e) {
-            log.error("node {}: the end of its judgement failed; it is looked at again", subject.health.name(), e);
+            log.error(
+                    "node {}: the judgement failed; it is retried when more is proven, or after a canary period",
+                    subject.health.name(),
+                    e);
             await(subject);
             subject.turn.complete(null);
         }
@@ -181,8 +185,8 @@ public final class JudgementRunner {
                 VerdictFacts.Sight.of(guard));
     }
 
-    /** Carries out one command; the answer is there if it comes at once. */
-    private Optional<Input> carryOut(Case subject, Command command) {
+    /** Executes one command; returns its answer if that is immediate. */
+    private Optional<Input> execute(Case subject, Command command) {
         NodeHealth health = subject.health;
         switch (command) {
             case Command.Prove() -> {
@@ -223,14 +227,14 @@ public final class JudgementRunner {
         return Optional.empty();
     }
 
-    /** One turn in the queue: from the read to the end of the try. */
+    /** One turn in the queue: from the read to the end of the attempt. */
     private CompletionStage<?> read(Case subject) {
         CompletableFuture<Void> turn = new CompletableFuture<>();
         subject.turn = turn;
         try {
             long sentAt = now.nanos();
             String name = subject.health.name();
-            // The reference believes its cache of leases; the node is read in any case, as no cache holds it.
+            // The reference trusts its cache of leases; the node is always read, because it is not cached.
             CompletableFuture<JsonObject> lease =
                     guard.isOn() ? looks.lease(name) : CompletableFuture.completedFuture(JsonObject.EMPTY);
             CompletableFuture<JsonObject> node = looks.node(name);
@@ -275,16 +279,16 @@ public final class JudgementRunner {
 
     private static void postponed(NodeHealth health, Fact.Postponed fact) {
         String text = Failures.text(fact.error());
-        log.debug("Node {} is late, but cannot be judged: {}; next try in {}", health.name(), text, fact.pause());
+        log.debug("Node {} is late, but cannot be judged: {}; next attempt in {}", health.name(), text, fact.pause());
         if (fact.failures() == WARN_AT) {
             log.warn("Node {} is late, but could not be judged {} times: {}", health.name(), fact.failures(), text);
         }
     }
 
-    /** Another part's failure to take news must not delay a verdict. */
-    private static void attempt(NodeHealth health, String what, Runnable news) {
+    /** A failure of another part must not delay a verdict. */
+    private static void attempt(NodeHealth health, String what, Runnable action) {
         try {
-            news.run();
+            action.run();
         } catch (RuntimeException e) {
             log.error("node {}: \"{}\" failed", health.name(), what, e);
         }

@@ -21,19 +21,19 @@ import java.util.List;
 /** The evidence for a verdict, collected while a node is judged. It explains the verdict to people. Not thread-safe. */
 public final class VerdictFacts {
     /**
-     * The last sign of life of a node.
+     * The last heartbeat of a node.
      *
      * @param renewMicros {@code renewTime} of its lease, see {@link NodeHealth}
      * @param readyHeartbeat the heartbeat of its Ready condition; empty if there is none
-     * @param lagMicros how long the last renewal took beyond the quickest one; negative if not known
+     * @param lagMicros the time of the last renewal beyond the fastest one; negative if unknown
      * @param arrivedAt when it was seen, monotonic nanoseconds
-     * @param lostBefore what had been taken out of the nodes' clock until then, nanoseconds
+     * @param lostBefore the total time that was subtracted from the nodes' clock before it, nanoseconds
      */
     record LastSign(
             Signal signal, long renewMicros, String readyHeartbeat, long lagMicros, long arrivedAt, long lostBefore) {
         private static final LastSign NONE = new LastSign(Signal.FIRST_SIGHT, LeaseLine.NO_TIME, "", -1, 0, 0);
 
-        /** That of {@code health}. */
+        /** The last heartbeat of {@code health}. */
         static LastSign of(NodeHealth health) {
             return new LastSign(
                     health.signal(),
@@ -50,11 +50,11 @@ public final class VerdictFacts {
     }
 
     /**
-     * What the controller can see.
+     * The controller's sight.
      *
-     * @param guarded whether sight has to be proven
-     * @param means what proved it last
-     * @param lost all that was taken out of the nodes' clock, nanoseconds
+     * @param guarded whether sight must be proven
+     * @param means the kind of the last proof
+     * @param lost the total time that was subtracted from the nodes' clock, nanoseconds
      */
     record Sight(boolean guarded, ProofKind means, long lost) {
         static Sight of(ObserverGuard guard) {
@@ -152,7 +152,7 @@ public final class VerdictFacts {
         return sentAt;
     }
 
-    /** All of it, about the node of that name. */
+    /** The evidence as JSON, for the node of that name. */
     JsonObject json(String name, Sight sight, Instant wallTime, long now) {
         Evidence evidence = new Evidence()
                 .signal(last.signal.toString())

@@ -1,4 +1,4 @@
-/** Judges nodes whose deadline has passed. */
+/** Decides whether nodes whose deadline has passed are Unknown, and writes the verdicts. */
 @NullMarked
 package io.nodekeeper.controller.verdicts;
 

@@ -82,9 +82,8 @@ public final class FairZones implements Zones {
             History history) {
         this.keepTaints = keepTaints;
         this.lag = lag;
-        // The reference queues a node with the first pass that sees it not ready. It may be the pass right after the
-        // node
-        // came, or one a whole period later; of these the one that lets a kubelet finish its start is taken.
+        // The reference queues a node in the first pass that sees it not ready: between zero and one period after it
+        // was added. One period lets a kubelet finish its start.
         this.joinGrace = config.nodeMonitorPeriod();
         this.loop = loop;
         this.nodes = nodes;
@@ -145,7 +144,7 @@ public final class FairZones implements Zones {
         }
     }
 
-    /** All that matters was {@link #seen}. */
+    /** Does nothing: {@link #seen} has processed the change. */
     @Override
     public void judged(NodeHealth health, Node node, String observedReady, String currentReady) {}
 

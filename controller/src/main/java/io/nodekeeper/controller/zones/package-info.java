@@ -1,4 +1,4 @@
-/** Zones: how many nodes of each may get a NoExecute taint, and when. */
+/** Decides for each zone how many of its nodes may get a NoExecute taint, and when. */
 @NullMarked
 package io.nodekeeper.controller.zones;
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.observer.CanaryLease;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -228,7 +229,7 @@ class CollectorTest {
     @Test
     @Tag("W18")
     void canariesLeasesOfOthersAndLeasesOfLivingNodesStay() {
-        world.renew("canary", LeaseCollector.CANARY);
+        world.renew("canary", CanaryLease.LABEL);
         world.renew("n1");
         world.addNode("n1");
         world.start();
