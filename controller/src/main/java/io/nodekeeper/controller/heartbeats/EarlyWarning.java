@@ -26,7 +26,7 @@ public final class EarlyWarning {
     private final ControllerMetrics metrics;
     private final Now now;
     private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
-    private final ProofQueue<NodeHealth> doubts = new ProofQueue<>();
+    private final ProofQueue<NodeHealth> waiting = new ProofQueue<>();
     private int suspects;
 
     /** {@code suspected} is called with each node that becomes suspect, and why. */
@@ -53,15 +53,15 @@ public final class EarlyWarning {
         long patience = heartbeats.patience(health);
         // A warning at the deadline would be too late.
         if (patience < heartbeats.grace(health)) {
-            wheel.set(health.doubt.deadline, guard.whenNodeTime(health.last.heardAt() + patience));
+            wheel.set(health.warningDeadline, guard.whenNodeTime(health.last.heardAt() + patience));
         } else {
-            wheel.cancel(health.doubt.deadline);
+            wheel.cancel(health.warningDeadline);
         }
     }
 
     /** The node was deleted or declared Unknown, so the suspicion ends. */
     public void settled(NodeHealth health) {
-        wheel.cancel(health.doubt.deadline);
+        wheel.cancel(health.warningDeadline);
         calm(health);
     }
 
@@ -93,21 +93,21 @@ public final class EarlyWarning {
             calm(health);
             return;
         }
-        if (health.doubt.isSuspect()) {
-            wheel.set(health.doubt.deadline, now + lookAgain.toNanos());
+        if (health.isSuspect()) {
+            wheel.set(health.warningDeadline, now + lookAgain.toNanos());
             return;
         }
         if (now <= guard.whenNodeTime(at)) {
-            wheel.set(health.doubt.deadline, guard.whenNodeTime(at));
+            wheel.set(health.warningDeadline, guard.whenNodeTime(at));
             return;
         }
-        doubts.add(health, () -> isDecided(health, at));
-        doubts.sweep();
+        waiting.add(health, () -> isDecided(health, at));
+        waiting.sweep();
     }
 
     /** More may be proven than before. */
     public void look() {
-        doubts.sweep();
+        waiting.sweep();
     }
 
     private boolean isDecided(NodeHealth health, long at) {
@@ -117,21 +117,21 @@ public final class EarlyWarning {
         long due = guard.whenNodeTime(at);
         if (now.nanos() <= due) {
             // The nodes' clock was set back since.
-            wheel.set(health.doubt.deadline, due);
+            wheel.set(health.warningDeadline, due);
             return true;
         }
         if (!sight.isProven(at)) {
             return false;
         }
-        if (!health.doubt.isSuspect()) {
+        if (!health.isSuspect()) {
             suspect(health, at);
         }
-        wheel.set(health.doubt.deadline, guard.whenNodeTime(at) + lookAgain.toNanos());
+        wheel.set(health.warningDeadline, guard.whenNodeTime(at) + lookAgain.toNanos());
         return true;
     }
 
     private void suspect(NodeHealth health, long at) {
-        health.doubt.suspect(true);
+        health.suspect(true);
         metrics.suspected();
         metrics.suspects(++suspects);
         String text = "no heartbeat for " + Ages.text(at - health.last.heardAt()) + ", usually every "
@@ -141,8 +141,8 @@ public final class EarlyWarning {
     }
 
     private void calm(NodeHealth health) {
-        if (health.doubt.isSuspect()) {
-            health.doubt.suspect(false);
+        if (health.isSuspect()) {
+            health.suspect(false);
             metrics.suspects(--suspects);
         }
     }

@@ -25,7 +25,9 @@ public final class NodeHealth {
     /** How regular the node's heartbeats are. */
     final Suspicion.State rhythm = new Suspicion.State();
 
-    final Doubt doubt = new Doubt(this);
+    /** When {@link EarlyWarning} checks next whether the node is later than usual. */
+    final DeadlineWheel.Deadline<NodeHealth> warningDeadline = new DeadlineWheel.Deadline<>(this);
+    private boolean suspect;
     private final LagState lag = new LagState();
 
     /** A name without a node. */
@@ -138,7 +140,7 @@ public final class NodeHealth {
 
     /** Whether it is later than usual. */
     public boolean isSuspect() {
-        return doubt.isSuspect();
+        return suspect;
     }
 
     /** How late its renewals are, and how wrong its clock. */
@@ -158,6 +160,11 @@ public final class NodeHealth {
 
     void version(String newest) {
         version = newest;
+    }
+
+    /** Sets whether it is later than usual. */
+    void suspect(boolean isSuspect) {
+        suspect = isSuspect;
     }
 
     void grace(GraceState state) {

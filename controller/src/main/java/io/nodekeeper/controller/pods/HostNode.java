@@ -3,7 +3,6 @@ package io.nodekeeper.controller.pods;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -26,8 +25,10 @@ final class HostNode {
         }
     }
 
+    /** The value for an absent time. */
+    static final long NO_TIME = Long.MIN_VALUE;
+
     final String name;
-    final List<TrackedPod> pods = new ArrayList<>(0);
 
     /** Whether the node object exists. */
     boolean known;
@@ -35,8 +36,8 @@ final class HostNode {
     String uid = "";
     /** The status of its Ready condition; empty if it has none. */
     String ready = "";
-    /** When that began, in seconds since 1970 by its writer's clock; or {@link TrackedPod#NO_TIME}. */
-    long readySince = TrackedPod.NO_TIME;
+    /** When that began, in seconds since 1970 by its writer's clock; or {@link #NO_TIME}. */
+    long readySince = NO_TIME;
 
     List<ActiveTaint> taints = List.of();
     /** When the current {@link #taints} were last seen, monotonic. */
@@ -74,8 +75,8 @@ final class HostNode {
         List<ActiveTaint> after = taintsOf(node, wallTime, now);
         taintsSeenAt = now;
         Optional<Condition> condition = node.ready();
-        String status = condition.map(Condition::status).map(PodCache::word).orElse("");
-        long since = condition.map(HostNode::since).orElse(TrackedPod.NO_TIME);
+        String status = condition.map(Condition::status).map(HostNode::word).orElse("");
+        long since = condition.map(HostNode::since).orElse(NO_TIME);
         boolean out = isOutOfService(node);
         News news = new News(
                 !known || !ready.equals(status) || readySince != since,
@@ -100,9 +101,9 @@ final class HostNode {
         return ActiveTaint.of(node, before, wallTime, now);
     }
 
-    /** When a condition began, in seconds since 1970 by its writer; or {@link TrackedPod#NO_TIME}. */
+    /** When a condition began, in seconds since 1970 by its writer; or {@link #NO_TIME}. */
     static long since(Condition condition) {
-        return condition.lastTransitionTime().map(Instant::getEpochSecond).orElse(TrackedPod.NO_TIME);
+        return condition.lastTransitionTime().map(Instant::getEpochSecond).orElse(NO_TIME);
     }
 
     /** The node was deleted at {@code now}. */
@@ -111,7 +112,7 @@ final class HostNode {
         known = false;
         uid = "";
         ready = "";
-        readySince = TrackedPod.NO_TIME;
+        readySince = NO_TIME;
         taints = List.of();
         outOfService = false;
         missingSince = now;
@@ -131,6 +132,15 @@ final class HostNode {
     /** Whether {@code node} is marked as out of service: its pods run no more. */
     static boolean isOutOfService(Node node) {
         return node.taints().stream().anyMatch(taint -> taint.key().equals(OUT_OF_SERVICE));
+    }
+
+    /** Interns the status of a condition: one of three words. */
+    static String word(String status) {
+        return switch (status) {
+            case Condition.TRUE -> Condition.TRUE;
+            case Condition.FALSE -> Condition.FALSE;
+            default -> Condition.UNKNOWN;
+        };
     }
 
     @Override

@@ -5,9 +5,11 @@ import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Toleration;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +30,8 @@ final class PodCache {
     /** In order of arrival, so that each run has the same order of actions. */
     private final Map<String, HostNode> nodes = new LinkedHashMap<>();
 
+    /** The pods of each node that has pods. */
+    private final Map<HostNode, List<TrackedPod>> byNode = new IdentityHashMap<>();
     private final Map<Object, Object> shared = new HashMap<>();
     private int finished;
 
@@ -58,6 +62,11 @@ final class PodCache {
     /** All pods. */
     Collection<TrackedPod> pods() {
         return Collections.unmodifiableCollection(byUid.values());
+    }
+
+    /** The pods of that node. */
+    List<TrackedPod> pods(HostNode node) {
+        return byNode.getOrDefault(node, List.of());
     }
 
     /** The number of finished pods that are not being deleted. */
@@ -108,12 +117,12 @@ final class PodCache {
         pod.version = json.object("metadata").text("resourceVersion");
         pod.finished = isFinished(json);
         pod.ready = "";
-        pod.readySince = TrackedPod.NO_TIME;
+        pod.readySince = HostNode.NO_TIME;
         status.array("conditions")
                 .objects()
                 .filter(condition -> condition.text("type").equals(Condition.READY))
                 .forEach(condition -> {
-                    pod.ready = word(condition.text("status"));
+                    pod.ready = HostNode.word(condition.text("status"));
                     pod.readySince = seconds(condition.text("lastTransitionTime"));
                 });
     }
@@ -151,37 +160,33 @@ final class PodCache {
 
     /** Removes a node that is unknown and has no pods. */
     void dropIfUnused(HostNode node) {
-        if (!node.known && node.pods.isEmpty()) {
+        if (!node.known && pods(node).isEmpty()) {
             nodes.remove(node.name, node);
         }
-    }
-
-    /** Interns one of a few words. */
-    static String word(String status) {
-        return switch (status) {
-            case Condition.TRUE -> Condition.TRUE;
-            case Condition.FALSE -> Condition.FALSE;
-            default -> Condition.UNKNOWN;
-        };
     }
 
     private void count(TrackedPod pod, int change) {
         finished += pod.finished && !pod.terminating ? change : 0;
     }
 
-    private static void settle(TrackedPod pod, HostNode node) {
+    private void settle(TrackedPod pod, HostNode node) {
+        List<TrackedPod> pods = byNode.computeIfAbsent(node, first -> new ArrayList<>(1));
         pod.node = node;
-        pod.place = node.pods.size();
-        node.pods.add(pod);
+        pod.place = pods.size();
+        pods.add(pod);
     }
 
     /** Moves the last pod to its index, so that removal is O(1). */
     private void leave(TrackedPod pod) {
         HostNode node = pod.node;
-        TrackedPod last = node.pods.removeLast();
+        List<TrackedPod> pods = pods(node);
+        TrackedPod last = pods.removeLast();
         if (last != pod) {
-            node.pods.set(pod.place, last);
+            pods.set(pod.place, last);
             last.place = pod.place;
+        }
+        if (pods.isEmpty()) {
+            byNode.remove(node);
         }
         dropIfUnused(node);
     }
@@ -196,6 +201,6 @@ final class PodCache {
     }
 
     private static long seconds(String time) {
-        return KubeTime.parse(time).map(Instant::getEpochSecond).orElse(TrackedPod.NO_TIME);
+        return KubeTime.parse(time).map(Instant::getEpochSecond).orElse(HostNode.NO_TIME);
     }
 }

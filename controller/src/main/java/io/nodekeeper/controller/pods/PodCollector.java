@@ -91,7 +91,7 @@ final class PodCollector {
                 if (!terminating(node).isEmpty()) {
                     nodeJobs.submit(node, () -> outOfService(node));
                 }
-            } else if (!node.known && !node.pods.isEmpty() && now - node.missingSince >= QUARANTINE) {
+            } else if (!node.known && !cache.pods(node).isEmpty() && now - node.missingSince >= QUARANTINE) {
                 nodeJobs.submit(node, () -> orphaned(node, now));
             }
         }
@@ -117,8 +117,8 @@ final class PodCollector {
                 .toList();
     }
 
-    private static List<TrackedPod> terminating(HostNode node) {
-        return node.pods.stream().filter(pod -> pod.terminating).toList();
+    private List<TrackedPod> terminating(HostNode node) {
+        return cache.pods(node).stream().filter(pod -> pod.terminating).toList();
     }
 
     private CompletionStage<KeyedJobs.Next> outOfService(HostNode node) {
@@ -149,12 +149,12 @@ final class PodCollector {
     private CompletionStage<KeyedJobs.Next> orphaned(HostNode node, long now) {
         return looks.fresh(node.name).handle((live, error) -> {
             if (error != null) {
-                log.info("Reading node {} of {} pods failed: {}", node, node.pods.size(), Failures.text(error));
+                log.info("Reading node {} of {} pods failed: {}", node, cache.pods(node).size(), Failures.text(error));
             } else if (live.isPresent()) {
                 // The watch is late, or the node is new.
                 node.missingSince = now;
             } else if (!node.known) {
-                collect(List.copyOf(node.pods), Reason.ORPHANED);
+                collect(List.copyOf(cache.pods(node)), Reason.ORPHANED);
             }
             return new KeyedJobs.Next.Done();
         });

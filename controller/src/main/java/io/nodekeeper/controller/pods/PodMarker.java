@@ -84,7 +84,7 @@ final class PodMarker {
         }
         HostNode node = pod.node;
         long sinceLast = loop.clock().nanoTime() - pod.markedAt;
-        boolean again = pod.markedAt != TrackedPod.NO_TIME && pod.markedFor == node.readySince;
+        boolean again = pod.markedAt != HostNode.NO_TIME && pod.markedFor == node.readySince;
         Mark mark = new Mark(pod, node);
         node.marking++;
         boolean begun = again && sinceLast < TRUCE.toNanos()
@@ -150,7 +150,7 @@ final class PodMarker {
         private boolean isDueOn(Optional<Node> live) {
             return live.filter(node::isSame)
                     .flatMap(Node::ready)
-                    .filter(ready -> isDue(pod, PodCache.word(ready.status()), HostNode.since(ready)))
+                    .filter(ready -> isDue(pod, HostNode.word(ready.status()), HostNode.since(ready)))
                     .isPresent();
         }
 

@@ -54,7 +54,7 @@ final class ReferenceMarker {
     /** This process declared the Ready node Unknown. */
     void wentSilent(HostNode node) {
         List<CompletableFuture<Boolean>> marks = new ArrayList<>();
-        for (TrackedPod pod : List.copyOf(node.pods)) {
+        for (TrackedPod pod : List.copyOf(cache.pods(node))) {
             marks.add(mark(pod));
         }
         CompletableFuture.allOf(marks.toArray(CompletableFuture[]::new)).thenRun(() -> {

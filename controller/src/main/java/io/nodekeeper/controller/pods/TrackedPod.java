@@ -11,9 +11,6 @@ import org.jspecify.annotations.Nullable;
  * name is another one. {@link PodCache} writes the parts that come from the API. Confined to the loop.
  */
 final class TrackedPod {
-    /** The value for an absent time. */
-    static final long NO_TIME = Long.MIN_VALUE;
-
     final String namespace;
     final String name;
     final String uid;
@@ -25,15 +22,15 @@ final class TrackedPod {
     /** The newest version that was seen. */
     String version = "";
 
-    long created = NO_TIME;
+    long created = HostNode.NO_TIME;
     /** Whether it has finished. */
     boolean finished;
     /** Whether it has a deletionTimestamp. */
     boolean terminating;
     /** The status of its Ready condition; empty if it has none. */
     String ready = "";
-    /** When that began, in seconds since 1970 by its writer's clock; or {@link #NO_TIME}. */
-    long readySince = NO_TIME;
+    /** When that began, in seconds since 1970 by its writer's clock; or {@link HostNode#NO_TIME}. */
+    long readySince = HostNode.NO_TIME;
 
     List<Toleration> tolerations = List.of();
 
@@ -41,10 +38,10 @@ final class TrackedPod {
     DeadlineWheel.@Nullable Deadline<TrackedPod> timer;
     /** Whether the API accepted its deletion, or reported that it does not exist; the watch will send that, too. */
     boolean deleted;
-    /** When it was last marked, by the monotonic clock; or {@link #NO_TIME}. */
-    long markedAt = NO_TIME;
+    /** When it was last marked, by the monotonic clock; or {@link HostNode#NO_TIME}. */
+    long markedAt = HostNode.NO_TIME;
     /** The {@link HostNode#readySince} for which that was. */
-    long markedFor = NO_TIME;
+    long markedFor = HostNode.NO_TIME;
 
     TrackedPod(String namespace, String name, String uid, HostNode node) {
         this.namespace = namespace;

@@ -8,6 +8,7 @@ import io.nodekeeper.client.Reflector;
 import io.nodekeeper.client.Selection;
 import io.nodekeeper.client.events.EventRecorder;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
+import io.nodekeeper.controller.config.ControllerConfig;
 import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
@@ -36,11 +37,6 @@ public final class Workload {
     private static final Logger log = LoggerFactory.getLogger(Workload.class);
     /** Kubernetes' period of the pod garbage collector. */
     private static final Duration COLLECT_PERIOD = Duration.ofSeconds(20);
-    /**
-     * The deadline of each single call, far above its usual duration; lists of all pods have the caller's deadline,
-     * which is longer.
-     */
-    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
 
     private final WorkloadConfig config;
     private final Loop loop;
@@ -72,7 +68,8 @@ public final class Workload {
             RandomGenerator random,
             ControllerMetrics metrics,
             History history) {
-        KubeClient calls = client.withTimeout(CALL_TIMEOUT);
+        // Lists of all pods may take longer than single calls: they keep the caller's deadline.
+        KubeClient calls = client.withTimeout(ControllerConfig.CALL_TIMEOUT);
         PodWrites writes = new PodWrites(calls);
         NodeLooks looks = new NodeLooks(calls);
         this.config = config;
@@ -110,7 +107,7 @@ public final class Workload {
         HostNode host = cache.node(node.name(), evictor.now());
         HostNode.News news = host.saw(node, loop.clock().wallTime(), evictor.now());
         if (isOpen() && news.any()) {
-            for (TrackedPod pod : host.pods) {
+            for (TrackedPod pod : cache.pods(host)) {
                 if (config.levelPodMarking()) {
                     marker.review(pod);
                 }
@@ -126,7 +123,7 @@ public final class Workload {
         cache.findNode(name).filter(host -> host.known && host.uid.equals(uid)).ifPresent(host -> {
             host.gone(evictor.now());
             leaseSeen(name);
-            host.pods.forEach(evictor::review);
+            cache.pods(host).forEach(evictor::review);
             cache.dropIfUnused(host);
         });
     }
@@ -192,7 +189,7 @@ public final class Workload {
         }
         for (HostNode host : cache.nodes()) {
             host.missingSince = evictor.now();
-            for (TrackedPod pod : host.pods) {
+            for (TrackedPod pod : cache.pods(host)) {
                 if (config.levelPodMarking()) {
                     marker.review(pod);
                 }

@@ -13,9 +13,9 @@ import java.util.TreeMap;
  * before, so a start with all zones down is a transition; and when the first zone recovers, the grace period of all
  * nodes restarts. Pure; not thread-safe.
  */
-public final class PassDisruption {
+final class PassDisruption {
     /** The counted nodes of a zone. */
-    public record Count(int ready, int notReady) {
+    record Count(int ready, int notReady) {
         /** The count with one node more. */
         Count plus(boolean isReady) {
             return isReady ? new Count(ready + 1, notReady) : new Count(ready, notReady + 1);
@@ -29,17 +29,17 @@ public final class PassDisruption {
     private final ZoneConfig config;
     private final Map<String, ZoneState> before = new TreeMap<>();
 
-    public PassDisruption(ZoneConfig config) {
+    PassDisruption(ZoneConfig config) {
         this.config = config;
     }
 
     /** Adds the zone; true if it is new. */
-    public boolean add(String zone) {
+    boolean add(String zone) {
         return before.putIfAbsent(zone, ZoneState.INITIAL) == null;
     }
 
     /** The commands that follow from a pass with these counts. */
-    public List<ZoneCommand> step(Map<String, Count> counts) {
+    List<ZoneCommand> step(Map<String, Count> counts) {
         List<ZoneCommand> commands = new ArrayList<>();
         Map<String, ZoneState> now = new TreeMap<>();
         counts.forEach((zone, count) -> {

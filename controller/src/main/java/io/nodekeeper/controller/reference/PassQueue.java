@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> what waits
  */
-public final class PassQueue<T> {
+final class PassQueue<T> {
     private record Item<T>(T value, long processAt, long order) implements Comparable<Item<T>> {
         @Override
         public int compareTo(Item<T> other) {
@@ -37,30 +37,30 @@ public final class PassQueue<T> {
     private float reportedRate;
 
     /** An empty queue with one token. */
-    public PassQueue(float rate, long now) {
+    PassQueue(float rate, long now) {
         limit(rate, now);
     }
 
     /** Adds {@code value}, unless it waits already or was processed and not removed since. */
-    public void add(T value, long now) {
+    void add(T value, long now) {
         if (set.add(value)) {
             put(value, now);
         }
     }
 
     /** Removes {@code value}. */
-    public void remove(T value) {
+    void remove(T value) {
         set.remove(value);
         unqueue(value);
     }
 
     /** The number of waiting items. */
-    public int size() {
+    int size() {
         return heap.size();
     }
 
     /** Sets the rate per second. */
-    public void rate(float perSecond, long now) {
+    void rate(float perSecond, long now) {
         if (perSecond == reportedRate) {
             return;
         }
@@ -72,7 +72,7 @@ public final class PassQueue<T> {
     }
 
     /** Calls {@code action} for the items that are due. It returns empty, or how long this item must wait. */
-    public void run(long now, Function<T, OptionalLong> action) {
+    void run(long now, Function<T, OptionalLong> action) {
         while (!heap.isEmpty() && take(now)) {
             Item<T> head = heap.first();
             if (head.processAt > now) {

@@ -8,7 +8,7 @@ import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.taints.NoExecute;
 import io.nodekeeper.controller.zones.ZoneCommand;
 import io.nodekeeper.controller.zones.ZoneKey;
-import io.nodekeeper.controller.zones.ZoneMember;
+import io.nodekeeper.controller.zones.ZoneNode;
 import io.nodekeeper.controller.zones.Zones;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.Periodic;
@@ -37,6 +37,28 @@ public final class PassZones implements Zones {
     /** Kubernetes' wait for a node whose Ready condition is missing. */
     private static final Duration NO_CONDITION = Duration.ofMillis(50);
 
+    /** The state of one node. */
+    private static final class Member {
+        private ZoneNode node;
+        /** The rule for its taints. */
+        private NoExecute rule = NoExecute.LEAVE;
+        /** Whether it was evaluated before. */
+        private boolean registered;
+        /** Its Ready condition in the last pass; null before the first one. */
+        private @Nullable String judgedReady;
+
+        private Member(Node node) {
+            this.node = ZoneNode.of(node);
+        }
+
+        /** Replaces the Ready condition of the last pass with {@code now}; returns the old one, or {@code now}. */
+        private String judged(String now) {
+            String before = judgedReady;
+            judgedReady = now;
+            return before == null ? now : before;
+        }
+    }
+
     private final ControllerConfig config;
     private final boolean keepTaints;
     private final boolean immediate;
@@ -50,7 +72,7 @@ public final class PassZones implements Zones {
     private final Map<String, PassQueue<NodeHealth>> queues = new TreeMap<>();
     private final Map<String, PassDisruption.Count> counts = new TreeMap<>();
     /** One for each node. */
-    private final Map<NodeHealth, ZoneMember> members = new LinkedHashMap<>();
+    private final Map<NodeHealth, Member> members = new LinkedHashMap<>();
 
     private @Nullable Periodic passes;
     private @Nullable Periodic ticks;
@@ -100,14 +122,14 @@ public final class PassZones implements Zones {
     /** Records the state that the next pass and the next tick use. */
     @Override
     public void seen(NodeHealth health, Node node) {
-        members.computeIfAbsent(health, added -> new ZoneMember()).update(ZoneKey.of(node), node);
+        members.computeIfAbsent(health, added -> new Member(node)).node = ZoneNode.of(node);
     }
 
     @Override
     public void gone(NodeHealth health) {
-        ZoneMember member = members.get(health);
+        Member member = members.get(health);
         if (member != null) {
-            queue(member.zone).remove(health);
+            queue(member.node.zone()).remove(health);
             members.remove(health);
         }
     }
@@ -115,7 +137,7 @@ public final class PassZones implements Zones {
     @Override
     public void judged(NodeHealth health, Node node, String observedReady, String currentReady) {
         seen(health, node);
-        ZoneMember member = members.get(health);
+        Member member = members.get(health);
         if (member != null) {
             judge(health, member, immediate ? currentReady : observedReady, currentReady);
         }
@@ -151,18 +173,18 @@ public final class PassZones implements Zones {
 
     @Override
     public NoExecute rule(NodeHealth health) {
-        ZoneMember member = members.get(health);
+        Member member = members.get(health);
         return member == null ? NoExecute.LEAVE : member.rule;
     }
 
     @Override
     public void settled(NodeHealth health, boolean tainted) {
-        ZoneMember member = members.get(health);
+        Member member = members.get(health);
         if (member != null) {
             // The decision of this pass is done; the next pass makes the next one.
             member.rule = NoExecute.LEAVE;
             if (tainted) {
-                metrics.tainted(member.zone);
+                metrics.tainted(member.node.zone());
             }
         }
     }
@@ -180,21 +202,21 @@ public final class PassZones implements Zones {
 
     private CompletableFuture<Void> pass() {
         for (NodeHealth health : List.copyOf(members.keySet())) {
-            ZoneMember member = members.get(health);
+            Member member = members.get(health);
             if (member != null) {
-                String before = member.judged(member.ready).orElse(member.ready);
+                String before = member.judged(member.node.ready());
                 // Only controllers write Unknown: for the reference, the node was not yet Unknown in this pass.
-                boolean verdict = member.ready.equals(Condition.UNKNOWN);
-                judge(health, member, verdict && !immediate ? before : member.ready, member.ready);
+                boolean verdict = member.node.ready().equals(Condition.UNKNOWN);
+                judge(health, member, verdict && !immediate ? before : member.node.ready(), member.node.ready());
             }
         }
         passEnded();
         return CompletableFuture.completedFuture(null);
     }
 
-    private void judge(NodeHealth health, ZoneMember member, String decisive, String current) {
-        if (disruption.add(member.zone)) {
-            queues.put(member.zone, new PassQueue<>(config.zones().nodeEvictionRate(), now()));
+    private void judge(NodeHealth health, Member member, String decisive, String current) {
+        if (disruption.add(member.node.zone())) {
+            queues.put(member.node.zone(), new PassQueue<>(config.zones().nodeEvictionRate(), now()));
         }
         if (!member.registered) {
             member.registered = true;
@@ -202,38 +224,40 @@ public final class PassZones implements Zones {
                 reachable(health);
             }
         }
-        if (member.counted) {
-            PassDisruption.Count before = counts.getOrDefault(member.zone, new PassDisruption.Count(0, 0));
-            counts.put(member.zone, before.plus(current.equals(Condition.TRUE)));
+        if (member.node.counted()) {
+            PassDisruption.Count before = counts.getOrDefault(member.node.zone(), new PassDisruption.Count(0, 0));
+            counts.put(member.node.zone(), before.plus(current.equals(Condition.TRUE)));
         }
         if (current.isEmpty()) {
             return;
         }
         switch (decisive) {
             case Condition.TRUE -> reachable(health);
-            case Condition.FALSE -> notReady(health, member, member.notReadyTaint, member.unreachableTaint);
-            case Condition.UNKNOWN -> notReady(health, member, member.unreachableTaint, member.notReadyTaint);
+            case Condition.FALSE ->
+                notReady(health, member, member.node.notReadyTaint(), member.node.unreachableTaint());
+            case Condition.UNKNOWN ->
+                notReady(health, member, member.node.unreachableTaint(), member.node.notReadyTaint());
             default -> {}
         }
     }
 
-    private void notReady(NodeHealth health, ZoneMember member, boolean right, boolean wrong) {
+    private void notReady(NodeHealth health, Member member, boolean right, boolean wrong) {
         if (wrong) {
             order(health, NoExecute.FOLLOW);
             return;
         }
         if (!right) {
             // The node can then be added again after its taint was removed; if it waits, it loses its place.
-            queue(member.zone).remove(health);
+            queue(member.node.zone()).remove(health);
         }
-        queue(member.zone).add(health, now());
+        queue(member.node.zone()).add(health, now());
     }
 
     private void reachable(NodeHealth health) {
-        ZoneMember member = members.get(health);
+        Member member = members.get(health);
         if (member != null) {
-            queue(member.zone).remove(health);
-            if (member.tainted()) {
+            queue(member.node.zone()).remove(health);
+            if (member.node.tainted()) {
                 order(health, NoExecute.STRIP);
             } else if (member.rule == NoExecute.ADD) {
                 member.rule = NoExecute.LEAVE;
@@ -242,7 +266,7 @@ public final class PassZones implements Zones {
     }
 
     private void order(NodeHealth health, NoExecute rule) {
-        ZoneMember member = members.get(health);
+        Member member = members.get(health);
         if (member != null) {
             member.rule = rule;
             recheck.accept(health);
@@ -257,11 +281,11 @@ public final class PassZones implements Zones {
     }
 
     private OptionalLong taint(NodeHealth health) {
-        ZoneMember member = members.get(health);
-        if (member == null || member.isReady()) {
+        Member member = members.get(health);
+        if (member == null || member.node.isReady()) {
             return OptionalLong.empty();
         }
-        if (member.ready.isEmpty()) {
+        if (member.node.ready().isEmpty()) {
             return OptionalLong.of(NO_CONDITION.toNanos());
         }
         order(health, NoExecute.ADD);

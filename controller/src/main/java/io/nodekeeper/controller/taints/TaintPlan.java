@@ -26,7 +26,7 @@ import java.util.Set;
  * @param tainted whether the node gets a NoExecute taint and had none before
  * @param more whether another write must remove more
  */
-public record TaintPlan(
+record TaintPlan(
         String version, List<Taint> taints, Set<String> added, Set<String> removed, boolean tainted, boolean more) {
 
     /**
@@ -37,7 +37,7 @@ public record TaintPlan(
      *     NoExecute taint that replaces the other keeps its {@code timeAdded}: the node has failed since then, and
      *     eviction times continue
      */
-    public record Manner(NoExecute rule, boolean held, boolean oneWrite) {}
+    record Manner(NoExecute rule, boolean held, boolean oneWrite) {}
 
     private static final Map<String, String> PRESSURE = Map.of(
             Condition.MEMORY_PRESSURE, Taint.MEMORY_PRESSURE,
@@ -57,7 +57,7 @@ public record TaintPlan(
     private static final Set<String> READINESS = Set.of(Taint.NOT_READY, Taint.UNREACHABLE);
 
     /** The plan; empty if nothing must change. */
-    public static Optional<TaintPlan> of(Node node, Manner manner, Instant wallTime) {
+    static Optional<TaintPlan> of(Node node, Manner manner, Instant wallTime) {
         String ready = node.ready().map(Condition::status).orElse("");
         boolean held = manner.held && ready.equals(Condition.TRUE);
         List<Taint> come = new ArrayList<>();

@@ -56,7 +56,7 @@ public final class FairZones implements Zones {
     private final FairDisruption disruption;
     private final Map<String, Zone> zones = new TreeMap<>();
     /** One for each node. */
-    private final Map<NodeHealth, ZoneMember> members = new IdentityHashMap<>();
+    private final Map<NodeHealth, FairMember> members = new IdentityHashMap<>();
 
     private boolean stripAll;
     private boolean listing;
@@ -111,31 +111,31 @@ public final class FairZones implements Zones {
         if (stopped) {
             return;
         }
-        ZoneMember member = member(health, node);
-        if (member.strip && !member.tainted()) {
+        FairMember member = member(health, node);
+        if (member.strip && !member.node.tainted()) {
             member.strip = false;
         }
-        if (!member.wants()) {
+        if (!member.node.wants()) {
             unwant(member);
         }
-        if (member.isReady()) {
+        if (member.node.isReady()) {
             member.forgetPlace();
             member.joining = false;
         } else {
             FairQueue.Place place = member.place(health, node, now());
-            if (member.wants()) {
+            if (member.node.wants()) {
                 want(health, member, place);
             }
         }
         if (!listing) {
             settle(Optional.of(health));
-            drain(member.zone, zone(member.zone), Optional.of(health));
+            drain(member.node.zone(), zone(member.node.zone()), Optional.of(health));
         }
     }
 
     @Override
     public void gone(NodeHealth health) {
-        ZoneMember member = members.remove(health);
+        FairMember member = members.remove(health);
         if (member != null) {
             leave(member);
             if (!listing && !stopped) {
@@ -153,7 +153,7 @@ public final class FairZones implements Zones {
 
     @Override
     public NoExecute rule(NodeHealth health) {
-        ZoneMember member = members.get(health);
+        FairMember member = members.get(health);
         if (member == null) {
             return NoExecute.LEAVE;
         }
@@ -165,10 +165,10 @@ public final class FairZones implements Zones {
 
     @Override
     public void settled(NodeHealth health, boolean tainted) {
-        ZoneMember member = members.get(health);
+        FairMember member = members.get(health);
         if (member != null && tainted) {
             member.permitted = false;
-            metrics.tainted(member.zone);
+            metrics.tainted(member.node.zone());
         }
     }
 
@@ -178,102 +178,102 @@ public final class FairZones implements Zones {
         zones.values().forEach(FairZones::cancel);
     }
 
-    private ZoneMember member(NodeHealth health, Node node) {
-        String key = ZoneKey.of(node);
-        ZoneMember member = members.get(health);
-        boolean isNew = member == null;
-        if (member == null) {
-            member = new ZoneMember();
-            member.strip = !keepTaints;
-            member.joining = listedOnce;
-            members.put(health, member);
+    private FairMember member(NodeHealth health, Node node) {
+        ZoneNode state = ZoneNode.of(node);
+        FairMember known = members.get(health);
+        if (known == null) {
+            FairMember added = new FairMember(state);
+            added.strip = !keepTaints;
+            added.joining = listedOnce;
+            members.put(health, added);
+            enter(added);
+            return added;
         }
-        boolean moved = isNew || !member.zone.equals(key);
-        boolean wasCounted = !isNew && member.counted;
-        boolean wasReady = member.isReady();
-        if (moved && !isNew) {
-            leave(member);
-            wasCounted = false;
+        ZoneNode before = known.node;
+        if (!state.zone().equals(before.zone())) {
+            leave(known);
+            known.node = state;
+            enter(known);
+        } else if (!state.equals(before)) {
+            known.node = state;
+            if (state.counted() != before.counted() || state.isReady() != before.isReady()) {
+                count(before, -1);
+                count(state, 1);
+            }
         }
-        if (moved) {
-            zone(key).members++;
-        }
-        member.update(key, node);
-        if (wasCounted && (!member.counted || wasReady != member.isReady())) {
-            count(member.zone, wasReady, -1);
-            wasCounted = false;
-        }
-        if (member.counted && !wasCounted) {
-            count(member.zone, member.isReady(), 1);
-        }
-        return member;
+        return known;
     }
 
-    private void leave(ZoneMember member) {
+    private void enter(FairMember member) {
+        zone(member.node.zone()).members++;
+        count(member.node, 1);
+    }
+
+    private void leave(FairMember member) {
         unqueue(member);
-        if (member.counted) {
-            count(member.zone, member.isReady(), -1);
-        }
-        Zone left = zone(member.zone);
+        count(member.node, -1);
+        Zone left = zone(member.node.zone());
         left.members--;
         if (left.members == 0) {
             cancel(left);
-            zones.remove(member.zone);
+            zones.remove(member.node.zone());
         }
     }
 
-    private void count(String key, boolean ready, int by) {
-        disruption.count(key, ready ? by : 0, ready ? 0 : by);
+    private void count(ZoneNode node, int by) {
+        if (node.counted()) {
+            disruption.count(node.zone(), node.isReady() ? by : 0, node.isReady() ? 0 : by);
+        }
     }
 
     private Zone zone(String key) {
         return zones.computeIfAbsent(key, added -> new Zone(new FairQueue<>(disruption.rate(added), now())));
     }
 
-    private void want(NodeHealth health, ZoneMember member, FairQueue.Place place) {
+    private void want(NodeHealth health, FairMember member, FairQueue.Place place) {
         if (member.permitted || member.queued) {
             return;
         }
         long wait = place.since() + wait(member).toNanos() - now();
         if (wait <= 0) {
             member.queued = true;
-            zone(member.zone).queue.add(place, health);
+            zone(member.node.zone()).queue.add(place, health);
         } else if (!member.waits) {
             member.waits = true;
             loop.schedule(Duration.ofNanos(wait), () -> waited(health, member));
         }
     }
 
-    private Duration wait(ZoneMember member) {
-        if (member.ready.equals(Condition.UNKNOWN)) {
+    private Duration wait(FairMember member) {
+        if (member.node.ready().equals(Condition.UNKNOWN)) {
             // Only a controller's own verdict was noticed late by the reference.
             return lag;
         }
         return member.joining ? joinGrace : Duration.ZERO;
     }
 
-    private void waited(NodeHealth health, ZoneMember member) {
+    private void waited(NodeHealth health, FairMember member) {
         member.waits = false;
-        if (!stopped && members.get(health) == member && member.wants()) {
+        if (!stopped && members.get(health) == member && member.node.wants()) {
             member.place().ifPresent(place -> want(health, member, place));
-            drain(member.zone, zone(member.zone), Optional.empty());
+            drain(member.node.zone(), zone(member.node.zone()), Optional.empty());
         }
     }
 
-    private void unwant(ZoneMember member) {
+    private void unwant(FairMember member) {
         unqueue(member);
         if (member.permitted) {
             member.permitted = false;
-            if (!member.tainted()) {
-                zone(member.zone).queue.giveBack();
+            if (!member.node.tainted()) {
+                zone(member.node.zone()).queue.giveBack();
             }
         }
     }
 
-    private void unqueue(ZoneMember member) {
+    private void unqueue(FairMember member) {
         if (member.queued) {
             member.queued = false;
-            member.place().ifPresent(zone(member.zone).queue::remove);
+            member.place().ifPresent(zone(member.node.zone()).queue::remove);
         }
     }
 
@@ -348,7 +348,7 @@ public final class FairZones implements Zones {
         cancel(zone);
         for (Optional<NodeHealth> next = zone.queue.next(now()); next.isPresent(); next = zone.queue.next(now())) {
             NodeHealth health = next.get();
-            ZoneMember member = members.get(health);
+            FairMember member = members.get(health);
             if (member != null) {
                 member.queued = false;
                 member.permitted = true;
@@ -369,8 +369,8 @@ public final class FairZones implements Zones {
     }
 
     private boolean isTainted(NodeHealth health) {
-        ZoneMember member = members.get(health);
-        return member != null && member.tainted();
+        FairMember member = members.get(health);
+        return member != null && member.node.tainted();
     }
 
     private static boolean isOther(NodeHealth health, Optional<NodeHealth> current) {

@@ -121,7 +121,7 @@ class HostNodeTest {
         assertThat(node.known).isFalse();
         assertThat(node.uid).isEmpty();
         assertThat(node.ready).isEmpty();
-        assertThat(node.readySince).isEqualTo(TrackedPod.NO_TIME);
+        assertThat(node.readySince).isEqualTo(HostNode.NO_TIME);
         assertThat(node.taints).isEmpty();
         assertThat(node.outOfService).isFalse();
         assertThat(node.missingSince).isEqualTo(7);
@@ -133,7 +133,7 @@ class HostNodeTest {
     void conditionWithoutATimeHasNoTime() {
         saw("u1", "True", "", "");
 
-        assertThat(node.readySince).isEqualTo(TrackedPod.NO_TIME);
+        assertThat(node.readySince).isEqualTo(HostNode.NO_TIME);
     }
 
     @Test

@@ -172,6 +172,23 @@ class TaintPlanTest {
     }
 
     @Test
+    @Tag("W8")
+    void readyNodeLosesAllTaintsOnceItIsNoLongerDamped() {
+        Node node = node(
+                ready("True", B),
+                notReady("NoSchedule"),
+                notReady("NoExecute"),
+                taint(Taint.MEMORY_PRESSURE, "NoSchedule"));
+
+        TaintPlan held = plan(node, new Manner(NoExecute.FOLLOW, true, true));
+        TaintPlan free = plan(node, new Manner(NoExecute.FOLLOW, false, true));
+
+        assertThat(held.removed()).containsExactly("node.kubernetes.io/memory-pressure:NoSchedule");
+        assertThat(texts(held)).containsExactly(NOT_READY + ":NoSchedule@5", NOT_READY + ":NoExecute@5");
+        assertThat(free.taints()).isEmpty();
+    }
+
+    @Test
     void dampedNodeThatIsNotReadyIsTaintedAsAnyOther() {
         TaintPlan plan = plan(node(ready("False", B), unreachable("NoSchedule"), unreachable("NoExecute")), HELD);
 

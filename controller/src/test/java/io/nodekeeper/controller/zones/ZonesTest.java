@@ -27,7 +27,6 @@ import io.nodekeeper.controller.observer.ObserverGuard;
 import io.nodekeeper.controller.reference.PassZones;
 import io.nodekeeper.controller.reference.ReferenceRules;
 import io.nodekeeper.controller.taints.NoExecute;
-import io.nodekeeper.controller.taints.TaintPlan;
 import io.nodekeeper.controller.taints.Tainter;
 import io.nodekeeper.time.DeadlineWheel;
 import io.nodekeeper.time.Randoms;
@@ -466,27 +465,6 @@ class ZonesTest {
         assertThat(noExecute(cluster, "node2")).containsExactly(NOT_READY);
         cluster.advance(Duration.ofSeconds(30));
         assertThat(cluster.calls("PATCH", "/nodes/node1")).isEqualTo(1);
-    }
-
-    @Test
-    @Tag("W8")
-    void dampedNodeKeepsItsTaintsAndTheirTimes() {
-        TestCluster cluster = ours();
-        cluster.addNode("n1", K, ready("True", B));
-        cluster.change("n1", node -> taint(node, Taint.NOT_READY, "NoSchedule"));
-        cluster.change("n1", node -> taint(node, Taint.NOT_READY, "NoExecute"));
-        cluster.change("n1", node -> taint(node, Taint.MEMORY_PRESSURE, "NoSchedule"));
-
-        TaintPlan held = TaintPlan.of(
-                        cluster.node("n1"), new TaintPlan.Manner(NoExecute.FOLLOW, true, true), B.plusSeconds(9))
-                .orElseThrow();
-        TaintPlan free = TaintPlan.of(
-                        cluster.node("n1"), new TaintPlan.Manner(NoExecute.FOLLOW, false, true), B.plusSeconds(9))
-                .orElseThrow();
-
-        assertThat(held.removed()).containsExactly("node.kubernetes.io/memory-pressure:NoSchedule");
-        assertThat(held.taints()).hasSize(2);
-        assertThat(free.taints()).isEmpty();
     }
 
     @Test
