@@ -54,7 +54,7 @@ class QuantityTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "x", "4 ", "4Kii", "1.2.3", "Gi", "--1", "1e", "1KB", "١"})
-    void refusesWhatIsNoQuantity(String text) {
+    void refusesInvalidQuantities(String text) {
         assertThatThrownBy(() -> Quantity.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("\"" + text

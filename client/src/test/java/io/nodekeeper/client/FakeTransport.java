@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A server that a test plays: it writes down every call and answers as it is told; an empty answer is a call that hangs.
+ * A fake server: records every call and answers as the test chooses; an empty answer is a call that hangs.
  * Not thread-safe: for virtual time.
  */
 public final class FakeTransport implements Transport {
@@ -21,7 +21,10 @@ public final class FakeTransport implements Transport {
     private Consumer<Watch> opened = watch -> {};
     private Function<Call, Optional<Reply>> server = call -> Optional.of(reply(404, JsonObject.EMPTY));
 
-    /** From now on calls are answered by {@code server}; empty means never. A TransportException it throws fails the call. */
+    /**
+     * From now on calls are answered by {@code server}; empty means never. A TransportException it throws fails the
+     * call.
+     */
     public void answer(Function<Call, Optional<Reply>> server) {
         this.server = server;
     }

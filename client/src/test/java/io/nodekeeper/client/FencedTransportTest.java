@@ -47,7 +47,7 @@ class FencedTransportTest {
     }
 
     @Test
-    void onlyALeaderWritesAndAnybodyReads() {
+    void onlyALeaderWritesAndAllCandidatesRead() {
         write(1);
         client.get(ResourceType.NODES, "", "n1");
         client.watch(ResourceType.NODES, "", "", new Ignoring());

@@ -131,7 +131,7 @@ class HttpTransportTest {
     }
 
     @Test
-    void talksToNoServerThatTheAuthorityDoesNotVouchFor() {
+    void refusesAServerWithoutACertificateOfTheAuthority() {
         HttpTransport transport = open(ServerAccess.withToken(address(), stranger.certificate(), "t"));
 
         CompletableFuture<Reply> reply = transport.send(Call.get("/version"));
@@ -156,7 +156,7 @@ class HttpTransportTest {
     }
 
     @Test
-    void takesAnyCertificateIfTold() throws Exception {
+    void insecureSkipTlsVerifyAcceptsAnyCertificate() throws Exception {
         behaviour = exchange -> answer(exchange, 200, "ok");
         ServerAccess access = new ServerAccess(address(), List.of(), true, "", Optional.empty(), "", Optional.empty());
 
@@ -267,7 +267,7 @@ class HttpTransportTest {
     }
 
     @Test
-    void tellsOfARefusedStream() throws Exception {
+    void reportsARefusedStream() throws Exception {
         behaviour = exchange -> answer(exchange, 410, "gone");
         Recording lines = new Recording();
 
@@ -278,7 +278,7 @@ class HttpTransportTest {
     }
 
     @Test
-    void tellsOfABrokenStreamAndKeepsHalfALineBack() throws Exception {
+    void reportsABrokenStreamAndDropsHalfALine() throws Exception {
         behaviour = exchange -> {
             // A length that is never reached: closing cuts the connection instead of ending the body.
             exchange.sendResponseHeaders(200, 1_000);
@@ -365,7 +365,7 @@ class HttpTransportTest {
     }
 
     @Test
-    void failsACallToNobody() throws Exception {
+    void failsACallWithoutAServer() throws Exception {
         int port;
         try (ServerSocket free = new ServerSocket(0)) {
             port = free.getLocalPort();

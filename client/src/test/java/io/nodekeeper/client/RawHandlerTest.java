@@ -110,7 +110,7 @@ class RawHandlerTest {
     }
 
     @Test
-    void anErrorAfterRawEventsListsAnew() {
+    void anErrorAfterRawEventsListsAgain() {
         watch().event("MODIFIED", lease("a", "107"));
         watch().line("{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}}");
         settle();

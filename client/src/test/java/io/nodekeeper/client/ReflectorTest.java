@@ -153,7 +153,7 @@ class ReflectorTest {
 
     @Test
     @Tag("W63")
-    void listsAnewAtOnceWhenAnErrorEventSaysThatHistoryIsGone() {
+    void listsAgainImmediatelyAfterAnErrorEventAboutExpiredHistory() {
         startAndList();
         transport.answer(call -> Optional.of(list("500", node("n9", "480"))));
 
@@ -166,7 +166,7 @@ class ReflectorTest {
     }
 
     @Test
-    void listsAnewWhenTheWatchIsRefusedWith410() {
+    void listsAgainWhenTheWatchIsRefusedWith410() {
         startAndList();
 
         watch(0).refuse(gone());
@@ -177,7 +177,7 @@ class ReflectorTest {
     }
 
     @Test
-    void doesNotHammerAServerWhoseHistoryIsAlwaysGone() {
+    void waitsBetweenListsIfTheHistoryIsAlwaysGone() {
         startAndList();
 
         for (int i = 0; i < 10; i++) {
@@ -200,7 +200,7 @@ class ReflectorTest {
     }
 
     @Test
-    void listsAnewWhenTheServerHasNotReachedItsRevision() {
+    void listsAgainWhenTheServerHasNotReachedItsRevision() {
         startAndList();
         transport.answer(call -> Optional.of(list("7", node("n1", "5"))));
 
@@ -228,7 +228,7 @@ class ReflectorTest {
     }
 
     @Test
-    void comesBackWithinItsLongestWaitAfterTheServerDoes() {
+    void recoversWithinItsLongestWaitAfterTheServer() {
         transport.answer(call -> Optional.empty());
         reflector.start();
         time.advance(Duration.ofMinutes(10));
@@ -294,7 +294,7 @@ class ReflectorTest {
     }
 
     @Test
-    void opensAWatchAnewFromTheLastEventWhenAsked() {
+    void restartContinuesFromTheLastEvent() {
         startAndList();
         watch(0).event("MODIFIED", node("n1", "107"));
         settle();
@@ -313,7 +313,7 @@ class ReflectorTest {
     }
 
     @Test
-    void opensNothingAnewThatIsNotOpen() {
+    void restartDoesNothingWithoutAWatch() {
         reflector.reopen();
         settle();
         assertThat(transport.watches()).isEmpty();
@@ -326,7 +326,7 @@ class ReflectorTest {
     }
 
     @Test
-    void doesNotWaitForTheNextTryWhenAskedToOpenAnew() {
+    void restartDoesNotWaitForTheNextAttempt() {
         startAndList();
         for (int failed = 0; failed < 10; failed++) {
             watch(failed).breakOff();
@@ -347,7 +347,7 @@ class ReflectorTest {
     }
 
     @Test
-    void hearsNothingOfAnAbandonedWatch() {
+    void ignoresEventsOfACancelledWatch() {
         startAndList();
         watch(0).breakOff();
         time.advance(Duration.ofMillis(100));

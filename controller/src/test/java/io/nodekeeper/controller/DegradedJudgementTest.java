@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Blindness of the usual way has a bound: as long as lease and node can be read live and writes are known to come to an end, a
- * node whose heartbeats ended is Unknown within 30 s of its grace. And nobody else is blamed.
+ * Blindness of the usual way has a bound: as long as lease and node can be read live and writes are known to come to an
+ * end, a node whose heartbeats ended is Unknown within 30 s of its grace. No other node becomes Unknown.
  */
 @Tag("W1")
 class DegradedJudgementTest {
@@ -71,7 +71,7 @@ class DegradedJudgementTest {
     }
 
     @Test
-    void watchThatTellsNothingIsReplacedByLists() {
+    void stalledWatchIsReplacedByLists() {
         nodes();
         world.stall(Stall.WATCH, 5_000, 1_000_000);
 
@@ -142,7 +142,7 @@ class DegradedJudgementTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"API_SERVER", "STORE", "CONTROLLER"})
-    void refusedCanaryAndAnyOtherStallBlameNobody(Stall kind) {
+    void refusedCanaryAndAnyOtherStallMakeNoNodeUnknown(Stall kind) {
         nodes();
         world.refuseCanary(429, any -> true);
         world.stall(kind, 50_000, 70_000);
@@ -153,7 +153,7 @@ class DegradedJudgementTest {
     }
 
     @Test
-    void nothingIsProvenWhileNoWriteIsKnownToComeToAnEnd() {
+    void nothingIsProvenWhileNoWriteIsKnownToHaveEnded() {
         world.node("only", 1_000, 10_000, 35_000);
         world.refuseCanary(500, any -> true);
 

@@ -73,12 +73,12 @@ class EarlyWarningTest {
     }
 
     @Test
-    void nobodyIsSuspectOfWhatAStalledWatchHid() {
+    void noNodeIsSuspectBecauseOfAStalledWatch() {
         follow(cluster, "alive", "dead");
         renewUntil(cluster, 100, "alive", "dead");
         cluster.advanceTo("105S");
         cluster.leaseWatchFrozen = true;
-        // Nor does a list tell.
+        // A list does not show it, either.
         cluster.fault =
                 call -> call.target().contains("limit=") ? Optional.of(TestCluster.internalError()) : Optional.empty();
         cluster.hangs = call -> call.target().endsWith(CanaryLease.NAME);
@@ -104,7 +104,7 @@ class EarlyWarningTest {
     }
 
     @Test
-    void nobodyIsSuspectOfWhatAFrozenServerKeptBack() {
+    void noNodeIsSuspectBecauseOfAFrozenServer() {
         follow(cluster, "n1");
         renewUntil(cluster, 100, "n1");
         cluster.advanceTo("105S");
@@ -120,7 +120,7 @@ class EarlyWarningTest {
     }
 
     @Test
-    void nodeWhoseStatusArrivesIsNotSuspectThoughItsLeaseRests() {
+    void nodeWithAStatusIsNotSuspectIfItsLeaseIsNotRenewed() {
         follow(cluster, "n1");
         renewUntil(cluster, 100, "n1");
 

@@ -198,7 +198,7 @@ class EveryModeTest {
 
     @Test
     @Tag("L15")
-    void heartbeatGoingBackwardsIsASignOfLife() {
+    void heartbeatWithAnEarlierTimeIsAHeartbeat() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.start();
 
@@ -280,7 +280,7 @@ class EveryModeTest {
 
     @Test
     @Tag("L22")
-    void newControllerGivesEverybodyAFullGrace() {
+    void newControllerGivesEveryNodeItsFullGrace() {
         cluster.addNode("n1", K, ready("True", B.minusSeconds(3600)));
         cluster.renew("n1", B.minusSeconds(3600));
         cluster.start();

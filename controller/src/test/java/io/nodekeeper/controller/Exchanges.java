@@ -45,8 +45,8 @@ import java.util.regex.Pattern;
  * INCLUDE FILE
  * </pre>
  * Besides, {@code $version} is a new version, {@code $now} the time, {@code $body.a.b} a field of the request, and
- * {@code $stored.a.b} one of the object at the call's path as the server last listed, wrote or told it. What no block
- * answers is written down and answered as a server does that knows no such path.
+ * {@code $stored.a.b} one of the object at the call's path as the server last listed, wrote or watched it. What no
+ * block answers is written down and answered as a server does that knows no such path.
  */
 final class Exchanges implements Transport {
     /** How long the server takes to answer, and its watches to tell of what it wrote. */

@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The controller against a server that answers as a kube-apiserver does, in shapes that our own server need not share. */
+/**
+ * The controller against a server that answers as a kube-apiserver does, in shapes that our own server need not share.
+ */
 class ExchangesTest {
     private static final String NODES = "/api/v1/nodes";
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
@@ -127,7 +129,7 @@ class ExchangesTest {
     @ParameterizedTest
     @EnumSource(Mode.class)
     @Tag("L19")
-    void conflictIsResolvedByReadingAnew(Mode mode) {
+    void conflictIsResolvedByReadingAgain(Mode mode) {
         Exchanges server = run(mode, "conflict.txt", 57);
 
         List<Exchanges.Exchange> puts = calls(server, STATUS);
@@ -179,7 +181,7 @@ class ExchangesTest {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void watchesThatTheServerEndsAreOpenedAgain(Mode mode) {
+    void watchesThatTheServerEndsAreRestarted(Mode mode) {
         Exchanges server = run(mode, "silent-node.txt", 300);
 
         assertThat(lines(server)).noneMatch(line -> line.contains("/nodes/n2"));
@@ -207,8 +209,8 @@ class ExchangesTest {
 
     @Test
     @Tag("W1")
-    void watchThatTellsOfNothingIsReplacedByLists() {
-        // Nothing is told from 20 s to 100 s, and n1 is silent from the beginning.
+    void stalledWatchIsReplacedByLists() {
+        // The watch delivers nothing from 20 s to 100 s, and n1 is silent from the start.
         Exchanges before = run(Mode.DEADLINES, "stalled-server.txt", 52);
         assertThat(calls(before, STATUS)).isEmpty();
         assertThat(calls(before, "GET /version")).isNotEmpty();

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A node that falls for the third time within minutes keeps its taints until it is calm. It falls at 60 s, 180 s and 300 s
- * and gets up 30 s later each time: 2628 points at its third fall, which decay to 750 in 1085.5 s.
+ * A node that falls for the third time within minutes keeps its taints until it is calm. It falls at 60 s, 180 s and
+ * 300 s and gets up 30 s later each time: 2628 points at its third fall, which decay to 750 in 1085.5 s.
  */
 @Tag("W8")
 @Tag("L81")
@@ -47,7 +47,7 @@ class FlapsTest {
     }
 
     @Test
-    void twoFallsDampNobody() {
+    void twoFallsDoNotDampANode() {
         begin(cluster);
         fall(cluster, 60);
         fall(cluster, 180);
@@ -115,7 +115,7 @@ class FlapsTest {
     }
 
     @Test
-    void anotherControllerGoesOnWithTheDamping() {
+    void anotherControllerContinuesTheDamping() {
         flapThreeTimes(cluster);
         liveUntil(cluster, 600);
         cluster.controller.stop();
@@ -137,7 +137,7 @@ class FlapsTest {
     }
 
     @Test
-    void controllerThatComesLateEndsWhatIsOver() {
+    void successorEndsADampingWhoseTimeHasPassed() {
         flapThreeTimes(cluster);
         cluster.controller.stop();
         cluster.advanceTo("2H");
@@ -202,7 +202,7 @@ class FlapsTest {
         fall(cluster, 180);
         cluster.fault = call -> {
             if (call.method().equals("PATCH") && call.target().endsWith("/nodes/n1/status")) {
-                // The watch tells of it only after the write.
+                // The watch delivers it only after the write.
                 cluster.fault = other -> Optional.empty();
                 cluster.deleteNode("n1");
                 cluster.addNode("n1", "n1-new", B.plusSeconds(300), ready("True", B.plusSeconds(300)));
@@ -218,7 +218,7 @@ class FlapsTest {
     }
 
     @Test
-    void taintsFollowAtOnceWithTheGateClosed() {
+    void taintsFollowImmediatelyIfTheGateIsDisabled() {
         TestCluster undamped = new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.FLAP_DAMPING)));
 
         flapThreeTimes(undamped);

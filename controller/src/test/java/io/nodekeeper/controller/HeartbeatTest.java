@@ -26,7 +26,7 @@ class HeartbeatTest {
 
     @Test
     @Tag("L14")
-    void leaseThatIsRenewedBackwardsIsASignOfLife() {
+    void renewalWithAnEarlierTimeIsAHeartbeat() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.renew("n1", B);
         cluster.start();

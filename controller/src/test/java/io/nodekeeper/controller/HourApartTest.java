@@ -119,7 +119,7 @@ class HourApartTest {
 
     @Test
     @Tag("L11")
-    void heartbeatIsEnoughThoughTheLeaseIsStuck() {
+    void statusKeepsANodeAliveIfItsLeaseIsNotRenewed() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.renew("n1", B);
 

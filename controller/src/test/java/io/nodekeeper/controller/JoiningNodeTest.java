@@ -139,7 +139,7 @@ class JoiningNodeTest {
 
     @Test
     @Tag("L43")
-    void nodesThatAreFoundNotReadyAtTheStartAreTaintedAtOnceAsInTheFirstPass() {
+    void nodesThatAreNotReadyAtTheStartAreTaintedImmediately() {
         cluster.addNode("old", K, ready("True", B));
         cluster.addNode("n1", K, ready("False", B));
 

@@ -77,7 +77,7 @@ class LagsTest {
 
     @Test
     @Tag("L13")
-    void clockThatIsAheadIsShownAndNotHeldAgainstTheNode() {
+    void clockThatIsAheadIsShownAndDoesNotAffectVerdicts() {
         follow("n1");
 
         renew("n1", 10, 300, 7_200);
@@ -93,7 +93,7 @@ class LagsTest {
     }
 
     @Test
-    void clockThatIsSetAheadIsNoticedAtOnce() {
+    void clockThatIsSetAheadIsReportedImmediately() {
         follow("n1");
         renew("n1", 10, 100, 0);
         renew("n1", 110, 110, 7_200);
@@ -109,7 +109,7 @@ class LagsTest {
 
     @Test
     @Tag("L14")
-    void clockThatIsSetBackIsNoticedAfterThreeRenewals() {
+    void clockThatIsSetBackIsReportedAfterThreeRenewals() {
         follow("n1");
         renew("n1", 10, 100, 0);
         renew("n1", 110, 120, -7_200);
@@ -127,7 +127,7 @@ class LagsTest {
     }
 
     @Test
-    void ownClockThatIsSetIsNoticedAndBlamedOnNobody() {
+    void ownClockThatIsSetIsReportedAndNotAttributedToNodes() {
         follow("n1");
         renew("n1", 10, 100, 0);
         LogLines log = LogLines.of(HeartbeatLags.class);

@@ -15,9 +15,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The canary is refused, and so many nodes are silent that their renewals prove nothing. If the refusal concerns the canary
- * alone, the renewals of the controller's own leadership show that writes come to an end: a node whose heartbeats ended is
- * Unknown within 30 s of its grace, and no other node is blamed.
+ * The canary is refused, and so many nodes are silent that their renewals prove nothing. If the refusal concerns the
+ * canary alone, the renewals of the controller's own leadership show that writes come to an end: a node whose
+ * heartbeats ended is Unknown within 30 s of its grace, and no other node is blamed.
  */
 @Tag("W1")
 class LeaderWritesTest {
@@ -74,7 +74,7 @@ class LeaderWritesTest {
 
     @ParameterizedTest
     @MethodSource("fleetsAndTroubles")
-    void renewalsThatMayBeRefusedLikeTheCanaryBlameNoMajority(Fleet fleet, int code) {
+    void renewalsThatMayBeRefusedLikeTheCanaryMakeNoMajorityUnknown(Fleet fleet, int code) {
         // given canaries that are refused as the nodes' leases would be, by overload or a webhook that fails
         StallWorld world = world(fleet, code);
         world.lead();
@@ -114,7 +114,7 @@ class LeaderWritesTest {
 
     @ParameterizedTest
     @EnumSource(Fleet.class)
-    void withoutAnyWriteNoNodeOfASilentMajorityIsJudgedAndThatIsTold(Fleet fleet) {
+    void withoutAnyWriteNoNodeOfASilentMajorityIsJudgedAndThatIsReported(Fleet fleet) {
         StallWorld world = world(fleet, 403);
 
         world.until(900_000);
@@ -134,7 +134,7 @@ class LeaderWritesTest {
 
     @ParameterizedTest
     @EnumSource(Stall.class)
-    void stallsOfEveryLengthBlameNoNodeAndDelayVerdictsByNoMoreThanThemselves(Stall kind) {
+    void stallsOfEveryLengthMakeNoNodeUnknownAndDelayVerdictsByAtMostTheirLength(Stall kind) {
         List<String> faults = new ArrayList<>();
         for (Fleet fleet : List.of(Fleet.ONLY_NODE, Fleet.SIX_OF_TEN, Fleet.NONE_OF_ONE)) {
             for (long length : new long[] {1_500, 2_900, 3_500, 5_000, 6_500, 9_500, 30_000, 60_000}) {
@@ -153,7 +153,7 @@ class LeaderWritesTest {
 
     @ParameterizedTest
     @EnumSource(Stall.class)
-    void stallsThatFollowEachOtherBlameNoNode(Stall kind) {
+    void consecutiveStallsMakeNoNodeUnknown(Stall kind) {
         for (long length = 1_000; length <= 40_000; length += 6_500) {
             StallWorld world = world(Fleet.NONE_OF_ONE, 403);
             world.lead();

@@ -45,7 +45,7 @@ class LeaseTouchTest {
         BYTES(line -> line),
         /** As an event of the watch that only the full parser understands. */
         PARSER(line -> line.replace("\"name\":\"n1\"", "\"name\":\"n\\u0031\"")),
-        /** The watch tells nothing: only live reads see it. */
+        /** The watch delivers nothing: only live reads see it. */
         LIVE_READ(line -> line);
 
         private final UnaryOperator<String> wire;
@@ -72,7 +72,7 @@ class LeaseTouchTest {
         for (Path path : Path.values()) {
             TestCluster cluster = cluster(path);
 
-            // when somebody touches the lease of a node that died at B, each second
+            // when a client touches the lease of a node that died at B, each second
             for (int second = 1; second < 120; second++) {
                 cluster.advanceTo(second + "S");
                 cluster.changeLease("n1", touch.change);
@@ -127,7 +127,7 @@ class LeaseTouchTest {
 
     @Test
     @Tag("L14")
-    void leaseThatIsRestoredWithItsOldTimeIsNoSignOfLife() {
+    void leaseThatIsRestoredWithItsOldTimeIsNoHeartbeat() {
         TestCluster cluster = cluster(Path.BYTES);
         cluster.advanceTo("40S");
 
@@ -140,7 +140,7 @@ class LeaseTouchTest {
 
     @Test
     @Tag("L14")
-    void lastRenewalThatComesBackAfterAForeignOneDoesNotCountAgain() {
+    void lastRenewalAfterAForeignOneDoesNotCountAgain() {
         TestCluster cluster = cluster(Path.BYTES);
         cluster.advanceTo("20S");
         cluster.renew("n1", B.plusSeconds(20), "somebody");
@@ -154,7 +154,7 @@ class LeaseTouchTest {
 
     @Test
     @Tag("L14")
-    void serverThatLagsAndTellsOldRenewalsDoesNotKeepADeadNodeAlive() {
+    void oldRenewalsOfALaggingServerDoNotKeepADeadNodeAlive() {
         TestCluster cluster = cluster(Path.BYTES);
         for (int second = 10; second <= 50; second += 10) {
             cluster.advanceTo(second + "S");

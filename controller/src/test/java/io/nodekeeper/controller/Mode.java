@@ -8,15 +8,15 @@ import java.time.Instant;
 
 /** The ways to find silent nodes, for scenarios that have the same outcome in all of them. */
 public enum Mode {
-    /** All gates open: each node's own deadline. */
+    /** All gates enabled: each node has its own deadline. */
     DEADLINES(FeatureGates.ALL, Duration.ZERO),
-    /** Passes, which look live before they blame. */
+    /** Monitor passes, which read the lease live before a verdict. */
     GUARDED_PASS(FeatureGates.ALL.without(ControllerFeature.WATCH_DRIVEN_DEADLINES), Duration.ofSeconds(5)),
-    /** All gates closed. */
+    /** All gates disabled. */
     REFERENCE(FeatureGates.REFERENCE, Duration.ofSeconds(5));
 
     private final FeatureGates gates;
-    /** How long after a deadline, which is strict, the verdict comes if the deadline is that of a pass. */
+    /** The time from a deadline to the pass that finds it. */
     private final Duration lag;
 
     Mode(FeatureGates gates, Duration lag) {

@@ -52,7 +52,7 @@ class MonitorPassTest {
     @Test
     @Tag("L14")
     @Tag("W12")
-    void leaseThatIsRenewedBackwardsIsNoSignOfLife() {
+    void renewalWithAnEarlierTimeIsNoHeartbeatForTheReference() {
         reference.addNode("n1", K, ready("True", B));
         reference.renew("n1", B);
         reference.start();
@@ -164,7 +164,7 @@ class MonitorPassTest {
 
     @Test
     @Tag("L26")
-    void renewalThatTheWatchDidNotTellOfIsFoundByOneReadInAGrace() {
+    void renewalThatTheWatchMissedIsFoundByOneReadPerGrace() {
         TestCluster quick = new TestCluster(
                 new ControllerConfig(Duration.ofMillis(100), Duration.ofSeconds(2), Duration.ofSeconds(60))
                         .with(Mode.GUARDED_PASS.config().gates()));
@@ -207,7 +207,7 @@ class MonitorPassTest {
     }
 
     @Test
-    void guardedPassLeavesANodeAloneWhoseLeaseCannotBeRead() {
+    void guardedPassSkipsANodeWhoseLeaseCannotBeRead() {
         TestCluster cluster = Mode.GUARDED_PASS.cluster();
         cluster.addNode("n1", K, ready("True", B));
         cluster.fault = call ->

@@ -73,7 +73,7 @@ class ObserveTest {
     }
 
     @Test
-    void whatBothDidIsToldWithItsTimes() {
+    void changeByBothIsReportedWithItsTimes() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.renew("n1", B);
         start();
@@ -101,7 +101,7 @@ class ObserveTest {
     }
 
     @Test
-    void whatOneSideDidAloneIsToldWhenTheOtherHasHadItsTime() {
+    void changeByOneSideIsReportedAfterTheWindow() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.addNode("n2", K, ready("True", B));
         start();
@@ -118,7 +118,7 @@ class ObserveTest {
     }
 
     @Test
-    void aFalseVerdictOfTheirsIsToldAsSuchAndNotPairedWithALaterOneOfOurs() {
+    void aFalseVerdictOfTheOtherControllerIsReportedAndNotMatchedWithALaterOneOfOurs() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.renew("n1", B);
         start();
@@ -181,7 +181,7 @@ class ObserveTest {
     }
 
     @Test
-    void writesShowUntilSomebodyChangesTheSameInReality() {
+    void writesShowUntilAnotherClientChangesTheSameField() {
         cluster.addNode("n1", K, ready("True", B));
         JsonObject patch = Json.parseObject("{\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}}");
         Reply answer =

@@ -184,7 +184,7 @@ class RawLeaseTest {
 
     @Test
     @Tag("L14")
-    void leaseThatSomebodyElseCreatesIsNoSignOfLife() {
+    void leaseThatAnotherClientCreatesIsNoHeartbeat() {
         TestCluster cluster = new TestCluster();
         cluster.addNode("n1", K, ready("True", B));
         cluster.start();

@@ -32,7 +32,7 @@ class ReplacedNodeTest {
     }
 
     @Test
-    void deletionOfTheOldNodeThatIsToldLateLeavesTheNewOne() {
+    void lateDeletionEventOfTheOldNodeKeepsTheNewOne() {
         cluster.addNode("n1", "old-uid", K, ready("True", B));
         JsonObject old = cluster.node("n1").json();
         cluster.start();

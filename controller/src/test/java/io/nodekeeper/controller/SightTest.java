@@ -19,7 +19,9 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Nobody is blamed for what the controller, the API server or a watch missed; and what can be seen is judged in time. */
+/**
+ * No node becomes Unknown because of what the controller, the API server or a watch missed; other verdicts are in time.
+ */
 class SightTest {
     private final TestCluster cluster = new TestCluster();
 
@@ -126,7 +128,7 @@ class SightTest {
     }
 
     @Test
-    void writeWhoseAnswerIsLostIsToldOnce() {
+    void writeWithALostAnswerIsReportedOnce() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.fault = call -> {
             if (call.method().equals("PUT")) {
@@ -147,7 +149,7 @@ class SightTest {
 
     @Test
     @Tag("L26")
-    void renewalThatTheWatchDidNotTellOfIsFoundByOneRead() {
+    void renewalThatTheWatchMissedIsFoundByOneRead() {
         TestCluster quick = new TestCluster(
                 new ControllerConfig(Duration.ofMillis(100), Duration.ofSeconds(2), Duration.ofSeconds(60)));
         quick.addNode("n1", K, ready("True", B));
@@ -168,7 +170,7 @@ class SightTest {
 
     @Test
     @Tag("L27")
-    void brokenLeaseWatchBlamesNobody() {
+    void brokenLeaseWatchMakesNoNodeUnknown() {
         IntStream.range(0, 200).forEach(i -> cluster.addNode("n" + i, K, ready("True", B)));
         cluster.start();
         cluster.leaseWatchFrozen = true;
@@ -184,7 +186,7 @@ class SightTest {
     }
 
     @Test
-    void nothingIsJudgedWhileTheServerIsDownAndEverybodyGetsAGraceAfterwards() {
+    void noVerdictWhileTheServerIsDownAndAFullGraceForAllNodesAfterwards() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.renew("n1", B);
         cluster.start();
@@ -234,7 +236,7 @@ class SightTest {
     }
 
     @Test
-    void pauseOfTheControllerBlamesNobody() {
+    void pauseOfTheControllerMakesNoNodeUnknown() {
         cluster.addNode("alive", K, ready("True", B));
         cluster.addNode("dead", K, ready("True", B));
         cluster.start();
@@ -295,7 +297,7 @@ class SightTest {
     }
 
     @Test
-    void oldEventsOfALateWatchAreNotHeardTwice() {
+    void oldEventsOfALateWatchDoNotCountTwice() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.renew("n1", B);
         cluster.start();
@@ -308,7 +310,7 @@ class SightTest {
         cluster.renew("n1", B.plusSeconds(10));
         cluster.renew("n1", B.plusSeconds(20));
 
-        // The second renewal is found by the read at 50 s; the watch tells of the first at 80 s only.
+        // The second renewal is found by the read at 50 s; the watch delivers only the first one, at 80 s.
         cluster.advanceTo("80S");
         leases.event(
                 "MODIFIED",

@@ -34,9 +34,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lean API server in virtual time that can stall as real ones do: what it holds is served later and in order, also if the
- * client has given up. Around it are nodes that renew their leases in a fixed rhythm until they die, and one controller.
- * Times are milliseconds since the beginning.
+ * A lean API server in virtual time that can stall as real ones do: what it holds is served later and in order, also if
+ * the client has given up. Around it are nodes that renew their leases in a fixed rhythm until they die, and one
+ * controller. Times are milliseconds since the beginning.
  */
 final class StallWorld implements Transport {
     static final Instant START = Instant.parse("2020-01-01T00:00:00Z");
@@ -104,7 +104,7 @@ final class StallWorld implements Transport {
     final List<Decision> decisions = new ArrayList<>();
     final List<String> events = new ArrayList<>();
     final Controller controller;
-    /** The watch tells of everything this much later, milliseconds. */
+    /** The delay of all watch events, milliseconds. */
     long watchLag;
     /** The answers to these calls are refusals, given before anything is stored. */
     Function<Call, Optional<ApiException>> refuse = call -> Optional.empty();
@@ -306,7 +306,7 @@ final class StallWorld implements Transport {
             handler.onOpen();
             List.copyOf(history.getOrDefault(watch.target, List.of())).stream()
                     .filter(event -> event.version > from)
-                    .forEach(event -> told(() -> watch.tell(event.line)));
+                    .forEach(event -> delivered(() -> watch.tell(event.line)));
             watches.add(watch);
         };
         if (stall == Stall.API_SERVER) {
@@ -328,16 +328,16 @@ final class StallWorld implements Transport {
         history.computeIfAbsent(path, any -> new ArrayList<>()).add(event);
         for (Watch watch : List.copyOf(watches)) {
             if (watch.target.equals(path)) {
-                told(() -> watch.tell(event.line));
+                delivered(() -> watch.tell(event.line));
             }
         }
     }
 
-    private void told(Runnable telling) {
+    private void delivered(Runnable delivery) {
         if (stall == Stall.WATCH) {
-            heldByWatch.add(telling);
+            heldByWatch.add(delivery);
         } else {
-            telling.run();
+            delivery.run();
         }
     }
 

@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A watch that tells nothing of what is written, though its connection is open, is found out and opened anew. */
+/** A watch that delivers nothing, although its connection is open, is detected and restarted. */
 @Tag("W1")
 class StalledWatchTest {
     private static final String BLIND = "nodekeeper_observer_blind{hop=\"%s\"}";
@@ -23,7 +23,7 @@ class StalledWatchTest {
     private final TestCluster cluster = new TestCluster();
 
     @Test
-    void stalledWatchIsOpenedAnewAndSightReturnsWithinSeconds() {
+    void stalledWatchIsRestartedAndSightReturnsWithinSeconds() {
         follow("alive", "dead");
         renewUntil(20, "alive", "dead");
         cluster.stallWatches();
@@ -60,7 +60,7 @@ class StalledWatchTest {
     }
 
     @Test
-    void serverThatTellsNoWatchOfLeasesIsNamedAndAskedAgainNowAndThen() {
+    void stalledLeaseWatchIsReportedAndRestarted() {
         follow("alive", "dead");
         renewUntil(20, "alive", "dead");
         cluster.leaseWatchFrozen = true;
@@ -73,11 +73,11 @@ class StalledWatchTest {
         assertThat(cluster.metric(BLIND.formatted("controller"))).isEqualTo("0.0");
         assertThat(cluster.metric("nodekeeper_canary_age_seconds")).isEqualTo("64.0");
         assertThat(cluster.events("ObserverBlind")).hasSize(1);
-        // Opened again at 24 s, 34 s and 54 s: one that is only late needs its time.
+        // Restarted at 24 s, 34 s and 54 s: a watch that is only slow needs time.
         assertThat(cluster.transport.watches().stream()
                         .filter(watch -> watch.call().target().contains("/leases?")))
                 .hasSize(1 + 3);
-        // Lists tell instead.
+        // Lists replace it.
         assertThat(cluster.ready("dead")).isEqualTo("Unknown");
         assertThat(cluster.ready("alive")).isEqualTo("True");
 

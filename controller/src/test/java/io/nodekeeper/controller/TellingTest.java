@@ -14,10 +14,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What people are told is true in each mode, and after each trouble. */
+/** Pages, metrics and log lines are right in each mode and after each fault. */
 class TellingTest {
     @Test
-    void pageOfANodeTellsItsTrueSilenceAfterBlindness() {
+    void pageOfANodeShowsItsSilenceAfterBlindness() {
         TestCluster cluster = new TestCluster();
         cluster.addNode("n1", K, ready("True", B));
         cluster.renew("n1", B);

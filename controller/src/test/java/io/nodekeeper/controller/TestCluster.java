@@ -38,9 +38,9 @@ import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
- * An API server in virtual time with nodes, leases and {@link TestPods pods}, versions and conflicts, lists and watches;
- * and a controller that works on it. What goes wrong is up to the test. A watch tells of what happens once it is open, not
- * of earlier changes, save those that a stalled one did not tell of.
+ * An API server in virtual time with nodes, leases and {@link TestPods pods}, versions and conflicts, lists and
+ * watches; and a controller that works on it. The test chooses the faults. A watch delivers what happens once it is
+ * open, not of earlier changes, save those that a stalled one did not tell of.
  */
 public final class TestCluster {
     /** The beginning of time, and the creation of old nodes. */
@@ -69,7 +69,7 @@ public final class TestCluster {
     public boolean down;
     /** The server takes requests and never answers. */
     public boolean hung;
-    /** Renewals are not told of, canaries are. */
+    /** The watch delivers canaries, but no renewals. */
     public boolean renewalsUntold;
     /** Lease events are not sent. */
     public boolean leaseWatchFrozen;
@@ -181,7 +181,7 @@ public final class TestCluster {
         renew(name, renewTime, "");
     }
 
-    /** Somebody renews the node's lease, or creates it. */
+    /** A client renews or creates the node's lease. */
     public void renew(String name, Instant renewTime, String holder) {
         boolean there = leases.containsKey(name);
         JsonObject lease = versioned(JsonObject.builder()
@@ -199,7 +199,7 @@ public final class TestCluster {
         }
     }
 
-    /** Somebody changes the node's lease, whatever that is. */
+    /** A client changes the node's lease. */
     public void changeLease(String name, UnaryOperator<JsonObject> change) {
         JsonObject lease = versioned(change.apply(lease(name)));
         leases.put(name, lease);
@@ -208,7 +208,7 @@ public final class TestCluster {
         }
     }
 
-    /** The node's lease is as it says, version included, and no watch tells of it. */
+    /** Replaces the node's lease, including its version, without a watch event. */
     public void restoreLease(String name, JsonObject lease) {
         leases.put(name, lease);
     }
@@ -223,7 +223,7 @@ public final class TestCluster {
         return found(leases, ResourceType.LEASES, name);
     }
 
-    /** Every watch breaks and its history is lost: reflectors have to list anew. */
+    /** Every watch breaks and its history is lost: reflectors must list again. */
     public void loseHistory() {
         for (FakeTransport.Watch watch : List.copyOf(transport.watches())) {
             if (!broken.contains(watch)) {
@@ -412,7 +412,7 @@ public final class TestCluster {
         return node(name).json();
     }
 
-    /** The canary is written, and told of by the watch unless that is frozen; it is no node's lease. */
+    /** The canary is written, and delivered by the watch unless that is frozen. */
     private JsonObject canary(Call call) {
         JsonObject lease = versioned(
                 Json.parseObject(call.body()).update("metadata", metadata -> metadata.with("name", CanaryLease.NAME)));

@@ -92,7 +92,7 @@ class VerdictFactsTest {
     }
 
     @Test
-    void eachNodeIsToldWhatItGotBackAndSightTellsTheTotal() {
+    void nodesAndSightShowTheTimeThatWasGivenBack() {
         StallWorld world = new StallWorld(40);
         world.node("before", 5_000, 60_000, 10_000);
         world.node("between", 5_000, 27_000, 40_000);

@@ -201,7 +201,7 @@ class WholeChainTest {
     @Test
     @Tag("L81")
     @Tag("W8")
-    void nodeThatGoesOnFlappingKeepsItsTaintsAndWithThemTheClocksOfItsPods() {
+    void nodeThatKeepsFlappingKeepsItsTaintsAndEvictionTimes() {
         cluster.addNode("n1", K, ready("True", B));
         cluster.pods.add("pod0", "n1");
         cluster.start();
@@ -229,7 +229,7 @@ class WholeChainTest {
         }
     }
 
-    /** Goes on to that second; whoever is well renews each 10 s, and a node that flaps does, too. */
+    /** Advances to that second; healthy and flapping nodes renew each 10 s. */
     private void advanceTo(int second) {
         long now = cluster.time.elapsed().toSeconds();
         for (long next = now - now % 10 + 10; next <= second; next += 10) {

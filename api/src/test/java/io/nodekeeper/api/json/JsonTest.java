@@ -72,7 +72,7 @@ public class JsonTest {
     }
 
     @Test
-    void tellsWholeNumbersOf64BitsFromOthers() {
+    void recognizesWholeNumbersOf64Bits() {
         JsonObject object = Json.parseObject("""
                 {"max":9223372036854775807,"over":9223372036854775808,"min":-9223372036854775808,"half":0.5,"exp":1e3}""");
         assertThat(object.number("max")).contains(Long.MAX_VALUE);
@@ -104,7 +104,7 @@ public class JsonTest {
                 "{\"\\udc00\":1}",
                 "\"\\ud800a\""
             })
-    void refusesWhatIsNoJson(String text) {
+    void refusesInvalidJson(String text) {
         assertThatThrownBy(() -> Json.parse(text)).isInstanceOf(JsonException.class);
     }
 

@@ -175,7 +175,7 @@ class PatchTest {
                 "{\"status\":{\"$setElementOrder/conditions\":{}}}",
                 "{\"metadata\":{\"$deleteFromPrimitiveList/finalizers\":\"x\"}}"
             })
-    void refusesPatchesThatMakeNoSense(String patch) {
+    void refusesInvalidPatches(String patch) {
         assertThatThrownBy(() -> strategic(CONDITIONS, patch))
                 .isInstanceOfSatisfying(
                         ApiException.class,

@@ -129,7 +129,7 @@ class SelectorsTest {
     }
 
     @Test
-    void tellsTheValueThatAFieldMustHave() {
+    void findsTheValueThatAFieldMustHave() {
         FieldSelector selector = FieldSelector.parse("a!=x,metadata.name=n1");
         assertThat(selector.required("metadata.name")).contains("n1");
         assertThat(selector.required("a")).isEmpty();

@@ -79,7 +79,7 @@ class ApiEventRecorderTest {
     }
 
     @Test
-    void makesACountedEventAnewOnceTheServerHasForgottenIt() {
+    void createsACountedEventAgainIfItHasExpired() {
         recorder.record(NODE, EventRecorder.NORMAL, "R", "m");
         time.advance(Duration.ofHours(2));
         transport.answer(call -> Optional.of(
@@ -174,7 +174,7 @@ class ApiEventRecorderTest {
     }
 
     @Test
-    void doesNotCallAnEventLostThatWasWrittenWithoutAnAnswer() {
+    void reportsNoLossOfAnEventThatWasWrittenWithoutAnAnswer() {
         LogLines log = LogLines.of(ApiEventRecorder.class);
         transport.answer(call -> Optional.empty());
         recorder.record(NODE, EventRecorder.NORMAL, "R", "m");
@@ -189,7 +189,7 @@ class ApiEventRecorderTest {
     }
 
     @Test
-    void callsAnEventLostWhoseNameIsSomebodyElses() {
+    void reportsAnEventAsLostIfItsNameIsTaken() {
         LogLines log = LogLines.of(ApiEventRecorder.class);
         transport.answer(
                 call -> Optional.of(FakeTransport.refusal(new ApiException(409, "AlreadyExists", "already exists"))));

@@ -169,7 +169,7 @@ class LeaderElectorTest {
     }
 
     @Test
-    void aThawedLeaderKnowsAtOnceThatItLeadsNoMore() {
+    void aThawedLeaderKnowsImmediatelyThatItNoLongerLeads() {
         a.elector.start();
         time.advance(Duration.ofSeconds(3));
         a.loop.freeze();
@@ -203,7 +203,7 @@ class LeaderElectorTest {
 
     @Test
     @Tag("L78")
-    void aCandidateWhoseClockIsAheadStealsNothing() {
+    void aCandidateWithAClockAheadDoesNotTakeTheLease() {
         b.loop.skewWallClock(Duration.ofHours(1));
         a.elector.start();
         time.advance(MOMENT);

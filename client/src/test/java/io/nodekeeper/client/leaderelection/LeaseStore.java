@@ -24,17 +24,17 @@ public final class LeaseStore {
         return lease.object("spec");
     }
 
-    /** Who holds it; empty if nobody. */
+    /** The holder; empty if there is none. */
     public String holder() {
         return spec().text("holderIdentity");
     }
 
-    /** How often it changed hands; -1 if that is not told. */
+    /** The number of transitions; -1 if absent. */
     public long transitions() {
         return spec().number("leaseTransitions").orElse(-1L);
     }
 
-    /** Somebody touches the lease: labels, or whatever {@code spec} says. */
+    /** A client changes the lease: its labels, or what {@code spec} does. */
     public void edit(JsonObject spec) {
         store(lease.with("spec", spec));
     }

@@ -29,7 +29,7 @@ class ByteKeyTableTest {
     }
 
     @Test
-    void namesWithTheSameHashAreTold() {
+    void namesWithTheSameHashAreDistinguished() {
         assertThat("Aa".hashCode()).isEqualTo("BB".hashCode());
         table.put("Aa", 1);
         table.put("BB", 2);

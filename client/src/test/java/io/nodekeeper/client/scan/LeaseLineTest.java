@@ -193,7 +193,7 @@ class LeaseLineTest {
         return true;
     }
 
-    /** What the full parser makes of it; empty if a field is repeated that nobody needs, which the scanner lets pass. */
+    /** The result of the full parser; empty if an unused field is repeated, which the scanner accepts. */
     private static Optional<JsonObject> parse(byte[] bytes) {
         try {
             return Optional.of(Json.parseObject(bytes));

@@ -30,7 +30,10 @@ class AdaptiveLimitTest {
     private final KubeClient client = workQueue.measured(new KubeClient(server, loop, Duration.ofSeconds(2)));
     private int done;
 
-    /** Serves {@code capacity} calls at once, each in {@code service}; may refuse those that would have to wait too long. */
+    /**
+     * Serves {@code capacity} calls at once, each in {@code service}; may refuse those that would have to wait too
+     * long.
+     */
     private final class Server implements Transport {
         private final VirtualTime.VirtualLoop machine = time.loop("server");
         private final ArrayDeque<Runnable> queue = new ArrayDeque<>();
@@ -71,7 +74,7 @@ class AdaptiveLimitTest {
 
         @Override
         public Stream open(Call call, StreamHandler handler) {
-            throw new UnsupportedOperationException("nobody watches here");
+            throw new UnsupportedOperationException("this test opens no watch");
         }
 
         @Override
@@ -79,7 +82,7 @@ class AdaptiveLimitTest {
     }
 
     @Test
-    void theLimitComesToRestNearWhatTheServerServesAtOnce() {
+    void theLimitConvergesToTheCapacityOfTheServer() {
         keepBusy(2_000_000);
 
         List<Integer> limits = new ArrayList<>();
@@ -186,7 +189,7 @@ class AdaptiveLimitTest {
     }
 
     @Test
-    void aConflictSaysNothingAboutTheServer() {
+    void aConflictDoesNotLowerTheLimit() {
         AdaptiveLimit limit = new AdaptiveLimit(64);
         FakeTransport transport = new FakeTransport();
         transport.answer(call -> Optional.of(FakeTransport.refusal(ApiException.modified(ResourceType.NODES, "n1"))));
@@ -203,7 +206,7 @@ class AdaptiveLimitTest {
     }
 
     @Test
-    void readsThatAreFasterThanWritesDoNotMakeWritesLookLikeOverload() {
+    void fastReadsDoNotMakeWritesLookSlow() {
         AdaptiveLimit limit = new AdaptiveLimit(64);
         long now = 0;
         for (int i = 0; i < 100; i++) {

@@ -77,7 +77,7 @@ class KeyedJobsTest {
     }
 
     @Test
-    void jobThatThrowsOrFailsRunsAgainAndNeverKeepsItsKeyForNothing() {
+    void jobThatThrowsOrFailsRunsAgainAndItsKeyIsReleasedWhenItEnds() {
         int[] failures = {0};
         jobs.submit("throws", new Work("throws", () -> {
             if (failures[0]++ < 2) {

@@ -46,7 +46,7 @@ class CanaryTest {
     private final VirtualTime.VirtualLoop loop = time.loop("controller");
     private final FakeTransport server = new FakeTransport();
     private final ObserverGuard guard = ObserverGuard.watching(Duration.ofSeconds(1), Duration.ofSeconds(3));
-    private final List<String> told = new ArrayList<>();
+    private final List<String> events = new ArrayList<>();
     private Canary canary = canary(true);
     private Optional<String> anyLease = Optional.empty();
     private long versionSeen;
@@ -70,11 +70,11 @@ class CanaryTest {
                         return versionSeen;
                     }
                 },
-                this::tell);
+                this::record);
     }
 
-    private void tell(Canary.Event event) {
-        told.add(
+    private void record(Canary.Event event) {
+        events.add(
                 switch (event) {
                     case Canary.Event.Proven proven -> "proven";
                     case Canary.Event.SightChanged changed ->
@@ -132,7 +132,7 @@ class CanaryTest {
         assertThat(metadata.text("namespace")).isEqualTo("kube-node-lease");
         assertThat(metadata.object("annotations").text("nodekeeper.io/canary-sequence"))
                 .isEqualTo("1");
-        assertThat(told).contains("CANARY_WRITE 0 ms");
+        assertThat(events).contains("CANARY_WRITE 0 ms");
     }
 
     @Test
@@ -205,7 +205,7 @@ class CanaryTest {
 
         assertThat(sent()).isEqualTo(1);
         assertThat(time.executed()).as("no timer is left").isEqualTo(executed);
-        assertThat(told).doesNotContain("Blind");
+        assertThat(events).doesNotContain("Blind");
     }
 
     @Test
@@ -218,12 +218,12 @@ class CanaryTest {
     }
 
     @Test
-    void everyPeriodIsToldAndSoIsBlindness() {
+    void everyPeriodAndBlindnessAreReported() {
         hang();
         begin();
         advance("4S");
 
-        assertThat(told).containsExactly("ticked", "ticked", "ticked", "ticked", "Blind", "ticked");
+        assertThat(events).containsExactly("ticked", "ticked", "ticked", "ticked", "Blind", "ticked");
     }
 
     @Test
@@ -258,7 +258,7 @@ class CanaryTest {
     }
 
     @Test
-    void answerToTheProbeTellsAStalledStoreFromAServerThatIsAway() {
+    void answerToTheProbeDistinguishesAStalledStoreFromADeadServer() {
         answer(call -> call.target().equals("/version") ? ok() : Optional.empty());
         begin();
         advance("10S");
@@ -283,7 +283,7 @@ class CanaryTest {
         answer(call -> ok());
         begin();
         advance("0.2S");
-        told.clear();
+        events.clear();
 
         assertThat(canary.saw(lease(CanaryLease.NAME, "nodekeeper-2", "1"), WATCH))
                 .isTrue();
@@ -295,25 +295,25 @@ class CanaryTest {
                 .isTrue();
         canary.settle();
 
-        assertThat(told).isEmpty();
+        assertThat(events).isEmpty();
         assertThat(guard.canaryAge(loop.nanoTime())).isEqualTo(200_000_000);
         assertThat(canary.size()).isEqualTo(1);
     }
 
     @Test
-    void canaryThatTheWatchTellsOfProvesSightOnceAndIsForgotten() {
+    void canaryThatTheWatchDeliversProvesSightOnceAndIsForgotten() {
         answer(call -> ok());
         begin();
         advance("0.3S");
-        told.clear();
+        events.clear();
 
         see(1, WATCH);
 
-        assertThat(told).containsExactly("CANARY_ROUND_TRIP 300 ms", "proven");
+        assertThat(events).containsExactly("CANARY_ROUND_TRIP 300 ms", "proven");
         assertThat(canary.size()).isZero();
         see(1, WATCH);
         canary.settle();
-        assertThat(told).hasSize(2);
+        assertThat(events).hasSize(2);
     }
 
     @Test
@@ -321,15 +321,15 @@ class CanaryTest {
         answer(call -> ok());
         begin();
         advance("4.5S");
-        told.clear();
+        events.clear();
 
         see(5, LIST);
 
-        assertThat(told).containsExactly("proven");
+        assertThat(events).containsExactly("proven");
         assertThat(canary.size()).isEqualTo(5);
         assertThat(guard.means()).isEqualTo(LIST);
         see(5, WATCH);
-        assertThat(told).contains("CANARY_ROUND_TRIP 500 ms", "Sees");
+        assertThat(events).contains("CANARY_ROUND_TRIP 500 ms", "Sees");
         assertThat(canary.size()).isZero();
     }
 
@@ -338,11 +338,11 @@ class CanaryTest {
         answer(call -> ok());
         begin();
         advance("2.5S");
-        told.clear();
+        events.clear();
 
         see(2, WATCH);
 
-        assertThat(told).containsExactly("CANARY_ROUND_TRIP 2500 ms", "CANARY_ROUND_TRIP 1500 ms", "proven");
+        assertThat(events).containsExactly("CANARY_ROUND_TRIP 2500 ms", "CANARY_ROUND_TRIP 1500 ms", "proven");
         assertThat(canary.size()).isEqualTo(1);
         assertThat(guard.canaryAge(loop.nanoTime())).isEqualTo(1_500_000_000);
     }
@@ -354,11 +354,11 @@ class CanaryTest {
         advance("0.5S");
         answer(call -> ok());
         advance("1S");
-        told.clear();
+        events.clear();
 
         see(2, WATCH);
 
-        assertThat(told).containsExactly("CANARY_ROUND_TRIP 500 ms", "proven");
+        assertThat(events).containsExactly("CANARY_ROUND_TRIP 500 ms", "proven");
         assertThat(canary.size()).as("neither will come out of the watch again").isZero();
     }
 
@@ -368,7 +368,7 @@ class CanaryTest {
         answer(call -> ok());
         begin();
         advance("0.5S");
-        told.clear();
+        events.clear();
         // Given a second canary at 0.5 s, whose answer waits while this process stands still.
         canary.demand(loop.nanoTime() - 1);
         loop.freeze();
@@ -376,7 +376,7 @@ class CanaryTest {
         hang();
         loop.thaw();
         advance("0S");
-        assertThat(told).contains("CANARY_WRITE " + millis + " ms");
+        assertThat(events).contains("CANARY_WRITE " + millis + " ms");
 
         advance("20S");
         see(2, LIST);
@@ -469,7 +469,7 @@ class CanaryTest {
 
     @ParameterizedTest
     @ValueSource(ints = {400, 403, 429, 499})
-    void canaryThatWasRefusedIsNotStoredAndSoForgotten(int code) {
+    void canaryThatWasRefusedIsNotStoredAndThereforeForgotten(int code) {
         answer(call -> refusal(code, "Refused", "no"));
         begin();
         advance("5S");
@@ -479,15 +479,15 @@ class CanaryTest {
 
     @ParameterizedTest
     @ValueSource(ints = {500, 504})
-    void canaryThatTheServerFailedOnMayBeStoredAndSoIsRemembered(int code) {
+    void canaryThatFailedMayBeStoredAndIsRemembered(int code) {
         answer(call -> refusal(code, "Failed", "no"));
         begin();
         advance("0.5S");
-        told.clear();
+        events.clear();
 
         see(1, WATCH);
 
-        assertThat(told).containsExactly("CANARY_ROUND_TRIP 500 ms", "proven");
+        assertThat(events).containsExactly("CANARY_ROUND_TRIP 500 ms", "proven");
     }
 
     @Test
@@ -507,18 +507,16 @@ class CanaryTest {
     // Borrowing.
 
     @Test
-    void controllerThatMayNotWriteReadsSomeNodesLeaseInstead() {
-        canary = canary(false);
-        anyLease = Optional.of("node-1");
-        answer(call -> leaseAt("7"));
+    void controllerThatMayNotWriteReadsALeaseOfANodeInstead() {
+        readOnlyController();
         begin();
         advance("0S");
         assertThat(server.log()).containsExactly("GET " + LEASES + "/node-1");
-        told.clear();
+        events.clear();
 
         versionSeen = 6;
         canary.settle();
-        assertThat(told)
+        assertThat(events)
                 .as("the watch has not yet delivered the version that was read")
                 .isEmpty();
         assertThat(canary.size()).isEqualTo(1);
@@ -526,10 +524,10 @@ class CanaryTest {
         advance("0.4S");
         versionSeen = 7;
         canary.settle();
-        assertThat(told).containsExactly("CANARY_ROUND_TRIP 400 ms", "proven");
+        assertThat(events).containsExactly("CANARY_ROUND_TRIP 400 ms", "proven");
         assertThat(canary.size()).isZero();
         canary.settle();
-        assertThat(told).hasSize(2);
+        assertThat(events).hasSize(2);
     }
 
     @Test
@@ -541,26 +539,24 @@ class CanaryTest {
         begin();
         advance("2.5S");
         assertThat(canary.size()).as("read at 0, 1 and 2 s").isEqualTo(3);
-        told.clear();
+        events.clear();
 
         versionSeen = 11;
         canary.settle();
 
-        assertThat(told).containsExactly("CANARY_ROUND_TRIP 1500 ms", "proven");
+        assertThat(events).containsExactly("CANARY_ROUND_TRIP 1500 ms", "proven");
         assertThat(canary.size()).isEqualTo(1);
     }
 
     @Test
     void leaseThatTheWatchHasReachedAlreadyIsAProofAtOnce() {
-        canary = canary(false);
-        anyLease = Optional.of("node-1");
+        readOnlyController();
         versionSeen = 7;
-        answer(call -> leaseAt("7"));
 
         begin();
         advance("0S");
 
-        assertThat(told).containsExactly("ticked", "CANARY_ROUND_TRIP 0 ms", "proven");
+        assertThat(events).containsExactly("ticked", "CANARY_ROUND_TRIP 0 ms", "proven");
     }
 
     @Test
@@ -572,7 +568,7 @@ class CanaryTest {
         advance("0S");
 
         assertThat(server.log()).containsExactly("GET " + LEASES + "?limit=1");
-        assertThat(told).containsExactly("ticked", "CANARY_ROUND_TRIP 0 ms", "proven");
+        assertThat(events).containsExactly("ticked", "CANARY_ROUND_TRIP 0 ms", "proven");
         assertThat(canary.size()).isZero();
     }
 
@@ -613,9 +609,7 @@ class CanaryTest {
 
     @Test
     void readThatSucceedsIsAnAnswer() {
-        canary = canary(false);
-        anyLease = Optional.of("node-1");
-        answer(call -> leaseAt("7"));
+        readOnlyController();
         begin();
         advance("4.5S");
 
@@ -626,9 +620,7 @@ class CanaryTest {
 
     @Test
     void noMoreThan256BorrowedLeasesAreRemembered() {
-        canary = canary(false);
-        anyLease = Optional.of("node-1");
-        answer(call -> leaseAt("7"));
+        readOnlyController();
         begin();
         advance("600S");
 
@@ -636,6 +628,13 @@ class CanaryTest {
     }
 
     // Helpers.
+
+    /** A canary that may not write and reads the lease of node-1 instead, which has version 7. */
+    private void readOnlyController() {
+        canary = canary(false);
+        anyLease = Optional.of("node-1");
+        answer(call -> leaseAt("7"));
+    }
 
     private void begin() {
         canary.start();

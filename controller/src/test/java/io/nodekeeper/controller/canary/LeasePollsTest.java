@@ -45,8 +45,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Which leases are read while the controller is blind, and what they prove. Canaries are sent at 0, 1, 2, ... s and never
- * come out of the watch, so the controller is blind from the tick of 4 s on. The tolerance is 3 s, the grace 50 s.
+ * Which leases are read while the controller is blind, and what they prove. Canaries are sent at 0, 1, 2, ... s and
+ * never come out of the watch, so the controller is blind from the tick of 4 s on. The tolerance is 3 s, the grace 50
+ * s.
  */
 @Tag("W1")
 class LeasePollsTest {
@@ -242,7 +243,7 @@ class LeasePollsTest {
     }
 
     @Test
-    void renewalThatTheListShowsIsASignOfLifeAndAnOlderVersionIsNone() {
+    void renewalInAListIsAHeartbeatAndAnOlderVersionIsNot() {
         NodeHealth renewed = node("a", 5);
         NodeHealth older = node("b", 5);
         stored.put("a", lease("a", 6));
@@ -388,7 +389,7 @@ class LeasePollsTest {
     }
 
     @Test
-    void nodeThatRenewedWithinHalfItsGraceCountsThoughTheListShowsNothingNewer() {
+    void nodeThatRenewedWithinHalfItsGraceCountsEvenIfTheListIsNotNewer() {
         NodeHealth health = node("a", 5);
         stored.put("a", lease("a", 6));
         begin();
@@ -433,9 +434,7 @@ class LeasePollsTest {
 
     @Test
     void otherWriteOfThisProcessBeforeTheListProvesThatWritesEnd() {
-        begin();
-        advance(3_700);
-        polls.wrote(7 * SECOND / 2, 7 * SECOND / 2 + 1, 2 * SECOND);
+        otherWriteAtThreeAndAHalfSeconds(2 * SECOND);
         assertThat(polls.size()).isEqualTo(1);
         advance(300);
 
@@ -448,9 +447,7 @@ class LeasePollsTest {
 
     @Test
     void otherWritesReachAsFarAsTheirUsualTimeApart() {
-        begin();
-        advance(3_700);
-        polls.wrote(7 * SECOND / 2, 7 * SECOND / 2 + 1, 10 * SECOND);
+        otherWriteAtThreeAndAHalfSeconds(10 * SECOND);
         advance(300);
 
         assertThat(guard.nodeTime(100 * SECOND))
@@ -463,9 +460,7 @@ class LeasePollsTest {
         for (int i = 0; i < 10_000; i++) {
             stored.put("n" + i, lease("n" + i, 5));
         }
-        begin();
-        advance(3_700);
-        polls.wrote(7 * SECOND / 2, 7 * SECOND / 2 + 1, 2 * SECOND);
+        otherWriteAtThreeAndAHalfSeconds(2 * SECOND);
         advance(300);
         assertThat(guard.nodeTime(100 * SECOND))
                 .as("4 s between lists: 6 s after 3.5 s, less 0.5 s")
@@ -508,15 +503,20 @@ class LeasePollsTest {
     void renewalsOfNodesAreABetterProofThanOtherWrites() {
         node("a", 5);
         stored.put("a", lease("a", 6));
-        begin();
-        advance(3_700);
-        polls.wrote(7 * SECOND / 2, 7 * SECOND / 2 + 1, 2 * SECOND);
+        otherWriteAtThreeAndAHalfSeconds(2 * SECOND);
         advance(300);
 
         assertThat(guard.means()).isEqualTo(RENEWALS);
     }
 
     // Helpers.
+
+    /** Begins, and advances to 3.7 s: this process wrote another lease at 3.5 s, which it does every {@code period}. */
+    private void otherWriteAtThreeAndAHalfSeconds(long period) {
+        begin();
+        advance(3_700);
+        polls.wrote(7 * SECOND / 2, 7 * SECOND / 2 + 1, period);
+    }
 
     private void begin() {
         canary.start();

@@ -20,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How {@code nodekeeper why} finds the controller that works, whoever that is. */
+/** How {@code nodekeeper why} finds the leading controller. */
 @Tag("W20")
 class DebugAddressTest {
     private static final URI FIRST = URI.create("http://127.0.0.1:10257");
@@ -38,12 +38,12 @@ class DebugAddressTest {
     }
 
     @Test
-    void nobodyIsFoundBeforeSomebodyWorks() {
+    void noAddressIsFoundBeforeAControllerPublishesOne() {
         assertThat(find()).isEmpty();
     }
 
     @Test
-    void whoTakesOverIsFoundInsteadOfTheOneBefore() {
+    void addressOfTheNewLeaderReplacesTheOldOne() {
         tell(Optional.of(FIRST));
         assertThat(find()).contains(FIRST);
 
@@ -56,7 +56,7 @@ class DebugAddressTest {
     }
 
     @Test
-    void whoTakesOverWithoutPagesIsNotTakenForTheOneBefore() {
+    void leaderWithoutPagesRemovesTheOldAddress() {
         tell(Optional.of(FIRST));
 
         tell(Optional.empty());
@@ -65,7 +65,7 @@ class DebugAddressTest {
     }
 
     @Test
-    void whoNeverHadPagesMakesNoLease() {
+    void controllerWithoutPagesCreatesNoLease() {
         tell(Optional.empty());
 
         assertThat(lease).isEmpty();
@@ -73,7 +73,7 @@ class DebugAddressTest {
     }
 
     @Test
-    void anAddressIsToldLaterIfTheServerIsAway() {
+    void addressIsPublishedLaterIfTheServerIsDown() {
         down = true;
         tell(Optional.of(FIRST));
         time.advance(Duration.ofSeconds(25));

@@ -56,7 +56,7 @@ class DebugPagesTest {
     }
 
     @Test
-    void whatDoesNotExistOrMakesNoSenseIsToldSo() {
+    void unknownPagesAndInvalidParametersAreErrors() {
         assertThat(get("/debug/nodes/other", "").status()).isEqualTo(404);
         assertThat(text("/nothing", ""))
                 .isEqualTo("404: 404 page not found; there are /metrics, /healthz, /readyz, /debug/nodes,"

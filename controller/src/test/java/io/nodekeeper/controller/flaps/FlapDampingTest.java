@@ -58,7 +58,7 @@ class FlapDampingTest {
     }
 
     @Test
-    void oneRestartIsNobodysBusiness() {
+    void oneRestartIsNotFlapping() {
         assertThat(damping.fell(state, 0)).isFalse();
 
         assertThat(damping.isDamped(state, 1)).isFalse();
@@ -123,7 +123,7 @@ class FlapDampingTest {
     }
 
     @Test
-    void anotherControllerGoesOnWithTheDamping() {
+    void anotherControllerContinuesTheDamping() {
         flap(180, 420, 660);
         Condition left = report.damped(Optional.empty(), state, 660 * SECOND, B.plusSeconds(660));
 
@@ -141,7 +141,7 @@ class FlapDampingTest {
     }
 
     @Test
-    void conditionsThatSayNothingOfUseAreNotTakenOver() {
+    void expiredEndedAndForeignConditionsAreNotRestored() {
         flap(180, 420, 660);
         Instant now = B.plusSeconds(700);
         Condition left = report.damped(Optional.empty(), state, 660 * SECOND, B.plusSeconds(660));

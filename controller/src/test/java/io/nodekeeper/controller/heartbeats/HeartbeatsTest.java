@@ -42,7 +42,7 @@ class HeartbeatsTest {
     private static final ControllerConfig CONFIG =
             new ControllerConfig(Duration.ofSeconds(5), Duration.ofSeconds(50), Duration.ofSeconds(60));
 
-    private final List<String> told = new ArrayList<>();
+    private final List<String> signs = new ArrayList<>();
     private final ObserverGuard guard = ObserverGuard.off();
     private final DeadlineWheel<NodeHealth> wheel = new DeadlineWheel<>();
     private Heartbeats heartbeats = heartbeats(CONFIG);
@@ -52,23 +52,23 @@ class HeartbeatsTest {
     }
 
     private void saw(Lease lease, Heartbeats.Source source, long now) {
-        told(lease.name(), heartbeats.saw(lease, source, now));
+        record(lease.name(), heartbeats.saw(lease, source, now));
     }
 
     private void saw(NodeHealth health, LeaseLine line, long now) {
-        told(health.name(), heartbeats.saw(health, line, now));
+        record(health.name(), heartbeats.saw(health, line, now));
     }
 
     /** False if the state was outdated. */
     private boolean saw(NodeHealth health, Node node, Heartbeats.Source source, long now) {
         Sign sign = heartbeats.saw(health, node, source, now);
-        told(health.name(), sign);
+        record(health.name(), sign);
         return sign != Sign.Plain.OUTDATED;
     }
 
-    private void told(String name, Sign sign) {
+    private void record(String name, Sign sign) {
         if (sign.isLife()) {
-            told.add(name
+            signs.add(name
                     + (sign instanceof Sign.Returned(long silence, boolean renewed)
                             ? " returned after " + silence / s(1) + " s"
                             : " heard")
@@ -95,7 +95,7 @@ class HeartbeatsTest {
         assertThat(heartbeats.nodes()).containsExactlyInAnyOrder(reported, silent);
         assertThat(heartbeats.size()).isEqualTo(2);
         assertThat(heartbeats.sizes()).isEqualTo(Map.of("nodes and leases", 2, "heirs", 0));
-        assertThat(told).isEmpty();
+        assertThat(signs).isEmpty();
     }
 
     @Test
@@ -207,7 +207,7 @@ class HeartbeatsTest {
     }
 
     @Test
-    void timeOfALeaseThatWasDeletedAndRestoredIsNoSignOfLifeAfterTheNodeWasReplaced() {
+    void timeOfARestoredLeaseIsNoHeartbeatAfterTheNodeWasReplaced() {
         saw(lease("a", 7, 5), LIVE, s(1));
         NodeHealth first = heartbeats.add(node("a", "True", 1), s(1), Duration.ZERO);
         saw(lease("a", 8, 6), LATE, s(2));
@@ -276,7 +276,7 @@ class HeartbeatsTest {
 
         saw(health, node("a", after, 2, heartbeatAfter), LIVE, s(30));
 
-        assertThat(told).isEqualTo(sign ? List.of("a heard") : List.of());
+        assertThat(signs).isEqualTo(sign ? List.of("a heard") : List.of());
     }
 
     @Test
@@ -285,13 +285,13 @@ class HeartbeatsTest {
 
         saw(health, node("a", "True", 5, 2), LATE, s(11));
         saw(health, node("a", "True", 4, 3), LATE, s(12));
-        assertThat(told).isEmpty();
+        assertThat(signs).isEmpty();
         saw(health, node("a", "True", 6, 4), LATE, s(13));
-        assertThat(told).hasSize(1);
+        assertThat(signs).hasSize(1);
         saw(health, node("a", "True", 4, 5), LIVE, s(14));
-        assertThat(told).as("a read shows the truth of its moment").hasSize(2);
+        assertThat(signs).as("a read shows the truth of its moment").hasSize(2);
         saw(health, node("a", "True", 5, 6), LATE, s(15));
-        assertThat(told).as("and from there on newer ones count").hasSize(3);
+        assertThat(signs).as("and from there on newer ones count").hasSize(3);
     }
 
     @Test
@@ -321,45 +321,45 @@ class HeartbeatsTest {
         "5, 2, a, false",
     })
     @Tag("L14")
-    void leaseShowsASignOfLifeIfItsHolderWroteAnotherTime(int version, int renewed, String holder, boolean sign) {
+    void leaseIsAHeartbeatIfItsHolderWroteAnotherTime(int version, int renewed, String holder, boolean sign) {
         saw(lease("a", 5, 1), LIVE, s(1));
         NodeHealth health = heartbeats.add(node("a", "True", 1), s(10), Duration.ZERO);
 
         saw(lease("a", version, renewed, holder), LIVE, s(30));
 
         assertThat(heartbeats.deadline(health)).isEqualTo(sign ? s(80) : s(60));
-        assertThat(told).isEqualTo(sign ? List.of("a heard") : List.of());
+        assertThat(signs).isEqualTo(sign ? List.of("a heard") : List.of());
     }
 
     @Test
-    void renewalThatTheWatchBringsIsToldAsSuch() {
+    void renewalFromTheWatchIsARenewal() {
         saw(lease("a", 5, 1), LIVE, s(1));
         heartbeats.add(node("a", "True", 1), s(10), Duration.ZERO);
 
         saw(lease("a", 6, 2), LATE, s(30));
-        assertThat(told).containsExactly("a heard, renewed");
-        told.clear();
+        assertThat(signs).containsExactly("a heard, renewed");
+        signs.clear();
         saw(lease("a", 7, 3), LIVE, s(35));
-        assertThat(told)
+        assertThat(signs)
                 .as("when a lease that was read was renewed is not known")
                 .containsExactly("a heard");
     }
 
     @Test
-    void leaseThatAppearsIsASignOfLifeAndNoRenewal() {
+    void leaseThatAppearsIsAHeartbeatAndNoRenewal() {
         heartbeats.add(node("a", "True", 1), s(10), Duration.ZERO);
 
         saw(lease("a", 5, 1), LATE, s(30));
 
-        assertThat(told).containsExactly("a heard");
+        assertThat(signs).containsExactly("a heard");
     }
 
     @Test
-    void leaseWithoutANodeIsKeptAndTellsNothing() {
+    void leaseWithoutANodeIsKeptAndCausesNoHeartbeat() {
         saw(lease("a", 5, 1), LATE, s(1));
         saw(lease("a", 6, 2), LATE, s(2));
 
-        assertThat(told).isEmpty();
+        assertThat(signs).isEmpty();
         assertThat(heartbeats.find("a")).isEmpty();
         assertThat(heartbeats.nodes()).isEmpty();
         assertThat(heartbeats.leasesWithoutNode()).containsExactly("a");
@@ -368,7 +368,7 @@ class HeartbeatsTest {
     }
 
     @Test
-    void timeThatWasASignOfLifeOnceIsNoneWhenSomebodyPutsItBack() {
+    void timeOfAnOldRenewalIsNoHeartbeatWhenAClientRestoresIt() {
         saw(lease("a", 5, 1), LIVE, s(1));
         NodeHealth health = heartbeats.add(node("a", "True", 1), s(10), Duration.ZERO);
         saw(lease("a", 6, 2), LATE, s(20));
@@ -381,7 +381,7 @@ class HeartbeatsTest {
     }
 
     @Test
-    void timeThatAnotherClientWroteIsNoSignOfLifeWhenTheNodeHoldsTheLeaseAgain() {
+    void timeOfAnotherClientIsNoHeartbeatWhenTheNodeHoldsTheLeaseAgain() {
         saw(lease("a", 5, 1), LIVE, s(1));
         NodeHealth health = heartbeats.add(node("a", "True", 1), s(10), Duration.ZERO);
         saw(lease("a", 6, 9, "b"), LATE, s(20));
@@ -394,7 +394,7 @@ class HeartbeatsTest {
     }
 
     @Test
-    void leaseThatIsGoneIsNoSignOfLifeAndNeitherIsItsOldTimeWhenItIsRestored() {
+    void deletedLeaseIsNoHeartbeatAndNeitherIsItsOldTimeWhenItIsRestored() {
         saw(lease("a", 5, 1), LIVE, s(1));
         NodeHealth health = heartbeats.add(node("a", "True", 1), s(10), Duration.ZERO);
 
@@ -402,7 +402,7 @@ class HeartbeatsTest {
         assertThat(heartbeats.leaseVersion("a")).isZero();
         assertThat(heartbeats.find("a")).contains(health);
         saw(lease("a", 4, 1), LATE, s(20));
-        assertThat(told).isEmpty();
+        assertThat(signs).isEmpty();
         assertThat(heartbeats.leaseVersion("a"))
                 .as("a new lease begins with any version")
                 .isEqualTo(4);
@@ -423,7 +423,7 @@ class HeartbeatsTest {
 
     @Test
     @Tag("L14")
-    void referenceTakesAnyLaterTimeForARenewalWhoeverWroteIt() {
+    void referenceCountsAnyLaterTimeOfAnyWriterAsARenewal() {
         heartbeats = heartbeats(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.CLOCK_IMMUNITY)));
         saw(lease("a", 5, 5), LIVE, s(1));
         NodeHealth health = heartbeats.add(node("a", "True", 1), s(10), Duration.ZERO);
@@ -452,7 +452,7 @@ class HeartbeatsTest {
         assertThat(heartbeats.leaseVersion("c")).isEqualTo(9);
         assertThat(heartbeats.find("a")).contains(node);
         assertThat(heartbeats.size()).as("b had no node").isEqualTo(2);
-        assertThat(told).containsExactly("c heard");
+        assertThat(signs).containsExactly("c heard");
     }
 
     @Test
@@ -539,7 +539,7 @@ class HeartbeatsTest {
 
         saw(health, line, s(30));
 
-        assertThat(told).isEqualTo(sign ? List.of("a heard, renewed") : List.of());
+        assertThat(signs).isEqualTo(sign ? List.of("a heard, renewed") : List.of());
         assertThat(heartbeats.deadline(health)).isEqualTo(sign ? s(80) : s(60));
     }
 
@@ -567,7 +567,7 @@ class HeartbeatsTest {
         heartbeats.silenced(health);
         saw(lease("a", 7, 3), LATE, s(220));
 
-        assertThat(told)
+        assertThat(signs)
                 .containsExactly("a returned after 100 s", "a heard, renewed", "a returned after 100 s, renewed");
     }
 
@@ -642,7 +642,7 @@ class HeartbeatsTest {
     // What is known of a node.
 
     @Test
-    void nodeKnowsWhenAndWhereItsLastSignWasSeen() {
+    void nodeKnowsTimeAndKindOfItsLastHeartbeat() {
         NodeHealth health = heartbeats.add(node("a", "True", 1, 5), s(10), Duration.ZERO);
         saw(lease("a", 2, 30), LIVE, s(30));
         saw(lease("a", 7, 42), LATE, s(42));
@@ -679,7 +679,7 @@ class HeartbeatsTest {
     }
 
     @Test
-    void nodeIsSilencedFromItsVerdictToItsNextSign() {
+    void nodeIsSilencedFromItsVerdictToItsNextHeartbeat() {
         NodeHealth health = heartbeats.add(node("a", "True", 1), 0, Duration.ZERO);
         assertThat(health.silenced()).isFalse();
 

@@ -26,7 +26,7 @@ class SuspicionChoiceTest {
         double patience();
     }
 
-    /** The same for everybody. */
+    /** The same for every estimator. */
     static final class Fixed implements Estimator {
         @Override
         public void heard(double gap) {}

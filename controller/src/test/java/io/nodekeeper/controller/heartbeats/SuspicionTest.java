@@ -19,7 +19,7 @@ class SuspicionTest {
     private long now;
 
     @Test
-    void nothingIsSaidAboutANodeBeforeItsHabitsAreKnown() {
+    void noWarningBeforeTheUsualGapsOfANodeAreKnown() {
         assertThat(suspicion.suspectAt(state)).isEqualTo(Long.MAX_VALUE);
 
         renewEvery(10, 8);
@@ -92,7 +92,7 @@ class SuspicionTest {
     }
 
     @Test
-    void blindTimeDoesNotCountWhereTheCallersTimeStandsStill() {
+    void blindTimeDoesNotCountOnAClockThatStops() {
         renewEvery(10, 50);
         long patience = suspicion.patience(state);
 

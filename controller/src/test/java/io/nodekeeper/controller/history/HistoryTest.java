@@ -24,7 +24,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What was decided can be found again: after a restart, after a kill in the middle of a line, and with a broken disk. */
+/**
+ * What was decided can be found again: after a restart, after a kill in the middle of a line, and with a broken disk.
+ */
 class HistoryTest {
     private static final Instant B = Instant.parse("2015-01-01T12:00:00Z");
     private static final long BOUND = 1 << 20;
@@ -158,7 +160,7 @@ class HistoryTest {
     }
 
     @Test
-    void diskUseStaysWithinItsBoundAndTheOldestGo() throws IOException {
+    void diskUseStaysWithinItsBoundAndTheOldestDecisionsAreDropped() throws IOException {
         Segments segments = new Segments(directory, 16_384);
 
         for (int i = 0; i < 1_000; i++) {
@@ -173,7 +175,7 @@ class HistoryTest {
     }
 
     @Test
-    void fullDiskLosesHistoryAndNothingElse() throws Exception {
+    void fullDiskAffectsOnlyTheHistory() throws Exception {
         Files.createSymbolicLink(directory.resolve("decisions-00000001.jsonl"), Path.of("/dev/full"));
         FileHistory history = history();
 
@@ -189,7 +191,7 @@ class HistoryTest {
     }
 
     @Test
-    void directoryThatCannotBeMadeHarmsNobody() throws Exception {
+    void directoryThatCannotBeCreatedAffectsOnlyTheHistory() throws Exception {
         Path file = Files.createFile(directory.resolve("file"));
         FileHistory history = new FileHistory(file.resolve("below"), BOUND, loop, metrics);
         open.add(history);
@@ -211,7 +213,7 @@ class HistoryTest {
     }
 
     @Test
-    void atFindsWhatWasDecidedAroundThatTime() {
+    void atFindsTheDecisionsAroundThatTime() {
         MemoryHistory history = new MemoryHistory(100, 100);
         IntStream.range(0, 10).forEach(i -> history.add(decision(i, "n1")));
 

@@ -56,7 +56,7 @@ class ClockSkewTest {
     }
 
     @Test
-    void clockSetBackIsTakenForThatAfterThreeRenewals() {
+    void clockSetBackIsDetectedAfterThreeRenewals() {
         renew(0, 30 * MILLI, 100);
 
         assertThat(renew(-600 * SECOND, 50 * MILLI, 2)).containsExactly(false, false);
@@ -68,7 +68,7 @@ class ClockSkewTest {
     }
 
     @Test
-    void quickestOfTheThreeRenewalsTellsHowFarTheClockWasSetBack() {
+    void fastestOfThreeRenewalsShowsHowFarTheClockWasSetBack() {
         renew(0, 30 * MILLI, 100);
 
         renew(-600 * SECOND, 40 * MILLI, 1);
@@ -99,7 +99,7 @@ class ClockSkewTest {
     }
 
     @Test
-    void clockSetAheadIsTakenForThatAtOnce() {
+    void clockSetAheadIsDetectedImmediately() {
         renew(0, 30 * MILLI, 100);
 
         assertThat(renew(600 * SECOND, 30 * MILLI, 2)).containsExactly(true, false);
@@ -129,12 +129,12 @@ class ClockSkewTest {
     }
 
     @Test
-    void jumpOfOurOwnClockIsOursAndNoNodes() {
+    void jumpOfOurOwnClockIsNotAttributedToNodes() {
         SteadyClock clock = new SteadyClock(0, START);
         renew(0, 30 * MILLI, 100);
         assertThat(clock.check(1_000 * SECOND * 1_000, START + 1_000 * SECOND)).isZero();
 
-        // Somebody sets this machine's clock back by an hour.
+        // This machine's clock is set back by an hour.
         assertThat(clock.check(1_001 * SECOND * 1_000, START + 1_001 * SECOND - HOUR))
                 .isEqualTo(-HOUR);
 
@@ -168,7 +168,7 @@ class ClockSkewTest {
     }
 
     @Property(tries = 300)
-    void noTimesBreakIt(@ForAll List<@LongRange(min = -62_135_596_800L, max = 253_402_300_799L) Long> renewSeconds) {
+    void allTimesAreValid(@ForAll List<@LongRange(min = -62_135_596_800L, max = 253_402_300_799L) Long> renewSeconds) {
         ClockSkew.State any = new ClockSkew.State();
         for (long renewed : renewSeconds) {
             now += 10 * SECOND;

@@ -20,7 +20,7 @@ class ObserverGuardTest {
     }
 
     @Test
-    void canaryWhoseWriteWasHeldUpProvesNothing() {
+    void canaryWithADelayedWriteProvesNothing() {
         guard.seen(s(4), false, WATCH, s(8));
 
         assertThat(guard.proves(s(1))).isFalse();
@@ -28,7 +28,7 @@ class ObserverGuardTest {
     }
 
     @Test
-    void canaryWhoseWriteWasPromptProvesItsTimeHoweverLateItIsSeen() {
+    void canaryWithAPromptWriteProvesItsTimeEvenIfItIsSeenLate() {
         for (int second = 1; second <= 5; second++) {
             guard.seen(s(second), true, WATCH, s(20));
         }

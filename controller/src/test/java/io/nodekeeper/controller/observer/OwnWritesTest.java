@@ -25,7 +25,7 @@ class OwnWritesTest {
     }
 
     @Test
-    void writeThatWasSentBeforeAKnownOneIsNoNews() {
+    void writeThatWasSentBeforeAKnownOneIsIgnored() {
         writes.acknowledged(10, 11, 2);
         writes.acknowledged(9, 11, 2);
         writes.acknowledged(10, 12, 2);

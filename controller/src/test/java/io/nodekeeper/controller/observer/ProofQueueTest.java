@@ -15,7 +15,7 @@ class ProofQueueTest {
     private final List<String> looks = new ArrayList<>();
 
     @Test
-    void waiterIsLookedAtUntilItIsDone() {
+    void waiterIsCheckedUntilItIsDone() {
         boolean[] done = {false};
         proofs.add(one, () -> {
             looks.add("one");
@@ -62,7 +62,7 @@ class ProofQueueTest {
     }
 
     @Test
-    void faultOfEveryNodeIsLoggedOnceASweepAndKeepsNobodyFromBeingLookedAt() {
+    void faultOfEveryNodeIsLoggedOncePerSweepAndAllNodesAreChecked() {
         LogLines log = LogLines.of(ProofQueue.class);
         for (String node : List.of(one, other)) {
             proofs.add(node, () -> {
@@ -83,7 +83,7 @@ class ProofQueueTest {
     }
 
     @Test
-    void faultAfterALookThatWentWellIsLogged() {
+    void faultAfterASuccessfulCheckIsLogged() {
         LogLines log = LogLines.of(ProofQueue.class);
         List<String> order = new ArrayList<>();
         for (String node : List.of(one, other)) {

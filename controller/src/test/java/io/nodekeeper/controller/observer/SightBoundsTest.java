@@ -22,7 +22,7 @@ class SightBoundsTest {
     private final ObserverGuard guard = ObserverGuard.watching(Duration.ofSeconds(1), Duration.ofSeconds(3));
 
     @Test
-    void guardThatIsOffBelievesEverythingAndGivesNothingBack() {
+    void disabledGuardTrustsEverythingAndGivesNothingBack() {
         ObserverGuard off = ObserverGuard.off();
         off.start(0);
         off.begin(0);
@@ -40,7 +40,7 @@ class SightBoundsTest {
     }
 
     @Test
-    void controllerThatDoesNotWantToSeeYetIsNotBlind() {
+    void controllerThatDoesNotNeedSightYetIsNotBlind() {
         assertThat(guard.isBlind(s(100))).isFalse();
         assertThat(guard.canaryAge(s(100))).isZero();
         assertThat(guard.blindness(s(100))).isEmpty();
@@ -150,7 +150,7 @@ class SightBoundsTest {
     }
 
     @Test
-    void pauseBetweenTwoProofsIsToldThoughNoTickNoticedIt() {
+    void pauseBetweenTwoProofsIsReportedEvenIfNoTickNoticedIt() {
         begin();
 
         SightChange change = guard.seen(s(5), true, WATCH, s(5)).orElseThrow();
@@ -241,7 +241,7 @@ class SightBoundsTest {
     }
 
     @Test
-    void judgementByWhatTheWatchTellsLateIsCalledLate() {
+    void judgementByALateWatchIsLate() {
         begin();
         ticks(1, 4);
         guard.seen(s(5), true, WATCH, s(9));
@@ -382,7 +382,7 @@ class SightBoundsTest {
     }
 
     @Test
-    void acknowledgementsThatEndedSayNothingOfTheWatch() {
+    void acknowledgementsThatEndedDoNotBlameTheWatch() {
         begin();
         guard.acknowledged(s(1), s(1));
         ticks(1, 3);
@@ -392,7 +392,7 @@ class SightBoundsTest {
     }
 
     @Test
-    void acknowledgementOfTheCanaryThatWasSeenSaysNothingOfTheWatch() {
+    void acknowledgementOfACanaryThatWasSeenDoesNotBlameTheWatch() {
         begin();
         guard.seen(s(1), true, WATCH, s(1));
         guard.acknowledged(s(1), s(1));

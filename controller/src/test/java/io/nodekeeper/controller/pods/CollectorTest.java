@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Pods and leases that nobody else deletes. */
+/** Pods and leases that no other client deletes. */
 class CollectorTest {
     private final PodWorld world = new PodWorld();
 
@@ -107,7 +107,7 @@ class CollectorTest {
     @Test
     @Tag("L75")
     void nodeThatIsThereAfterAllKeepsItsPods() {
-        // given a node that the watch has not told of
+        // given a node that the watch has not delivered
         world.start();
         world.nodeWatchStalled = true;
         world.addNode("n1");
@@ -337,7 +337,7 @@ class CollectorTest {
         world.start();
         world.advanceTo("5S");
         world.taint("n1", "node.kubernetes.io/out-of-service:NoSchedule");
-        // given that somebody takes the taint off after the first look
+        // given a client that removes the taint after the first read
         boolean[] off = {false};
         world.afterwards = () -> {
             if (!off[0] && world.calls.getLast().equals("GET /api/v1/nodes/n1")) {
@@ -380,7 +380,7 @@ class CollectorTest {
 
     @Test
     @Tag("W18")
-    void leaseWithoutANodeWaitsForAtMostOneLookHoweverLongReadsHang() {
+    void leaseWithoutANodeHasAtMostOneCheckEvenIfReadsHang() {
         for (int i = 0; i < 20; i++) {
             world.renew("lease" + i);
         }

@@ -207,7 +207,7 @@ class EvictionTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     @Tag("L68")
-    void unreachableAfterNotReadyDoesNotBeginAnew(boolean better) {
+    void unreachableAfterNotReadyDoesNotRestartTheTime(boolean better) {
         PodWorld world = world(better);
         world.addPod("pod1", "n1", tolerates(NOT_READY, 300), tolerates(UNREACHABLE, 300));
         world.start();
@@ -330,7 +330,7 @@ class EvictionTest {
         world.start();
         world.taint("n1", "k:NoExecute@0");
         world.advanceTo("59.9S");
-        // when it is replaced in the very moment in which it is about to be deleted, and nobody heard of it yet
+        // when it is replaced just before its deletion, and the watch has not delivered that yet
         boolean[] replaced = {false};
         world.fault = call -> {
             if (call.method().equals("DELETE") && !replaced[0]) {
@@ -380,7 +380,7 @@ class EvictionTest {
 
     @Test
     @Tag("L73")
-    void noScheduleEvictsNobody() {
+    void noScheduleTaintEvictsNoPod() {
         PodWorld world = world(true);
         world.addPod("pod1", "n1");
         world.start();
@@ -415,7 +415,7 @@ class EvictionTest {
 
     @Test
     @Tag("W1")
-    void nobodyIsEvictedFromANodeThatReturnedUnseen() {
+    void noPodIsEvictedFromANodeThatReturnedUnseen() {
         // given a watch that has stalled since the taint came
         PodWorld world = world(true);
         world.addPod("pod1", "n1", tolerates("k", 60));
@@ -428,7 +428,7 @@ class EvictionTest {
         world.advanceTo("100S");
         assertThat(world.deletions).isEmpty();
 
-        // when the watch tells of a taint that is really there
+        // when the watch delivers a taint that still exists
         world.nodeWatchStalled = false;
         world.taint("n1", "k:NoExecute@100");
         world.advanceTo("300S");
@@ -437,7 +437,7 @@ class EvictionTest {
 
     @Test
     @Tag("W1")
-    void frozenControllerEvictsNobodyFromANodeThatReturnedMeanwhile() {
+    void thawedControllerEvictsNoPodFromANodeThatReturned() {
         PodWorld world = world(true);
         world.addPod("pod1", "n1", tolerates("k", 60));
         world.start();
@@ -456,7 +456,7 @@ class EvictionTest {
 
     @Test
     @Tag("W5")
-    void jumpingWallClockEvictsNobodyEarlyOrLate() {
+    void jumpOfTheWallClockChangesNoEvictionTime() {
         PodWorld world = world(true);
         world.addPod("pod1", "n1", tolerates("k", 300));
         world.start();

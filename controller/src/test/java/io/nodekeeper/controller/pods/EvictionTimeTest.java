@@ -75,7 +75,7 @@ class EvictionTimeTest {
         world.start();
         world.taint("n1", PodWorld.UNREACHABLE + ":NoExecute@0");
         world.advanceTo("100S");
-        // given a node that was ready for a while, and is away again, and a watch that tells only the end of it
+        // given a node that was ready for a while, and is away again, and a watch that delivers only the end of it
         world.nodeWatchStalled = true;
         world.taint("n1");
         world.advanceTo("200S");
@@ -89,7 +89,7 @@ class EvictionTimeTest {
 
     @Test
     @Tag("L61")
-    void lookBeforeTheTaintDelaysNoEviction() {
+    void readBeforeTheTaintDelaysNoEviction() {
         for (int gap = 0; gap <= 1_500; gap += 10) {
             for (int latency : new int[] {0, 5, 100, 400}) {
                 // given a live look that begins with the loss of Ready, and a taint that follows it
@@ -121,7 +121,7 @@ class EvictionTimeTest {
     @Tag("L68")
     void podThatALiveLookFoundNotDueLeavesWhenItIsDueAgain() {
         for (int due = 1; due <= 120; due++) {
-            // given a node without its taint, of which the watch has not told when the toleration ends
+            // given a node without its taint, which the watch has not delivered when the toleration ends
             PodWorld world = new PodWorld();
             world.addNode("n1");
             world.addPod("pod1", "n1", tolerates("k", 30));
@@ -133,7 +133,7 @@ class EvictionTimeTest {
             world.advanceTo("31.005S");
             assertThat(world.deletions).isEmpty();
 
-            // when the same taint is back later, and the watch tells only that
+            // when the same taint is back later, and the watch delivers only that
             world.advance(Duration.ofMillis(due * 100));
             world.nodeWatchStalled = false;
             world.taint("n1", "k:NoExecute@0");
@@ -147,7 +147,7 @@ class EvictionTimeTest {
 
     @Test
     @Tag("L68")
-    void podWhoseTaintIsYoungerThanTheWatchToldLeavesWhenThatTaintEnds() {
+    void podWithAYoungerTaintThanInTheWatchLeavesWhenThatTolerationEnds() {
         for (int later = 1; later <= 29; later++) {
             PodWorld world = new PodWorld();
             world.addNode("n1");
@@ -156,7 +156,7 @@ class EvictionTimeTest {
             world.taint("n1", "k:NoExecute@0");
             world.advanceTo(later + "S");
 
-            // given a taint that was set again while the watch tells nothing more
+            // given a taint that was set again while the watch delivers nothing more
             world.nodeWatchStalled = true;
             world.taint("n1", "k:NoExecute@" + later);
             world.advanceTo("300S");
@@ -167,7 +167,7 @@ class EvictionTimeTest {
 
     @Test
     @Tag("L66")
-    void tolerationThatTheWatchHasNotToldOfKeepsThePod() {
+    void tolerationThatTheWatchMissedKeepsThePod() {
         PodWorld world = new PodWorld();
         world.addNode("n1");
         world.addPod("pod1", "n1", tolerates("k", 30));
@@ -175,7 +175,7 @@ class EvictionTimeTest {
         world.taint("n1", "k:NoExecute@0");
         world.advanceTo("10S");
 
-        // given a pod watch that tells nothing more
+        // given a pod watch that delivers nothing more
         world.podWatchStalled = true;
         world.tolerate("pod1", tolerates("k", 3_600));
         world.advanceTo("600S");

@@ -43,7 +43,7 @@ class EvictorTest {
 
     @Test
     @Tag("L61")
-    void lateOfAnEvictionIsTheTimeThatItTook() {
+    void delayOfAnEvictionIsTheTimeThatItTook() {
         world.latency = call -> call.method().equals("DELETE") ? Duration.ofMillis(250) : Duration.ZERO;
 
         world.taint("n1", TAINT);
@@ -110,7 +110,7 @@ class EvictorTest {
     }
 
     @Test
-    void taintThatGoesDuringTheLookIsReconsidered() {
+    void taintThatIsRemovedDuringTheReadIsReconsidered() {
         world.latency = call -> call.target().endsWith("/nodes/n1") ? Duration.ofMillis(500) : Duration.ZERO;
         world.nodeWatchStalled = false;
         world.taint("n1", TAINT);
@@ -124,7 +124,7 @@ class EvictorTest {
     }
 
     @Test
-    void taintThatComesDuringALookFromBeforeItIsLookedAtAgainAtOnce() {
+    void taintThatIsAddedDuringAnOlderReadCausesAnotherRead() {
         begin(WorkloadConfig.DEFAULT, tolerates("k", 20));
         world.taint("n1", TAINT);
         world.advanceTo("30S");
@@ -185,7 +185,7 @@ class EvictorTest {
     }
 
     @Test
-    void nodeThatGoesBetweenTriesIsNotReadAgain() {
+    void nodeThatIsDeletedBetweenAttemptsIsNotReadAgain() {
         refuseDeletes();
         world.taint("n1", TAINT);
         world.advanceTo("11S");
@@ -229,7 +229,7 @@ class EvictorTest {
 
     @Test
     @Tag("W14")
-    void reasonsToStayAreToldAsTheReferenceDoes() {
+    void cancelledEvictionsAreReportedAsByTheReference() {
         begin(WorkloadConfig.REFERENCE, tolerates("k", 20));
         world.taint("n1", TAINT);
         world.advanceTo("15S");
@@ -245,7 +245,7 @@ class EvictorTest {
     }
 
     @Test
-    void podThatLosesItsTolerationIsNotToldThatItStays() {
+    void podThatLosesItsTolerationHasNoCancelledEviction() {
         begin(WorkloadConfig.DEFAULT, tolerates("k", 20));
         world.taint("n1", TAINT);
         world.advanceTo("15S");
@@ -261,7 +261,7 @@ class EvictorTest {
 
     @Test
     @Tag("W14")
-    void podThatGoesBeforeItsTimeIsToldOfByTheReferenceOnly() {
+    void earlyEndOfAPodIsReportedOnlyByTheReference() {
         for (WorkloadConfig config : new WorkloadConfig[] {WorkloadConfig.DEFAULT, WorkloadConfig.REFERENCE}) {
             begin(config, tolerates("k", 20));
             world.taint("n1", TAINT);
@@ -289,7 +289,7 @@ class EvictorTest {
 
     @Test
     @Tag("L70")
-    void referenceThatGaveUpHasNothingLeftToDo() {
+    void referenceThatGaveUpHasNoMoreWork() {
         begin(WorkloadConfig.REFERENCE);
         refuseDeletes();
 

@@ -293,7 +293,7 @@ class MarkingTest {
     @ValueSource(booleans = {true, false})
     @Tag("L38")
     @Tag("W4")
-    void newLeaderFinishesTheMarkingButNotTheReferences(boolean better) {
+    void newLeaderFinishesTheMarkingUnlessItIsTheReference(boolean better) {
         PodWorld world = world(better);
         for (int pod = 0; pod < 10; pod++) {
             world.addPod("pod" + pod, "n1");
@@ -472,7 +472,7 @@ class MarkingTest {
     }
 
     @Test
-    void answerToTheMarkIsTakenOverThoughTheWatchTellsNothing() {
+    void cacheHasTheMarkBeforeTheWatchDeliversIt() {
         PodWorld world = world(true);
         world.addPod("pod0", "n1");
         world.start();
@@ -489,7 +489,7 @@ class MarkingTest {
     }
 
     @Test
-    void nodeIsNotReadFirstWithTheObserverGuardClosed() {
+    void nodeIsNotReadFirstIfObserverGuardIsDisabled() {
         PodWorld world = new PodWorld(new WorkloadConfig(false, true, true, true, true, 0, Duration.ofSeconds(5)));
         world.addNode("n1");
         world.addPod("pod0", "n1");
@@ -527,7 +527,7 @@ class MarkingTest {
     }
 
     @Test
-    void newsOfTheNodeDuringTheLookIsFollowedByAnotherLookAtOnce() {
+    void changeOfTheNodeDuringTheReadCausesAnotherRead() {
         PodWorld world = world(true);
         world.addPod("pod0", "n1");
         world.start();

@@ -108,12 +108,12 @@ class PatienceTest {
             for (ActiveTaint taint : taints) {
                 stays &= lasts(tolerations, taint, second);
             }
-            boolean told = switch (patience) {
+            boolean matches = switch (patience) {
                 case Patience.Endless() -> true;
                 case Patience.None(ActiveTaint taint) -> false;
                 case Patience.Until(long at, ActiveTaint taint) -> second * SECOND < at;
             };
-            assertThat(told)
+            assertThat(matches)
                     .as("second %d of %s on %s", second, tolerations, taints)
                     .isEqualTo(stays);
         }
@@ -190,7 +190,7 @@ class PatienceTest {
 
     @Test
     @Tag("W5")
-    void taintThatIsKnownKeepsItsTimeWhateverTheWallClockSays() {
+    void knownTaintKeepsItsTimeIfTheWallClockJumps() {
         Node node = node("k@2015-01-01T11:59:00Z");
         List<ActiveTaint> first = ActiveTaint.of(node, ActiveTaint.Before.NOTHING, NOON, 1000 * SECOND);
         assertThat(since(node, first, NOON.plusSeconds(86_400), 1001)).containsExactly(941L);

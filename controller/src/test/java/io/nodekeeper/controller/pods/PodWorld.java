@@ -36,8 +36,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An API server in virtual time with nodes, pods and leases, and one process after the other that runs a workload on it.
- * The world plays the rest of the controller: it tells the workload of nodes, at once.
+ * An API server in virtual time with nodes, pods and leases, and one process after the other that runs a workload on
+ * it. The world plays the rest of the controller: it passes nodes to the workload immediately.
  */
 final class PodWorld {
     static final Instant B = Instant.parse("2015-01-01T12:00:00Z");
@@ -61,9 +61,9 @@ final class PodWorld {
     Runnable afterwards = () -> {};
     /** Called before each event and decision. */
     Runnable reporting = () -> {};
-    /** The workload is not told of what happens to nodes. */
+    /** The workload receives no changes of nodes. */
     boolean nodeWatchStalled;
-    /** The workload is not told of what happens to pods. */
+    /** The workload receives no changes of pods. */
     boolean podWatchStalled;
 
     private final WorkloadConfig config;
@@ -329,7 +329,7 @@ final class PodWorld {
         }
     }
 
-    /** The lease is renewed, and nobody hears of it. */
+    /** Renews the lease without an event. */
     void renewUnseen(String name) {
         leases.put(name, versioned(found(leases, ResourceType.LEASES, name)));
     }

@@ -23,7 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is written to a pod, word by word, and what each refusal means. The pod is {@code web}, UID {@code u1}, version 7. */
+/**
+ * What is written to a pod, word by word, and what each refusal means. The pod is {@code web}, UID {@code u1}, version
+ * 7.
+ */
 class PodWritesTest {
     private static final String POD = "/api/v1/namespaces/default/pods/web";
     private static final String SAME = "{\"metadata\":{\"name\":\"web\",\"uid\":\"u1\",\"resourceVersion\":\"9\"}}";
@@ -96,7 +99,7 @@ class PodWritesTest {
     // Telling the pod why.
 
     @Test
-    void podIsToldWhyItIsEvicted() {
+    void podHasAConditionBeforeItsEviction() {
         answers.add(ok(SAME));
 
         assertThat(ended(writes.disrupt(pod, JsonObject.EMPTY)).join()).isTrue();
@@ -107,7 +110,7 @@ class PodWritesTest {
     }
 
     @Test
-    void podThatWasToldIsNotToldAgain() {
+    void podWithTheConditionGetsItOnlyOnce() {
         JsonObject live = Json.parseObject("{\"status\":{\"conditions\":[" + DISRUPTION + "]}}");
 
         assertThat(ended(writes.disrupt(pod, live)).join()).isTrue();
@@ -117,7 +120,7 @@ class PodWritesTest {
 
     @ParameterizedTest
     @CsvSource({"False, DeletionByTaintManager", "True, PreemptionByScheduler"})
-    void podThatWasToldSomethingElseIsToldThis(String status, String reason) {
+    void podWithAnotherConditionGetsThisOne(String status, String reason) {
         answers.add(ok(SAME));
         JsonObject live = Json.parseObject("{\"status\":{\"conditions\":[{\"type\":\"DisruptionTarget\",\"status\":\""
                 + status + "\",\"reason\":\"" + reason + "\"}]}}");
@@ -128,7 +131,7 @@ class PodWritesTest {
     }
 
     @Test
-    void podThatIsGoneCannotBeTold() {
+    void podThatIsDeletedGetsNoCondition() {
         answers.add(refusal(404));
 
         assertThat(ended(writes.disrupt(pod, JsonObject.EMPTY)).join()).isFalse();
@@ -237,7 +240,7 @@ class PodWritesTest {
     }
 
     @Test
-    void referenceDoesNotTellThePodAgain() {
+    void referenceDoesNotSetTheConditionAgain() {
         answers.add(ok("{\"metadata\":{\"uid\":\"u1\"},\"status\":{\"conditions\":[" + DISRUPTION + "]}}"));
         answers.add(ok(SAME));
 
@@ -256,7 +259,7 @@ class PodWritesTest {
     // Looking.
 
     @Test
-    void liveLookShowsThePodUnlessItIsGoneOrAnotherOne() {
+    void liveReadReturnsThePodUnlessItIsDeletedOrReplaced() {
         answers.addAll(List.of(ok(SAME), ok(OTHER), refusal(404)));
 
         assertThat(ended(writes.live(pod)).join()).contains(Json.parseObject(SAME));
@@ -296,7 +299,7 @@ class PodWritesTest {
     }
 
     @Test
-    void podIsToldWhyItIsForcedOut() {
+    void podHasAConditionBeforeItsForcedDeletion() {
         answers.add(ok(SAME));
         answers.add(ok(SAME));
         JsonObject why = writes.disruption("DeletionByPodGC", "PodGC: node no longer exists");
@@ -358,7 +361,7 @@ class PodWritesTest {
     }
 
     @Test
-    void podWhoseStatusIsRefusedForGoodIsDeletedAsItWasRead() {
+    void podWhoseStatusIsRefusedPermanentlyIsDeletedAsItWasRead() {
         answers.addAll(List.of(refusal(403), ok(SAME)));
 
         assertThat(ended(writes.forceDelete(pod, Json.parseObject(RUNNING), Optional.empty()))

@@ -26,7 +26,7 @@ class RestartTest {
     @ValueSource(booleans = {true, false})
     @Tag("L71")
     @Tag("W5")
-    void tolerationGoesOnOverARestartButNotTheReferences(boolean better) {
+    void tolerationContinuesAfterARestartUnlessItIsTheReference(boolean better) {
         PodWorld world = new PodWorld(better ? WorkloadConfig.DEFAULT : WorkloadConfig.REFERENCE);
         world.addNode("n1");
         world.addPod("pod1", "n1", tolerates("k", 300));

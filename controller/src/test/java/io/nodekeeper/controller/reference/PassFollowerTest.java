@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 
 /** What those hear who follow the pass: zones and pods. */
 class PassFollowerTest {
-    private static final Reflector.Handler NOBODY = new Reflector.Handler() {
+    private static final Reflector.Handler NO_HANDLER = new Reflector.Handler() {
         @Override
         public void onReplace(List<JsonObject> objects) {}
 
@@ -253,8 +253,8 @@ class PassFollowerTest {
                 cluster.ports.client(),
                 new NodeEvents(cluster.ports.recorders().apply("node-controller")),
                 follower,
-                NOBODY,
-                NOBODY);
+                NO_HANDLER,
+                NO_HANDLER);
         follow(Selection.inNamespace(ResourceType.LEASES, Lease.NODE_NAMESPACE), pass.leases());
         follow(Selection.all(ResourceType.NODES), pass.nodes());
         cluster.advance(Duration.ZERO);

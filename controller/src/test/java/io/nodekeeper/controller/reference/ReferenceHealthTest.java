@@ -125,7 +125,7 @@ class ReferenceHealthTest {
     }
 
     @Test
-    void laterRenewalIsASignOfLife() {
+    void laterRenewalIsAHeartbeat() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
 
         Look look = rules.look(Optional.of(before), node(ready("True", 0, 0)), Optional.of(RENEWED), NOW, B);
@@ -135,7 +135,7 @@ class ReferenceHealthTest {
 
     @Test
     @Tag("L24")
-    void leaseThatWasForgottenIsASignOfLifeOnceMore() {
+    void leaseThatWasForgottenIsAHeartbeatAgain() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, NO_LEASE);
 
         Look look = rules.look(Optional.of(before), node(ready("True", 0, 0)), Optional.of(LEASE), NOW, B);
@@ -147,7 +147,7 @@ class ReferenceHealthTest {
     @Test
     @Tag("L14")
     @Tag("W12")
-    void earlierRenewalCountsOnlyForWhomClocksDoNotMatter() {
+    void earlierRenewalCountsOnlyWithClockImmunity() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
         Node node = node(ready("True", 0, 0));
 
@@ -172,7 +172,7 @@ class ReferenceHealthTest {
 
     @Test
     @Tag("L26")
-    void cacheThatLagsBehindALiveReadIsNoSignOfLife() {
+    void cacheThatLagsBehindALiveReadCausesNoHeartbeat() {
         Saved before = saved(Optional.of(ready("True", 0, 0)), OLD, OLDER, Optional.of(LEASE));
         Node node = node(ready("True", 0, 0));
         for (ReferenceHealth each : List.of(rules, immune)) {

@@ -124,7 +124,7 @@ class LabelsTest {
     }
 
     @Test
-    void nodeThatGoesWhileItWaitsIsNotWritten() {
+    void nodeThatIsDeletedWhileItWaitsIsNotWritten() {
         CompletableFuture<Void> lane = new CompletableFuture<>();
         workQueue.ordinary(() -> lane);
         seen("linux");

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** When taints are written, after which read, how often, and who is told. */
+/** When taints are written, after which read, how often, and who is notified. */
 class TainterTest {
     private static final String PATCH = "PATCH /api/v1/nodes/n1";
     private static final String GET = "GET /api/v1/nodes/n1";
@@ -51,7 +51,7 @@ class TainterTest {
     private final PriorityWorkQueue workQueue = new PriorityWorkQueue(1);
     private final LogLines faults = LogLines.of(KeyedJobs.class);
     /** What followed from writes, in order. */
-    private final List<String> told = new ArrayList<>();
+    private final List<String> effects = new ArrayList<>();
 
     private final List<String> decisions = new ArrayList<>();
 
@@ -75,11 +75,11 @@ class TainterTest {
 
     @Test
     @Tag("L40")
-    void writtenTaintsAreToldAndDecided() {
+    void writtenTaintsAreReportedAndStoredAsDecisions() {
         is("Unknown");
 
         assertThat(log()).containsExactly(PATCH);
-        assertThat(told).containsExactly("settled true", "written unreachable:NoSchedule unreachable:NoExecute");
+        assertThat(effects).containsExactly("settled true", "written unreachable:NoSchedule unreachable:NoExecute");
         assertThat(decisions)
                 .containsExactly("Tainted n1 Taints added [node.kubernetes.io/unreachable:NoSchedule,"
                         + " node.kubernetes.io/unreachable:NoExecute], removed []");
@@ -89,12 +89,12 @@ class TainterTest {
     @Test
     void removedTaintsAreDecidedAsSuchAndTheNodeIsNotNewlyTainted() {
         is("Unknown");
-        told.clear();
+        effects.clear();
         decisions.clear();
 
         is("True");
 
-        assertThat(told).containsExactly("settled false", "written");
+        assertThat(effects).containsExactly("settled false", "written");
         assertThat(decisions)
                 .containsExactly("Untainted n1 Taints added [], removed [node.kubernetes.io/unreachable:NoSchedule,"
                         + " node.kubernetes.io/unreachable:NoExecute]");
@@ -119,7 +119,7 @@ class TainterTest {
         time.advance(Duration.ZERO);
 
         assertThat(log()).containsExactly(GET, PATCH);
-        assertThat(told).endsWith("settled true", "written unreachable:NoSchedule unreachable:NoExecute");
+        assertThat(effects).endsWith("settled true", "written unreachable:NoSchedule unreachable:NoExecute");
     }
 
     @Test
@@ -128,7 +128,7 @@ class TainterTest {
         time.advance(Duration.ZERO);
 
         assertThat(log()).containsExactly(GET);
-        assertThat(told).containsExactly("settled false");
+        assertThat(effects).containsExactly("settled false");
         assertThat(tainter.size()).isZero();
     }
 
@@ -198,12 +198,12 @@ class TainterTest {
         });
 
         assertThat(log()).isEmpty();
-        assertThat(told).containsExactly("settled false");
+        assertThat(effects).containsExactly("settled false");
     }
 
     @Test
     @Tag("L40")
-    void asTheReferenceWhatGoesIsRemovedByAWriteOfItsOwn() {
+    void asTheReferenceTaintsAreRemovedByASeparateWrite() {
         tainter = tainter(FeatureGates.ALL.without(ControllerFeature.SINGLE_TAINT_PATCH));
         is("False");
         transport.clear();
@@ -212,7 +212,7 @@ class TainterTest {
 
         assertThat(log()).containsExactly(GET_CACHED, PATCH, GET_CACHED, PATCH);
         assertThat(taints()).containsExactly("unreachable:NoSchedule", "unreachable:NoExecute");
-        assertThat(told).endsWith("settled false", "written unreachable:NoSchedule unreachable:NoExecute");
+        assertThat(effects).endsWith("settled false", "written unreachable:NoSchedule unreachable:NoExecute");
     }
 
     @Test
@@ -323,7 +323,7 @@ class TainterTest {
 
         assertThat(log()).containsExactly(PATCH);
         assertThat(tainter.size()).isZero();
-        assertThat(told).isEmpty();
+        assertThat(effects).isEmpty();
     }
 
     @Test
@@ -360,12 +360,12 @@ class TainterTest {
     }
 
     @Test
-    void nodeThatIsRemovedDuringItsWriteIsNotTold() {
+    void nodeThatIsDeletedDuringItsWriteIsNotReportedAsUnknown() {
         onFirst("PATCH", () -> heartbeats.remove(health));
 
         is("Unknown");
 
-        assertThat(told).containsExactly("settled true");
+        assertThat(effects).containsExactly("settled true");
     }
 
     @Test
@@ -414,7 +414,7 @@ class TainterTest {
 
             @Override
             public void settled(NodeHealth health, boolean tainted) {
-                told.add("settled " + tainted);
+                effects.add("settled " + tainted);
             }
         };
         return new Tainter(
@@ -426,10 +426,10 @@ class TainterTest {
                 rules,
                 Damping.NONE,
                 decision -> decisions.add(decision.kind() + " " + decision.node() + " " + decision.text()),
-                (health, node) -> told.add(("written " + String.join(" ", texts(node))).strip()));
+                (health, node) -> effects.add(("written " + String.join(" ", texts(node))).strip()));
     }
 
-    /** The node's agent or a controller says so, and the watch tells of it. */
+    /** The node's agent or a controller writes that, and the watch delivers it. */
     private void is(String status) {
         seen(status);
         time.advance(Duration.ZERO);

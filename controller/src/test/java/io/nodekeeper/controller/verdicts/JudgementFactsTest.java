@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a judgement tells, how often it looks, and when it ends. The grace is 40 s. */
+/** The facts of a judgement, its number of reads, and its end. The grace is 40 s. */
 class JudgementFactsTest extends JudgementWorld {
     @Test
-    void verdictIsToldWithItsTimes() {
+    void verdictHasItsTimes() {
         LogLines log = LogLines.of(JudgementRunner.class);
 
         run(add(), 42);
@@ -27,7 +27,7 @@ class JudgementFactsTest extends JudgementWorld {
                 .containsExactly("Node n1 is now Unknown: last signal first sight 40.1s ago, deadline missed by 100ms;"
                         + " wrote Ready and the pressure conditions as Unknown, was Ready");
 
-        assertThat(told)
+        assertThat(facts)
                 .containsExactly(
                         "DEADLINE_TO_DECISION 100",
                         "DECISION_TO_WRITE 0",
@@ -46,17 +46,17 @@ class JudgementFactsTest extends JudgementWorld {
         run(add(), 42);
 
         assertThat(log.lines()).singleElement().asString().endsWith(" as Unknown, was not Ready");
-        assertThat(told).contains("silenced, ready false, late 100, by first sight");
+        assertThat(facts).contains("silenced, ready false, late 100, by first sight");
     }
 
     @Test
-    void nodeWhoseRenewalWasNotToldOfIsSpared() {
+    void nodeWithARenewalThatTheWatchMissedIsSpared() {
         NodeHealth health = add();
         renewed = Optional.of(lease(39));
 
         run(health, 42);
 
-        assertThat(told)
+        assertThat(facts)
                 .containsExactly(
                         "Spared",
                         "spared, lease renewed 2020-01-01T00:00:39.000000Z, status of 2020-01-01T00:00:00Z,"
@@ -72,13 +72,13 @@ class JudgementFactsTest extends JudgementWorld {
 
         run(health, 42);
 
-        assertThat(told).containsExactly("AlreadyUnknown");
+        assertThat(facts).containsExactly("AlreadyUnknown");
         assertThat(writes()).isZero();
         assertThat(health.silenced()).isFalse();
     }
 
     @Test
-    void writeThatWasTakenWithoutAnAnswerIsFoundAndToldOnce() {
+    void writeThatWasStoredWithoutAnAnswerIsFoundAndReportedOnce() {
         NodeHealth health = add();
         answerIsLostOnce = true;
 
@@ -86,8 +86,8 @@ class JudgementFactsTest extends JudgementWorld {
 
         assertThat(writes()).isEqualTo(1);
         assertThat(reads()).isEqualTo(2);
-        assertThat(told).filteredOn(line -> line.startsWith("silenced")).hasSize(1);
-        assertThat(told).endsWith("AlreadyUnknown");
+        assertThat(facts).filteredOn(line -> line.startsWith("silenced")).hasSize(1);
+        assertThat(facts).endsWith("AlreadyUnknown");
         assertThat(health.silenced()).isTrue();
     }
 
@@ -124,7 +124,7 @@ class JudgementFactsTest extends JudgementWorld {
     }
 
     @Test
-    void nodeThatIsRemovedDuringItsWriteIsNotTold() {
+    void nodeThatIsDeletedDuringItsWriteIsNotReportedAsUnknown() {
         NodeHealth health = add();
         fault = call -> {
             if (call.method().equals("PUT")) {
@@ -135,7 +135,7 @@ class JudgementFactsTest extends JudgementWorld {
 
         pass(60_000);
 
-        assertThat(told).containsExactly("DEADLINE_TO_DECISION 100", "DECISION_TO_WRITE 0");
+        assertThat(facts).containsExactly("DEADLINE_TO_DECISION 100", "DECISION_TO_WRITE 0");
         assertThat(health.silenced()).isFalse();
     }
 
@@ -265,7 +265,7 @@ class JudgementFactsTest extends JudgementWorld {
     }
 
     @Test
-    void eighthFailureIsWarnedOfOnce() {
+    void eighthFailureIsLoggedAsAWarningOnce() {
         LogLines log = LogLines.of(JudgementRunner.class);
         NodeHealth health = add();
         serverIsAway = true;

@@ -33,7 +33,7 @@ class JudgementRunnerTest extends JudgementWorld {
     }
 
     @Test
-    void followerThatAlwaysThrowsKeepsNoVerdictBack() {
+    void followerThatAlwaysThrowsDelaysNoVerdict() {
         NodeHealth health = add();
         failing = "read";
         failures = Integer.MAX_VALUE;
@@ -44,7 +44,7 @@ class JudgementRunnerTest extends JudgementWorld {
     }
 
     @Test
-    void nodeWaitsOnceHoweverOftenItComesBackWhileNothingIsProven() {
+    void nodeThatFallsSilentOftenWaitsOnlyOnceForAProof() {
         proven = false;
         NodeHealth health = add();
         for (int second = 50; second <= 3_600; second += 50) {

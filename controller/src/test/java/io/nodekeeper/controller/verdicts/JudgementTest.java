@@ -102,7 +102,7 @@ class JudgementTest {
     }
 
     @Test
-    void endThatCouldNotBeCarriedOutWaitsForTheNextCheck() {
+    void judgementWhoseEndFailsWaitsForTheNextCheck() {
         followed = false;
         assertThat(step(new Input.Check())).containsExactly(new Command.Close());
 
@@ -112,11 +112,11 @@ class JudgementTest {
     }
 
     /**
-     * Random answers, in every order that a runner can produce: each step ends with exactly one command that leads to a next
-     * input or closes the judgement, and nothing is written that was not proven after the last read.
+     * Random answers, in every order that a runner can produce: each step ends with exactly one command that leads to a
+     * next input or closes the judgement, and nothing is written that was not proven after the last read.
      */
     @Test
-    void everyStepLeadsToTheNextOneWhateverTheAnswersAre() {
+    void everyStepLeadsToAnotherOneForAllAnswers() {
         int writes = 0;
         for (int seed = 0; seed < 2_000; seed++) {
             Random random = new Random(seed);

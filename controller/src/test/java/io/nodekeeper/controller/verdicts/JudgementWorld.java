@@ -43,7 +43,7 @@ abstract class JudgementWorld {
             new Heartbeats(new ControllerConfig(Duration.ofSeconds(5), GRACE, Duration.ofSeconds(60)), guard, wheel);
     final PriorityWorkQueue workQueue = new PriorityWorkQueue();
     /** What was recorded, in order. */
-    final List<String> told = new ArrayList<>();
+    final List<String> facts = new ArrayList<>();
 
     final JudgementRunner judge = new JudgementRunner(
             client,
@@ -194,7 +194,7 @@ abstract class JudgementWorld {
             boolean wrote = source == Heartbeats.Source.LATE;
             reached(wrote ? "wrote" : "read");
             if (wrote) {
-                told.add("wrote");
+                facts.add("wrote");
             }
             heartbeats.saw(health, node, source, now());
         }
@@ -214,21 +214,21 @@ abstract class JudgementWorld {
         switch (fact) {
             case Judgement.Fact.Took(Hop hop, long nanos) -> {
                 reached("took");
-                told.add(hop + " " + Duration.ofNanos(nanos).toMillis());
+                facts.add(hop + " " + Duration.ofNanos(nanos).toMillis());
             }
             case Judgement.Fact.Judged(String verdict) -> {
                 reached("judged");
-                told.add(verdict);
+                facts.add(verdict);
             }
             case Judgement.Fact.Silenced silenced -> {
                 reached("silenced");
-                told.add("silenced, ready " + silenced.wasReady() + ", late "
+                facts.add("silenced, ready " + silenced.wasReady() + ", late "
                         + Duration.ofNanos(silenced.late()).toMillis() + ", by "
                         + silenced.evidence().text("signal"));
             }
             case Judgement.Fact.Spared(JsonObject evidence) -> {
                 reached("spared");
-                told.add("spared, " + evidence.text("liveLook"));
+                facts.add("spared, " + evidence.text("liveLook"));
             }
             case Judgement.Fact.Postponed postponed -> reached("postponed");
         }

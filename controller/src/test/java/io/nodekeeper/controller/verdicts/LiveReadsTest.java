@@ -67,7 +67,7 @@ class LiveReadsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"{\"items\":[]}", "{}", "{\"items\":[{\"metadata\":{\"name\":\"n2\"}}]}"})
-    void listWithoutTheNameShowsThatNothingIsThere(String list) {
+    void listWithoutTheNameMeansThatTheObjectDoesNotExist(String list) {
         server.answer(call -> isSingle(call) ? refusal(403, "Forbidden") : ok(list));
 
         assertThat(ended(looks.node("n1")).join()).isEqualTo(JsonObject.EMPTY);

@@ -33,7 +33,7 @@ class ZoneRulesTest {
     @Test
     @Tag("L53")
     @Tag("L54")
-    void stateGoesByHowManyAreNotReady() {
+    void stateDependsOnTheNumberOfNodesThatAreNotReady() {
         assertThat(ZoneState.of(3, 2, 0.55f)).isEqualTo(ZoneState.NORMAL);
         assertThat(ZoneState.of(2, 3, 0.55f)).isEqualTo(ZoneState.PARTIAL_DISRUPTION);
         assertThat(ZoneState.of(3, 3, 0.55f)).isEqualTo(ZoneState.NORMAL);
@@ -81,7 +81,7 @@ class ZoneRulesTest {
     @Test
     @Tag("L59")
     @Tag("W7")
-    void fairStartWithEverythingDownStripsNothingUnlessToldTo() {
+    void fairStartWithAllZonesDownRemovesTaintsOnlyWithoutKeepTaints() {
         FairDisruption keeping = new FairDisruption(ZoneConfig.DEFAULT, true);
         keeping.count("", 0, 3);
         assertThat(keeping.step()).contains(new ZoneCommand.Enter(false), new ZoneCommand.SetRate("", 0f));
@@ -121,7 +121,7 @@ class ZoneRulesTest {
 
     @Test
     @Tag("W13")
-    void fairQueueServesWhoWaitedLongestAndSpendsNothingOnNobody() {
+    void fairQueueTakesTheLongestWaitingAndKeepsTheTokenOfAnEmptyQueue() {
         FairQueue<String> queue = new FairQueue<>(0.1f, 0);
         assertThat(queue.next(0)).isEmpty();
         queue.add(new FairQueue.Place(5, 0, "late"), "late");

@@ -119,7 +119,7 @@ class ZonesTest {
     @Test
     @Tag("L49")
     @Tag("W3")
-    void lateVerdictsCanBeHadInFairZonesToo() {
+    void lateTaintsArePossibleInFairZonesToo() {
         TestCluster cluster =
                 new TestCluster(CONFIG.with(FeatureGates.ALL.without(ControllerFeature.IMMEDIATE_NO_EXECUTE)));
         healthy(cluster, 5);
@@ -198,7 +198,7 @@ class ZonesTest {
             cluster.start().advance(Duration.ofMillis(200));
         }
 
-        // Four of seven are down, so no token is to be had.
+        // Four of seven are down, so there is no token.
         assertThat(noExecute(ours, "down")).containsExactly(NOT_READY);
         assertThat(noExecute(ours, "all2")).isEmpty();
         assertThat(timeAdded(ours, "down")).isEqualTo("2015-01-01T12:00:00Z");

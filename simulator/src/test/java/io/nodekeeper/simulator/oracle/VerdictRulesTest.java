@@ -164,7 +164,7 @@ class VerdictRulesTest {
     }
 
     @Test
-    void foreignWritesToALeaseAreNoSignOfLife() {
+    void foreignWritesToALeaseAreNoHeartbeats() {
         history.ready("n1").fails("n1");
         String renewed = "2026-01-01T00:16:40.000000Z";
         for (int second = 0; second < 60; second += 5) {
@@ -175,7 +175,7 @@ class VerdictRulesTest {
     }
 
     @Test
-    void aReturnWithinTheSecondOfItsLastHeartbeatIsASignOfLife() {
+    void aReturnWithinTheSecondOfItsLastHeartbeatIsAHeartbeat() {
         Instant heartbeat = history.time.wallTime();
         history.node("n1", "uid-n1", "True", heartbeat).fails("n1").pass(50.05);
         history.node("n1", "uid-n1", "Unknown", heartbeat, UNREACHABLE_NO_SCHEDULE);
