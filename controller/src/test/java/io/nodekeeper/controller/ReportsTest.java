@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Pages, metrics and log lines are right in each mode and after each fault. */
-class TellingTest {
+class ReportsTest {
     @Test
     void pageOfANodeShowsItsSilenceAfterBlindness() {
         TestCluster cluster = new TestCluster();
