@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
  * @param tap wraps the transport between the first controller and its network, in each of its lives
  * @param elected whether controllers elect an active one; if not, all of them are active
  */
-record ClusterSetup(
+public record ClusterSetup(
         int nodes,
         long seed,
         int controllers,
@@ -25,7 +25,7 @@ record ClusterSetup(
         boolean elected) {
 
     /** A setup in which all controllers are active. */
-    ClusterSetup(
+    public ClusterSetup(
             int nodes,
             long seed,
             int controllers,
@@ -36,7 +36,7 @@ record ClusterSetup(
     }
 
     /** Nodes without pods and one controller with every default. */
-    static ClusterSetup of(int nodes, long seed) {
+    public static ClusterSetup of(int nodes, long seed) {
         return new ClusterSetup(nodes, seed, 1, false, ControllerConfig.DEFAULT, UnaryOperator.identity());
     }
 }

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /** A watch inside the API server, which sees each change at the moment of its commit. Confined to virtual time. */
-final class Follower implements StreamSink {
+public final class Follower implements StreamSink {
     /** Receives each change. */
-    interface Sighting {
+    public interface Sighting {
         /** {@code type} is ADDED, MODIFIED or DELETED. */
         void seen(String type, JsonObject object);
     }
@@ -27,13 +27,13 @@ final class Follower implements StreamSink {
     private final Sighting sighting;
     private String resourceVersion = "0";
 
-    Follower(String path, Sighting sighting) {
+    public Follower(String path, Sighting sighting) {
         this.path = path;
         this.sighting = sighting;
     }
 
     /** Watches a new API server; skips what the previous one has shown. */
-    void follow(ApiServer core) {
+    public void follow(ApiServer core) {
         ApiRequest request = new ApiRequest(
                 "GET",
                 path,

@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /** A simulated API server: store and server core on a disk that survives its crashes. Confined to virtual time. */
-final class SimApiServer extends SimProcess {
-    static final String NAME = "apiserver";
+public final class SimApiServer extends SimProcess {
+    public static final String NAME = "apiserver";
     /** Kubernetes' default. */
     private static final Duration EVENT_TTL = Duration.ofHours(1);
 
@@ -30,7 +30,7 @@ final class SimApiServer extends SimProcess {
 
     private boolean diskStalled;
 
-    SimApiServer(VirtualTime time, SimNetwork network, RandomGenerator seeds) {
+    public SimApiServer(VirtualTime time, SimNetwork network, RandomGenerator seeds) {
         super(time, NAME);
         this.network = network;
         this.seeds = seeds;

@@ -27,7 +27,7 @@ import java.util.random.RandomGenerator;
  * A whole cluster in virtual time: agents, controller and API server as in production, a network between them, and an
  * oracle that observes them. The behaviour depends only on the seed and on the calls made here. Not thread-safe.
  */
-final class SimCluster {
+public final class SimCluster {
     /** The start of virtual time; any fixed date makes runs repeatable. */
     private static final Instant BEGINNING = Instant.parse("2026-01-01T00:00:00Z");
     /** The number of nodes that start each second, as for hollow nodes. */
@@ -66,7 +66,7 @@ final class SimCluster {
     private final Map<String, SimProcess> processes = new LinkedHashMap<>();
 
     /** A cluster that starts as time advances; {@code lines} receives its trace. */
-    SimCluster(ClusterSetup setup, Consumer<String> lines) {
+    public SimCluster(ClusterSetup setup, Consumer<String> lines) {
         // Each part has its own random numbers, so that one more draw here changes nothing there.
         RandomGenerator seeds = Randoms.seeded(setup.seed());
         trace = new Trace(time, lines);
@@ -106,12 +106,12 @@ final class SimCluster {
     }
 
     /** Advances time. */
-    void run(Duration duration) {
+    public void run(Duration duration) {
         time.advance(duration);
     }
 
     /** Runs {@code action} in virtual time. */
-    void later(Duration delay, Runnable action) {
+    public void later(Duration delay, Runnable action) {
         director.schedule(delay, action);
     }
 
@@ -121,38 +121,38 @@ final class SimCluster {
     }
 
     /** A client with all rights, whose calls come from a separate loop. */
-    KubeClient admin() {
+    public KubeClient admin() {
         User user = User.authenticated("kubernetes-admin", List.of("system:masters"));
         return new KubeClient(new SimTransport(network, new Cable(), user), time.loop("admin"), ADMIN_TIMEOUT);
     }
 
     /** Whether a process has no fault. */
-    boolean isHealthy(String name) {
+    public boolean isHealthy(String name) {
         return process(name).isHealthy();
     }
 
     /** Crashes a process. */
-    void crash(String name) {
+    public void crash(String name) {
         act(name, "crashes", SimProcess::crash);
     }
 
     /** Starts a crashed process again. */
-    void restart(String name) {
+    public void restart(String name) {
         act(name, "starts again", SimProcess::start);
     }
 
     /** Freezes a process, as SIGSTOP does. */
-    void freeze(String name) {
+    public void freeze(String name) {
         act(name, "freezes", SimProcess::freeze);
     }
 
     /** Thaws a frozen process. */
-    void thaw(String name) {
+    public void thaw(String name) {
         act(name, "thaws", SimProcess::thaw);
     }
 
     /** Breaks a process's connections and refuses new ones. */
-    void cut(String name) {
+    public void cut(String name) {
         act(name, "is cut off", process -> {
             process.cable().become(Cable.State.CUT);
             network.cableCut(process.cable());
@@ -160,17 +160,17 @@ final class SimCluster {
     }
 
     /** Drops a process's messages in both directions; neither end notices. */
-    void silence(String name) {
+    public void silence(String name) {
         act(name, "falls silent", process -> process.cable().become(Cable.State.SILENT));
     }
 
     /** Repairs a process's cable. */
-    void heal(String name) {
+    public void heal(String name) {
         act(name, "is connected again", process -> process.cable().become(Cable.State.UP));
     }
 
     /** Delays each message of a process by this time, in both directions. */
-    void delay(String name, Duration by) {
+    public void delay(String name, Duration by) {
         act(
                 name,
                 "is delayed by " + GoDuration.format(by),
@@ -178,7 +178,7 @@ final class SimCluster {
     }
 
     /** Stalls a process's watches of a resource, such as {@code leases}; their connections stay open. */
-    void stallWatch(String name, String resource) {
+    public void stallWatch(String name, String resource) {
         act(
                 name,
                 "no longer receives events of " + resource,
@@ -186,7 +186,7 @@ final class SimCluster {
     }
 
     /** Resumes a process's stalled watches of a resource. */
-    void resumeWatch(String name, String resource) {
+    public void resumeWatch(String name, String resource) {
         act(
                 name,
                 "receives events of " + resource + " again",
@@ -194,7 +194,7 @@ final class SimCluster {
     }
 
     /** Delays the watch events of a resource for a controller by this time; zero ends it. */
-    void lagWatch(String name, String resource, Duration by) {
+    public void lagWatch(String name, String resource, Duration by) {
         trace.add(name, "receives events of " + resource + " later by " + GoDuration.format(by));
         process(name).cable().lag(resource, by);
         // A verdict needs two lags: it waits for a canary that was sent after the deadline.
@@ -202,7 +202,7 @@ final class SimCluster {
     }
 
     /** Refuses a controller's canaries with this status; 0 accepts them again. */
-    void refuseCanary(String name, int status) {
+    public void refuseCanary(String name, int status) {
         trace.add(name, status == 0 ? "may send canaries again" : "has its canaries refused with " + status);
         if (process(name) instanceof SimController controller) {
             controller.refuseCanary(status);
@@ -220,17 +220,17 @@ final class SimCluster {
     }
 
     /** Makes writes to the API server's disk hang; reads are answered from memory. */
-    void stallDisk() {
+    public void stallDisk() {
         act(SimApiServer.NAME, "has a disk that hangs", process -> server.stallDisk());
     }
 
     /** Makes the API server's disk work again. */
-    void resumeDisk() {
+    public void resumeDisk() {
         act(SimApiServer.NAME, "has a disk that works again", process -> server.resumeDisk());
     }
 
     /** Offsets a process's wall clock by this time. */
-    void skew(String name, Duration by) {
+    public void skew(String name, Duration by) {
         act(name, "has its clock off by " + GoDuration.format(by), process -> process.skewWallClock(by));
         if (process(name) instanceof SimController) {
             if (by.isZero()) {
@@ -243,45 +243,45 @@ final class SimCluster {
     }
 
     /** Adds what the API shows of all nodes to the trace. */
-    void show() {
+    public void show() {
         oracle.show();
     }
 
-    VirtualTime time() {
+    public VirtualTime time() {
         return time;
     }
 
-    Tally tally() {
+    public Tally tally() {
         return tally;
     }
 
-    Trace trace() {
+    public Trace trace() {
         return trace;
     }
 
     /** Crashes a process if it runs: a controller may have exited by itself. */
-    void crashIfRunning(String name) {
+    public void crashIfRunning(String name) {
         if (process(name).isRunning()) {
             crash(name);
         }
     }
 
     /** Starts a crashed process again, unless it runs already. */
-    void restartIfDown(String name) {
+    public void restartIfDown(String name) {
         if (!process(name).isRunning()) {
             restart(name);
         }
     }
 
     /** Freezes a process if it runs. */
-    void freezeIfRunning(String name) {
+    public void freezeIfRunning(String name) {
         if (process(name).isRunning()) {
             freeze(name);
         }
     }
 
     /** Thaws a process if it is frozen. */
-    void thawIfFrozen(String name) {
+    public void thawIfFrozen(String name) {
         if (process(name).isFrozen()) {
             thaw(name);
         }

@@ -22,9 +22,9 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /** The controller, wired as in its real process, alone or as one of several candidates. Confined to virtual time. */
-final class SimController extends SimProcess {
+public final class SimController extends SimProcess {
     /** Receives a controller's activities for the cluster. */
-    interface Witness {
+    public interface Witness {
         /** The controller has become active. */
         void began(SimController controller);
 
@@ -47,10 +47,10 @@ final class SimController extends SimProcess {
         };
     }
 
-    static final String NAME = "controller";
+    public static final String NAME = "controller";
 
     /** The name of controller {@code number}, from 1. */
-    static String name(int number) {
+    public static String name(int number) {
         return number == 1 ? NAME : NAME + number;
     }
 
@@ -70,7 +70,7 @@ final class SimController extends SimProcess {
     private int lives;
 
     /** {@code tap} wraps the transport to the network. */
-    SimController(
+    public SimController(
             VirtualTime time,
             SimNetwork network,
             String name,

@@ -49,7 +49,7 @@ abstract class SimProcess {
         return frozen;
     }
 
-    void start() {
+    public void start() {
         if (isRunning()) {
             throw new IllegalStateException(name + " runs already");
         }
@@ -64,7 +64,7 @@ abstract class SimProcess {
         return loop;
     }
 
-    void crash() {
+    public void crash() {
         running().forEach(VirtualTime.VirtualLoop::close);
         loops.clear();
         frozen = false;

@@ -9,7 +9,7 @@ import java.util.HexFormat;
 import java.util.function.Consumer;
 
 /** The record of a run, line by line: the time since the start, who, and what. The same seed gives the same bytes. */
-final class Trace {
+public final class Trace {
     private final VirtualTime time;
     private final Consumer<String> sink;
     private final MessageDigest digest;
@@ -27,7 +27,7 @@ final class Trace {
     }
 
     /** Adds a line: {@code who} did {@code what}, or was affected by it, at the current time. */
-    void add(String who, String what) {
+    public void add(String who, String what) {
         String line = stamp(time.elapsed()) + " " + who + " " + what;
         digest.update(line.getBytes(StandardCharsets.UTF_8));
         digest.update((byte) '\n');
@@ -36,12 +36,12 @@ final class Trace {
     }
 
     /** The number of lines. */
-    long lines() {
+    public long lines() {
         return lines;
     }
 
     /** SHA-256 of all lines; closes the trace. */
-    String hash() {
+    public String hash() {
         return HexFormat.of().formatHex(digest.digest());
     }
 

@@ -6,9 +6,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** A simulated machine's network connection and its faults. Confined to virtual time. */
-final class Cable {
+public final class Cable {
     /** What happens to messages. */
-    enum State {
+    public enum State {
         /** Messages arrive. */
         UP,
         /** Messages are refused and connections break: the sender notices immediately. */
@@ -32,21 +32,21 @@ final class Cable {
     }
 
     /** Whether all messages arrive. */
-    boolean isWhole() {
+    public boolean isWhole() {
         return state == State.UP && stalled.isEmpty();
     }
 
     /** The additional delay of each message. */
-    Duration extra() {
+    public Duration extra() {
         return extra;
     }
 
-    void slowDown(Duration more) {
+    public void slowDown(Duration more) {
         extra = more;
     }
 
     /** Changes the state; messages that waited arrive if they can now, and are lost if the cable is cut. */
-    void become(State next) {
+    public void become(State next) {
         state = next;
         if (next == State.UP) {
             while (!held.isEmpty()) {
@@ -58,12 +58,12 @@ final class Cable {
     }
 
     /** Stalls the watches of a resource: their connections stay open, and all other messages arrive. */
-    void stall(String resource) {
+    public void stall(String resource) {
         stalled.computeIfAbsent(resource, first -> new ArrayDeque<>());
     }
 
     /** Delivers the events of stalled watches. */
-    void resume(String resource) {
+    public void resume(String resource) {
         ArrayDeque<Runnable> said = stalled.remove(resource);
         while (said != null && !said.isEmpty()) {
             deliver(said.poll());
@@ -71,7 +71,7 @@ final class Cable {
     }
 
     /** Delays the watch events of a resource by this time; other messages keep their speed. */
-    void lag(String resource, Duration by) {
+    public void lag(String resource, Duration by) {
         if (by.isZero()) {
             lags.remove(resource);
         } else {
@@ -85,7 +85,7 @@ final class Cable {
     }
 
     /** The machine has crashed: drops the messages that it still had to send. */
-    void forget() {
+    public void forget() {
         held.clear();
         stalled.values().forEach(ArrayDeque::clear);
     }

@@ -9,4 +9,4 @@ import io.nodekeeper.time.Loop;
  * @param loop processes requests, so that a frozen process does not answer
  * @param core handles them
  */
-record ServerCore(Loop loop, ApiServer core) {}
+public record ServerCore(Loop loop, ApiServer core) {}

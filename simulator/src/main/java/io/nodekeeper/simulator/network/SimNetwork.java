@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /** A simulated network of one API server and its clients with random message delays. Confined to virtual time. */
-final class SimNetwork {
+public final class SimNetwork {
     /** The fastest message, 0.2 ms: two machines in one rack. */
     private static final long FASTEST_NANOS = 200_000;
     /**
@@ -23,7 +23,7 @@ final class SimNetwork {
     private final Set<SimConnection> connections = new LinkedHashSet<>();
     private Optional<ServerCore> server = Optional.empty();
 
-    SimNetwork(VirtualTime time, RandomGenerator random) {
+    public SimNetwork(VirtualTime time, RandomGenerator random) {
         this.wire = time.loop("network");
         this.random = random;
     }
@@ -39,24 +39,24 @@ final class SimNetwork {
     }
 
     /** Makes a server listen. */
-    void serverUp(ServerCore core) {
+    public void serverUp(ServerCore core) {
         server = Optional.of(core);
     }
 
     /** The server's process has died: breaks its connections and refuses new ones. */
-    void serverDown() {
+    public void serverDown() {
         server = Optional.empty();
         List.copyOf(connections).forEach(connection -> connection.breakAll("connection reset by the API server"));
     }
 
     /** The cable was cut: breaks all connections over it. */
-    void cableCut(Cable cable) {
+    public void cableCut(Cable cable) {
         List.copyOf(connections).stream()
                 .filter(connection -> connection.uses(cable))
                 .forEach(connection -> connection.breakAll("network is unreachable"));
     }
 
-    Optional<ServerCore> server() {
+    public Optional<ServerCore> server() {
         return server;
     }
 

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /** One process's transport to the API server over the simulated network. Confined to virtual time. */
-final class SimTransport implements Transport, SimConnection {
+public final class SimTransport implements Transport, SimConnection {
     private final SimNetwork network;
     private final Cable cable;
     private final Optional<User> user;
@@ -27,7 +27,7 @@ final class SimTransport implements Transport, SimConnection {
     private boolean closed;
 
     /** A transport of the process behind {@code cable}, which authenticates as {@code user}. */
-    SimTransport(SimNetwork network, Cable cable, User user) {
+    public SimTransport(SimNetwork network, Cable cable, User user) {
         this.network = network;
         this.cable = cable;
         this.user = Optional.of(user);
