@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 public final class FencedTransport implements Transport {
     private final Transport real;
     private final BooleanSupplier leads;
-    private final InFlightLimiter turnstile = new InFlightLimiter(HttpTransport.CALLS);
+    private final InFlightLimiter limiter = new InFlightLimiter(HttpTransport.CALLS);
 
     /** A fence for {@code real}; {@code leads} is called before each write, on any thread. */
     public FencedTransport(Transport real, BooleanSupplier leads) {
@@ -27,12 +27,12 @@ public final class FencedTransport implements Transport {
 
     @Override
     public CompletableFuture<Reply> send(Call call) {
-        return turnstile.pass(() -> unlessDeposed(call, () -> real.send(call)));
+        return limiter.pass(() -> unlessDeposed(call, () -> real.send(call)));
     }
 
     @Override
     public CompletableFuture<Reply> send(Call call, Loop timer, Duration deadline) {
-        return turnstile.pass(() -> unlessDeposed(call, () -> real.send(call, timer, deadline)));
+        return limiter.pass(() -> unlessDeposed(call, () -> real.send(call, timer, deadline)));
     }
 
     @Override

@@ -35,7 +35,7 @@ public final class HttpTransport implements Transport {
      */
     static final int CALLS = 64;
 
-    private final InFlightLimiter turnstile = new InFlightLimiter(CALLS);
+    private final InFlightLimiter limiter = new InFlightLimiter(CALLS);
     private final ServerAccess access;
     private final ThreadPool threads;
     private final HttpClient http;
@@ -73,12 +73,12 @@ public final class HttpTransport implements Transport {
 
     @Override
     public CompletableFuture<Reply> send(Call call) {
-        return turnstile.pass(() -> exchange(call));
+        return limiter.pass(() -> exchange(call));
     }
 
     @Override
     public CompletableFuture<Reply> send(Call call, Loop timer, Duration deadline) {
-        return turnstile.pass(() -> Deadlines.within(timer, deadline, call.toString(), exchange(call)));
+        return limiter.pass(() -> Deadlines.within(timer, deadline, call.toString(), exchange(call)));
     }
 
     private CompletableFuture<Reply> exchange(Call call) {

@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class InFlightLimiterTest {
-    private final InFlightLimiter turnstile = new InFlightLimiter(2);
+    private final InFlightLimiter limiter = new InFlightLimiter(2);
     private final List<CompletableFuture<String>> started = new ArrayList<>();
 
     @Test
@@ -65,7 +65,7 @@ class InFlightLimiterTest {
     }
 
     private CompletableFuture<String> call() {
-        return turnstile.pass(() -> {
+        return limiter.pass(() -> {
             CompletableFuture<String> future = new CompletableFuture<>();
             started.add(future);
             return future;

@@ -17,7 +17,9 @@ import org.junit.jupiter.api.Test;
 /** An exception anywhere in the write of a node's taints or labels delays it, and never prevents it. */
 class StuckTaintTest {
 
-    /** Throws at one step of all writes to and reads of the node, and of the decisions about its taints; counts them. */
+    /**
+     * Throws at one step of all writes to and reads of the node, and of the decisions about its taints; counts them.
+     */
     private static int run(int at) {
         TestCluster cluster = new TestCluster();
         int[] steps = {0};

@@ -9,10 +9,10 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * Injects random faults into the control plane: API server and controllers crash or freeze, the disk hangs, a watch stalls
- * or lags, a controller's connection breaks or loses messages, its canaries are refused, clocks jump. Most faults last
- * as long as a node's outage; some stalls of the API server last about as long as the controller tolerates. Several
- * faults may overlap, but never two of one part. Confined to virtual time.
+ * Injects random faults into the control plane: API server and controllers crash or freeze, the disk hangs, a watch
+ * stalls or lags, a controller's connection breaks or loses messages, its canaries are refused, clocks jump. Most
+ * faults last as long as a node's outage; some stalls of the API server last about as long as the controller tolerates.
+ * Several faults may overlap, but never two of one part. Confined to virtual time.
  */
 final class ControlFaults {
     /** The part of the control plane that a fault affects. */

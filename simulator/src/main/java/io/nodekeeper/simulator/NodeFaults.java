@@ -19,8 +19,8 @@ import java.util.random.RandomGenerator;
 final class NodeFaults {
     private static final long HOUR_NANOS = Duration.ofHours(1).toNanos();
     /**
-     * A Node is replaced about the time of its deadline, when it may be under judgement: from this long before the grace
-     * after the crash has passed, because the last renewal was up to 10 s before the crash.
+     * A Node is replaced about the time of its deadline, when it may be under judgement: from this long before the
+     * grace after the crash has passed, because the last renewal was up to 10 s before the crash.
      */
     private static final Duration BEFORE_GRACE = Duration.ofSeconds(11);
     /** Until this long after that time. */

@@ -13,9 +13,9 @@ import java.util.function.BiConsumer;
  * A script of faults: lines of prose after {@code #}, commands, {@code ----}, and the trace that they produce up to an
  * empty line; then more commands. The first command is {@code cluster nodes=N seed=S}; the others are {@code run 30s},
  * {@code show}, and faults of processes: {@code crash}, {@code restart}, {@code freeze}, {@code thaw}, {@code cut},
- * {@code silence}, {@code heal} with names, {@code delay} and {@code skew} with names and a duration, {@code stall-watch}
- * and {@code resume-watch} with a name and a resource, {@code stall-disk} and {@code resume-disk} of the API server.
- * {@code n3..n7} are five nodes.
+ * {@code silence}, {@code heal} with names, {@code delay} and {@code skew} with names and a duration, {@code
+ * stall-watch} and {@code resume-watch} with a name and a resource, {@code stall-disk} and {@code resume-disk} of the
+ * API server. {@code n3..n7} are five nodes.
  */
 final class Scenario {
     private final List<String> traced = new ArrayList<>();

@@ -1,6 +1,6 @@
 /**
- * Runs agents, client, API server, store and controller together in virtual time, with faults. A seed determines the whole
- * run.
+ * Runs agents, client, API server, store and controller together in virtual time, with faults. A seed determines the
+ * whole run.
  */
 @NullMarked
 package io.nodekeeper.simulator;

@@ -1,5 +1,8 @@
 package io.nodekeeper.api.patch;
 
+import static io.nodekeeper.api.patch.PatchRefusals.refused;
+import static io.nodekeeper.api.patch.PatchRefusals.shown;
+
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
@@ -95,7 +98,7 @@ final class Draft {
     /** Removes and returns the value at {@code path}. */
     Part remove(String path) {
         if (path.isEmpty()) {
-            throw JsonPatch.refused("the whole object cannot be removed");
+            throw refused("the whole object cannot be removed");
         }
         List<String> steps = steps(path);
         return switch (parent(path, steps)) {
@@ -120,7 +123,7 @@ final class Draft {
             return;
         }
         if (path.startsWith(from + "/")) {
-            throw JsonPatch.refused("a value cannot be moved into itself, from " + JsonPatch.shown(from));
+            throw refused("a value cannot be moved into itself, from " + shown(from));
         }
         add(path, remove(from));
     }
@@ -183,7 +186,7 @@ final class Draft {
 
     private static JsonValue close(Part part, int depth) {
         if (depth < 0) {
-            throw JsonPatch.refused("the result is nested deeper than " + Json.MAX_DEPTH + " levels");
+            throw refused("the result is nested deeper than " + Json.MAX_DEPTH + " levels");
         }
         return switch (part) {
             case Closed(JsonValue value) -> value;
@@ -202,7 +205,7 @@ final class Draft {
 
     private static boolean equal(Part part, JsonValue wanted) {
         return switch (part) {
-            case Closed(JsonValue value) -> JsonPatch.equal(value, wanted);
+            case Closed(JsonValue value) -> JsonEquality.equal(value, wanted);
             case Fields(Map<String, Part> fields) ->
                 wanted instanceof JsonObject object
                         && object.fields().size() == fields.size()
@@ -226,12 +229,12 @@ final class Draft {
     private static int index(String path, String step, int last) {
         boolean digits = !step.isEmpty() && step.length() < 10 && step.chars().allMatch(c -> c >= '0' && c <= '9');
         if (!digits || (step.length() > 1 && step.charAt(0) == '0')) {
-            throw JsonPatch.refused("\"" + JsonPatch.shown(step) + "\" in " + JsonPatch.shown(path)
+            throw refused("\"" + shown(step) + "\" in " + shown(path)
                     + " is not an array index; expected a whole number without leading zeros");
         }
         int index = Integer.parseInt(step);
         if (index > last) {
-            throw JsonPatch.refused("the index in " + JsonPatch.shown(path) + " is beyond the end of the array");
+            throw refused("the index in " + shown(path) + " is beyond the end of the array");
         }
         return index;
     }
@@ -239,8 +242,8 @@ final class Draft {
     /** The steps of a JSON pointer (RFC 6901) that is not empty. */
     private static List<String> steps(String path) {
         if (path.charAt(0) != '/') {
-            throw JsonPatch.refused(
-                    "\"" + JsonPatch.shown(path) + "\" is no JSON pointer; expected \"\" or a slash at its beginning");
+            throw refused(
+                    "\"" + shown(path) + "\" is no JSON pointer; expected \"\" or a slash at its beginning");
         }
         List<String> steps = new ArrayList<>();
         int start = 1;
@@ -263,8 +266,8 @@ final class Draft {
                 i++;
                 char escape = i < end ? path.charAt(i) : ' ';
                 if (escape != '0' && escape != '1') {
-                    throw JsonPatch.refused(
-                            "\"" + JsonPatch.shown(path) + "\" is no JSON pointer; expected 0 or 1 behind each tilde");
+                    throw refused(
+                            "\"" + shown(path) + "\" is no JSON pointer; expected 0 or 1 behind each tilde");
                 }
                 c = escape == '0' ? '~' : '/';
             }
@@ -274,11 +277,11 @@ final class Draft {
     }
 
     private static ApiException missing(String path) {
-        return JsonPatch.refused("nothing is at \"" + JsonPatch.shown(path) + "\"");
+        return refused("nothing is at \"" + shown(path) + "\"");
     }
 
     private static ApiException noContainer(String path, Closed closed) {
-        return JsonPatch.refused(
-                "the parent of \"" + JsonPatch.shown(path) + "\" is no object or array but " + closed.value.kind());
+        return refused(
+                "the parent of \"" + shown(path) + "\" is no object or array but " + closed.value.kind());
     }
 }

@@ -1,14 +1,15 @@
 package io.nodekeeper.api.patch;
 
+import static io.nodekeeper.api.patch.PatchRefusals.refused;
+import static io.nodekeeper.api.patch.PatchRefusals.shown;
+
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonNull;
-import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -25,8 +26,6 @@ public final class JsonPatch {
     /** The most bytes that the operations of one patch may copy (Kubernetes' limit). */
     public static final int COPY_BYTES = 3 << 20;
 
-    /** The most characters of a path or value in a message. */
-    private static final int SHOWN = 200;
 
     /** The kind of an operation. */
     private enum Kind {
@@ -142,64 +141,5 @@ public final class JsonPatch {
     private static String from(Operation operation) {
         return operation.from.orElseThrow(() -> refused(operation.kind.name().toLowerCase(java.util.Locale.ROOT)
                 + " to " + shown(operation.path) + " needs a from"));
-    }
-
-    /** The refusal of an operation, with Kubernetes' text. */
-    static ApiException refused(String why) {
-        return new ApiException(
-                422, "Invalid", "the server rejected our request due to an error in our request: " + why);
-    }
-
-    static String shown(String text) {
-        return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "…";
-    }
-
-    /**
-     * Whether two values are equal by RFC 6902, which compares numbers by value. The cost is linear in the size of
-     * {@code wanted}.
-     */
-    static boolean equal(JsonValue actual, JsonValue wanted) {
-        return switch (wanted) {
-            case JsonObject fields -> {
-                if (!(actual instanceof JsonObject object)
-                        || object.fields().size() != fields.fields().size()) {
-                    yield false;
-                }
-                for (var field : fields.fields().entrySet()) {
-                    Optional<JsonValue> there = object.get(field.getKey());
-                    if (there.isEmpty() || !equal(there.get(), field.getValue())) {
-                        yield false;
-                    }
-                }
-                yield true;
-            }
-            case JsonArray items -> {
-                if (!(actual instanceof JsonArray array)
-                        || array.items().size() != items.items().size()) {
-                    yield false;
-                }
-                for (int i = 0; i < items.items().size(); i++) {
-                    if (!equal(array.items().get(i), items.items().get(i))) {
-                        yield false;
-                    }
-                }
-                yield true;
-            }
-            case JsonNumber number -> actual instanceof JsonNumber other && sameNumber(number, other);
-            default -> actual.equals(wanted);
-        };
-    }
-
-    private static boolean sameNumber(JsonNumber one, JsonNumber other) {
-        if (one.equals(other)) {
-            return true;
-        }
-        try {
-            BigDecimal first = one.decimal();
-            return first.compareTo(other.decimal()) == 0;
-        } catch (NumberFormatException e) {
-            // An exponent beyond 32 bits: such numbers are equal only if their notations are equal.
-            return false;
-        }
     }
 }

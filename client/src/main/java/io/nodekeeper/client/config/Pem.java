@@ -122,8 +122,8 @@ public final class Pem {
     }
 
     /**
-     * A private key as PEM, in the form that the client libraries of Kubernetes read: SEC 1 with curve and public key for
-     * an EC key, PKCS#8 for others.
+     * A private key as PEM, in the form that the client libraries of Kubernetes read: SEC 1 with curve and public key
+     * for an EC key, PKCS#8 for others.
      */
     public static String encode(PrivateKey key, PublicKey publicKey) {
         return key.getAlgorithm().equals("EC")
@@ -226,8 +226,8 @@ public final class Pem {
     }
 
     /**
-     * Where the element at {@code at} ends, at most the end of {@code der}: its length is input, and copying a claimed 2 GiB
-     * would end the process.
+     * Where the element at {@code at} ends, at most the end of {@code der}: its length is input, and copying a claimed
+     * 2 GiB would end the process.
      */
     private static int end(byte[] der, int at) {
         int start = contents(der, at);

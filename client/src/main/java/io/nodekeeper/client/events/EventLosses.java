@@ -29,7 +29,9 @@ final class EventLosses {
         this.loop = loop;
     }
 
-    /** {@code event} was not written because of {@code cause}, a few words; {@code detail} is logged if it is the first. */
+    /**
+     * {@code event} was not written because of {@code cause}, a few words; {@code detail} is logged if it is the first.
+     */
     void lost(EventCorrelator.Input event, String name, String cause, String detail) {
         if (counting) {
             String kind = event.reason() + " (" + cause + ")";

@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Jobs on a {@link PriorityWorkQueue}, at most one for each key: it waits, runs, or rests before its next run. The number of jobs is
- * therefore bounded by the number of keys. Confined to the loop, on which the jobs' results have to arrive.
+ * Runs jobs on a {@link PriorityWorkQueue}, at most one for each key: it waits, runs, or pauses before its next run.
+ * The number of jobs is therefore bounded by the number of keys. Confined to the loop, on which the results of jobs
+ * must complete.
  *
  * <p>Only this class takes and releases keys. A run that throws, or whose result fails, is logged and repeated after a
  * wait, so that no exception leaves a key taken without a next run. The result of each run must complete: every call

@@ -14,18 +14,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a limited number of jobs at once; the others wait in the order of their {@link Priority}. The limit follows what the
- * server can take, if the jobs make their calls through a {@link #measured} client. An eighth of it is reserved for urgent
- * jobs. Background jobs and collections together use at most half of it, collections alone at most a quarter, so that
- * collections whose calls hang do not delay evictions. Confined to the loop, on which the jobs' results have to arrive.
+ * Runs a limited number of concurrent jobs; the others wait in the order of their {@link Priority}. The limit adapts to
+ * the capacity of the server if the jobs make their calls through a {@link #measured} client. An eighth of it is
+ * reserved for urgent jobs. Background jobs and collections together use at most half of it, collections alone at most
+ * a quarter, so that collections whose calls hang do not delay evictions. Confined to the loop, on which the results of
+ * jobs must complete.
  *
- * <p>The queues have no limit of their own: each submitter must limit its jobs. {@link KeyedJobs} does that with one job
- * for each key.
+ * <p>The queues have no limit of their own: each submitter must limit its jobs. {@link KeyedJobs} does that with one
+ * job for each key.
  */
 public final class PriorityWorkQueue {
-    /** Hears of jobs that wait; for metrics. */
+    /** Receives the number of waiting jobs, for metrics. */
     public interface Watcher {
-        /** Watches nothing. */
+        /** Ignores all jobs. */
         Watcher NONE = new Watcher() {
             @Override
             public void queued(boolean background, int waiting) {}
@@ -41,15 +42,15 @@ public final class PriorityWorkQueue {
         void begun(boolean background, int waiting);
     }
 
-    /** Which of the waiting jobs starts first, most important first. */
+    /** The priority of a job, highest first. */
     public enum Priority {
-        /** Verdicts: a node waits for them. */
+        /** Verdicts on nodes. */
         URGENT,
         /** Taints and conditions of nodes. */
         ORDINARY,
         /** Work for each pod, such as evictions. */
         BACKGROUND,
-        /** Deletion of objects that nobody waits for. */
+        /** Deletion of objects that are not urgent. */
         COLLECTION
     }
 
@@ -70,7 +71,7 @@ public final class PriorityWorkQueue {
     private boolean draining;
     private boolean closed;
 
-    /** A queue that begins with the usual limit. */
+    /** Creates a queue with the default initial limit. */
     public PriorityWorkQueue() {
         this(Watcher.NONE);
     }
@@ -94,7 +95,7 @@ public final class PriorityWorkQueue {
         }
     }
 
-    /** The same client, from whose calls this queue learns what the server can take. Its loop is this queue's. */
+    /** The same client, whose calls this queue measures to adapt its limit. Its loop is this queue's. */
     public KubeClient measured(KubeClient client) {
         return client.observedBy((call, nanos, now, error) -> {
             limit.measured(
@@ -154,7 +155,7 @@ public final class PriorityWorkQueue {
     }
 
     private void drain() {
-        // Jobs that end at once come back here; the loop below goes on for them, not the stack.
+        // A job that ends immediately calls this method again. The loop below handles that without recursion.
         if (draining) {
             return;
         }

@@ -53,9 +53,9 @@ final class Comparison {
     }
 
     /**
-     * The most changes that wait; beyond it the oldest is dropped and counted. That is 10 changes for each of 5,000 nodes, the
-     * most that Kubernetes supports: its verdict, two taints set and removed, and five for its pods. With about 600 bytes for
-     * each it is 30 MB of the 512 MB that a controller has.
+     * The most changes that wait; beyond it the oldest is dropped and counted. That is 10 changes for each of 5,000
+     * nodes, the most that Kubernetes supports: its verdict, two taints set and removed, and five for its pods. With
+     * about 600 bytes for each it is 30 MB of the 512 MB that a controller has.
      */
     static final int MOST_WAITING = 50_000;
 
@@ -136,8 +136,8 @@ final class Comparison {
     }
 
     /**
-     * The count of an outcome: {@code both}, {@code oursAlone}, {@code theirsAlone}, {@code theirsFalse}, or {@code dropped}
-     * for changes that could not wait for the other side.
+     * The count of an outcome: {@code both}, {@code oursAlone}, {@code theirsAlone}, {@code theirsFalse}, or {@code
+     * dropped} for changes that could not wait for the other side.
      */
     int count(String outcome) {
         return counts.getOrDefault(outcome, 0);

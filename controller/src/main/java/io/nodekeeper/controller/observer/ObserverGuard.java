@@ -22,8 +22,8 @@ import java.util.Optional;
  * </pre>
  *
  * The controller is blind if no canary that was sent within the tolerance has returned through the watch. Then it lists
- * leases periodically, which gives other kinds of proofs; see {@link ProofKind}. A verdict on a node requires a proof for
- * the moment of its deadline. Time is nanoseconds by the controller's monotonic clock, passed in. Not thread-safe.
+ * leases periodically, which gives other kinds of proofs; see {@link ProofKind}. A verdict on a node requires a proof
+ * for the moment of its deadline. Time is nanoseconds by the controller's monotonic clock, passed in. Not thread-safe.
  */
 public final class ObserverGuard {
     private static final long NEVER = Long.MIN_VALUE / 2;

@@ -5,9 +5,9 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 
 /**
- * Records the times when a part could not work properly, and computes how much of a time span they take away. After each
- * disturbance there is a recovery time, which counts as disturbed, too; where disturbances or recoveries overlap, the
- * time counts once. Times are nanoseconds, passed in, and never go back. Not thread-safe.
+ * Records the times when a part could not work properly, and computes how much of a time span they take away. After
+ * each disturbance there is a recovery time, which counts as disturbed, too; where disturbances or recoveries overlap,
+ * the time counts once. Times are nanoseconds, passed in, and never go back. Not thread-safe.
  */
 final class Disturbances {
     /** Disturbances remembered; a run with 60 of them an hour has fewer in two days. */
@@ -72,8 +72,8 @@ final class Disturbances {
     }
 
     /**
-     * How much of that time is certainly taken away by the disturbances of at least {@code shortest}, not counting the first
-     * {@code edge} of each.
+     * How much of that time is certainly taken away by the disturbances of at least {@code shortest}, not counting the
+     * first {@code edge} of each.
      */
     long longWithin(long shortest, long edge, long from, long to) {
         long sum = since == NEVER ? 0 : certain(new Span(since, to), shortest, edge, from, to);

@@ -9,8 +9,8 @@ import java.util.Collection;
 import java.util.Iterator;
 
 /**
- * Checks when nodes get NoExecute taints, in a cluster of one zone: never while Ready, not faster than the zone's rate, and
- * not slower while no disruption delays them. Confined to virtual time.
+ * Checks when nodes get NoExecute taints, in a cluster of one zone: never while Ready, not faster than the zone's rate,
+ * and not slower while no disruption delays them. Confined to virtual time.
  */
 final class NoExecuteRules {
     /** The most taints remembered for the rate: at the default 0.1 a second more than ten minutes of them. */
@@ -49,7 +49,9 @@ final class NoExecuteRules {
         review();
     }
 
-    /** The node's taints are about to become those of {@code object}; its facts still have the previous Ready condition. */
+    /**
+     * The node's taints are about to become those of {@code object}; its facts still have the previous Ready condition.
+     */
     void changed(NodeFacts node, Node object) {
         boolean has = object.hasTaint(Taint.UNREACHABLE, Taint.NO_EXECUTE)
                 || object.hasTaint(Taint.NOT_READY, Taint.NO_EXECUTE);

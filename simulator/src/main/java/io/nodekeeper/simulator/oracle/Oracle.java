@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import java.util.function.BiConsumer;
 
 /**
- * Receives the faults injected into a cluster, watches the API, and checks each {@link Rule}. It is independent of how a
- * controller works. Confined to virtual time.
+ * Receives the faults injected into a cluster, watches the API, and checks each {@link Rule}. It is independent of how
+ * a controller works. Confined to virtual time.
  */
 public final class Oracle implements Sights {
     private final ControllerConfig config;

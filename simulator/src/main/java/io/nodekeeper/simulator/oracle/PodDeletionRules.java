@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PodDeletionRules {
     /**
-     * How late an eviction may be: 1 s because {@code timeAdded} has whole seconds and no pod may be evicted early, and 1 s
-     * for two live reads, two writes and their queues.
+     * How late an eviction may be: 1 s because {@code timeAdded} has whole seconds and no pod may be evicted early, and
+     * 1 s for two live reads, two writes and their queues.
      */
     private static final Duration PROMPT = Duration.ofSeconds(2);
     /** How long a node is missing before its pods are collected (Kubernetes' value). */
@@ -189,7 +189,9 @@ final class PodDeletionRules {
         return seconds == FOREVER ? FOREVER : node.noExecuteSince + seconds * 1_000_000_000L;
     }
 
-    /** How many seconds the pod tolerates the taints of its node that is not ready; {@link #FOREVER} if without limit. */
+    /**
+     * How many seconds the pod tolerates the taints of its node that is not ready; {@link #FOREVER} if without limit.
+     */
     private static long patience(PodFacts pod, NodeFacts node) {
         long least = FOREVER;
         for (Taint taint : node.taints) {

@@ -8,8 +8,8 @@ import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 
 /**
- * The state that all rules share: the time, the trace, the tally, and the disturbances of the control plane, which stop the
- * clocks of rules that require something of it. Confined to virtual time.
+ * The state that all rules share: the time, the trace, the tally, and the disturbances of the control plane, which stop
+ * the clocks of rules that require something of it. Confined to virtual time.
  */
 final class Scales {
     /** The longest time a control plane may take to recover from a disturbance: this project's requirement. */
@@ -59,8 +59,8 @@ final class Scales {
     }
 
     /**
-     * Runs {@code check} once {@code allowance} of undisturbed time has passed since {@code from}, if {@code holds} is true
-     * at each check until then.
+     * Runs {@code check} once {@code allowance} of undisturbed time has passed since {@code from}, if {@code holds} is
+     * true at each check until then.
      */
     void after(long from, Duration allowance, Disturbances disturbances, BooleanSupplier holds, Runnable check) {
         if (!holds.getAsBoolean()) {

@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Checks the taints of nodes that are not ready: they follow the Ready condition within a second. A node that flaps may keep
- * them while it is Ready, for as long as its damping can last. Confined to virtual time.
+ * Checks the taints of nodes that are not ready: they follow the Ready condition within a second. A node that flaps may
+ * keep them while it is Ready, for as long as its damping can last. Confined to virtual time.
  */
 final class TaintRules {
     /** The time within which taints must follow conditions (the specification's bound). */

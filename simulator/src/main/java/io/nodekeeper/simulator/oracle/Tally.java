@@ -100,7 +100,10 @@ public final class Tally {
         return recreations;
     }
 
-    /** How long after its grace each node was declared Unknown, nanoseconds; without verdicts that a disturbance delayed. */
+    /**
+     * How long after its grace each node was declared Unknown, nanoseconds; without verdicts that a disturbance
+     * delayed.
+     */
     public List<Long> delays() {
         return List.copyOf(delays);
     }

@@ -12,13 +12,17 @@ import java.time.Duration;
  * recovery. Confined to virtual time.
  */
 final class VerdictRules {
-    /** How late a verdict may be: the architecture's budget, plus the few messages (2 ms at most each) that it takes. */
+    /**
+     * How late a verdict may be: the architecture's budget, plus the few messages (2 ms at most each) that it takes.
+     */
     private static final Duration LATE = Duration.ofMillis(110);
-    /** How soon a recovered node is Ready: a status period (10 s) with its jitter of 4 %, and a second for the calls. */
+    /**
+     * How soon a recovered node is Ready: a status period (10 s) with its jitter of 4 %, and a second for the calls.
+     */
     private static final Duration RETURN = Duration.ofMillis(11_400);
     /**
-     * A node whose own fault lasted less than this share of the grace would have been seen in time: of the default 50 s the
-     * other half leaves room for a renewal period (10 s) and a recovery (11.4 s).
+     * A node whose own fault lasted less than this share of the grace would have been seen in time: of the default 50 s
+     * the other half leaves room for a renewal period (10 s) and a recovery (11.4 s).
      */
     private static final double OWN_FAULT = 0.5;
     /**

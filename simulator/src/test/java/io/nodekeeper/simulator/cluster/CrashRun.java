@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A node with two pods dies, and two nodes live. The controller or the API server is killed at one of the following steps
- * and starts again a second later; at the end the node recovers. Confined to virtual time.
+ * A node with two pods dies, and two nodes live. The controller or the API server is killed at one of the following
+ * steps and starts again a second later; at the end the node recovers. Confined to virtual time.
  */
 final class CrashRun {
     /** A short grace, so that there are fewer steps; longer than two renewals. */

@@ -10,9 +10,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Numbers the steps of a controller: each call when it is sent, each response and each line of a watch when it arrives; and
- * kills the controller or its server at one of them. A killed controller sends and receives nothing more. Of a killed
- * server only this message is lost. Confined to virtual time.
+ * Numbers the steps of a controller: each call when it is sent, each response and each line of a watch when it arrives;
+ * and kills the controller or its server at one of them. A killed controller sends and receives nothing more. Of a
+ * killed server only this message is lost. Confined to virtual time.
  */
 final class Moments {
     /** Whether to kill before or after the message is sent. */
