@@ -206,14 +206,22 @@ class ArchitectureTest {
         assertThat(sizes.get(root)).isLessThanOrEqualTo(largest);
     }
 
+    /** Each module has at least {@code least} classes. Missing here is api, whose JSON values form a circle on purpose. */
     @ParameterizedTest
-    @ValueSource(strings = {"io.nodekeeper.agent", "io.nodekeeper.apiserver"})
-    void classesHaveNoCircles(String root) {
+    @CsvSource({
+        "io.nodekeeper.agent, 100",
+        "io.nodekeeper.apiserver, 100",
+        "io.nodekeeper.client, 50",
+        "io.nodekeeper.controller, 100",
+        "io.nodekeeper.simulator, 40",
+        "io.nodekeeper.time, 15"
+    })
+    void classesHaveNoCircles(String root, int least) {
         Map<JavaClass, Set<JavaClass>> remaining = new HashMap<>();
         classes.that(resideInAPackage(root + "..")).stream()
                 .filter(ArchitectureTest::isTopLevel)
                 .forEach(type -> remaining.put(type, new HashSet<>()));
-        assertThat(remaining).hasSizeGreaterThan(100);
+        assertThat(remaining).hasSizeGreaterThanOrEqualTo(least);
         for (JavaClass type : classes.that(resideInAPackage(root + ".."))) {
             for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
                 JavaClass from = outermost(type);

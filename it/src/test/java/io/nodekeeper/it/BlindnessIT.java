@@ -225,7 +225,7 @@ class BlindnessIT {
                 : cluster.crashed().stream()
                         .filter(seen -> seen.ready.equals(Condition.UNKNOWN))
                         .toList();
-        // A renewal that had waited in what stood still is a sign of life when it is stored.
+        // A renewal that had waited in what stood still is a heartbeat when it is stored.
         List<Double> after = found.stream()
                 .map(seen -> (seen.readySince - Math.max(sight, seen.signal)) / 1e9)
                 .sorted()
@@ -279,9 +279,9 @@ class BlindnessIT {
             process of 10 of them gets SIGKILL in the middle of the fault.
 
             A false verdict is a living node that became Unknown between the start of the fault and 60 s after its end. A
-            crash is found when the API shows it. The time counts from when sight returned, or from the node's last sign of life
+            crash is found when the API shows it. The time counts from when sight returned, or from the node's last heartbeat
             if that was stored later because its request had waited; it is negative for crashes found before. It should be 45 s
-            at most (the grace and 5 s; the test fails beyond 50 s), and at least the grace after the last sign of life.
+            at most (the grace and 5 s; the test fails beyond 50 s), and at least the grace after the last heartbeat.
             "All at once": disk for 45 s, API server, controller and network (refused) for 60 s, lease watch until 70 s.
 
             | fault | for | living | crashed | false verdicts | crashes found after sight returned | hop named | as it should be |

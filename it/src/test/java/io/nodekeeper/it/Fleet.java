@@ -25,7 +25,7 @@ final class Fleet implements AutoCloseable {
 
     /** What was seen of one node; times are System.nanoTime. */
     static final class Seen {
-        /** When a sign of life last arrived: a renewed lease or a heartbeat in the status. */
+        /** When a heartbeat last arrived: a renewed lease or a heartbeat in the status. */
         volatile long signal;
         /** When the lease was last renewed. */
         volatile long renewal;

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What counts as a sign of life, and until when each node's silence is excused: 50 s after a sign, 60 s for a node that
+ * What counts as a heartbeat, and when each node's grace period ends: 50 s after a heartbeat, 60 s for a node that
  * never reported. The controller sees all the time, so that the nodes' clock shows the time since its start.
  */
 class HeartbeatsTest {
@@ -192,7 +192,7 @@ class HeartbeatsTest {
         assertThat(heartbeats.find("a")).isEmpty();
         assertThat(heartbeats.leasesWithoutNode()).containsExactly("a");
         assertThat(heartbeats.leaseVersion("a")).isEqualTo(7);
-        // The same state of it is no sign of life of a node that has the name later, and neither is its old time.
+        // The same state of it is no heartbeat of a node that has the name later, and neither is its old time.
         NodeHealth next = heartbeats.add(
                 new Node(node("a", "True", 1).json().update("metadata", m -> m.with("uid", "other"))),
                 s(20),
@@ -256,7 +256,7 @@ class HeartbeatsTest {
 
     @ParameterizedTest
     @CsvSource({
-        // ready and heartbeat before, ready and heartbeat after, whether it is a sign of life
+        // ready and heartbeat before, ready and heartbeat after, whether it is a heartbeat
         "True, 1, True, 1, false",
         "True, 1, True, 2, true",
         "True, 2, True, 1, true",
@@ -310,7 +310,7 @@ class HeartbeatsTest {
 
     @ParameterizedTest
     @CsvSource({
-        // version and time of the next state, its holder, whether it is a sign of life
+        // version and time of the next state, its holder, whether it is a heartbeat
         "6, 2, a, true",
         "6, 2, '', true",
         "6, 2, b, false",
@@ -523,7 +523,7 @@ class HeartbeatsTest {
 
     @ParameterizedTest
     @CsvSource({
-        // version and time of the event, its holder, whether it is a sign of life
+        // version and time of the event, its holder, whether it is a heartbeat
         "6, 2, a, true",
         "6, 2, '', true",
         "6, 2, b, false",

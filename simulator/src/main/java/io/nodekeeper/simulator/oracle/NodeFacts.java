@@ -24,7 +24,7 @@ final class NodeFacts {
     /** Since when there has been no Node object of that name. */
     long goneAt = NEVER;
 
-    /** The last sign of life that was stored. */
+    /** The last heartbeat that was stored. */
     long heardAt;
     /** Whether the current silence was counted as one that has to end in a verdict. */
     boolean counted;
@@ -35,7 +35,7 @@ final class NodeFacts {
     boolean faulty;
 
     long faultySince;
-    /** How long it was faulty since its last sign of life, in faults that are over. */
+    /** How long it was faulty since its last heartbeat, in faults that are over. */
     long faultyFor;
     /** When it recovered, if it did; if its Node object was deleted since, the time of the deletion. */
     long returnedAt = NEVER;

@@ -7,7 +7,7 @@ import io.nodekeeper.controller.config.ControllerConfig;
 import java.time.Duration;
 
 /**
- * Checks verdicts: none against a node that sent a sign of life within its grace, or that could not because the API
+ * Checks verdicts: none against a node that sent a heartbeat within its grace, or that could not because the API
  * server was down; one for each silence that outlasts the grace and all disturbances; and Ready again soon after a
  * recovery. Confined to virtual time.
  */
@@ -95,7 +95,7 @@ final class VerdictRules {
     void lease(NodeFacts node, Lease lease) {
         scales.tally().renewed();
         String renewTime = lease.spec().text("renewTime");
-        // Writes of others to the lease are no sign of life.
+        // Writes of others to the lease are no heartbeats.
         if (!renewTime.equals(node.renewTime) && lease.holderIdentity().equals(node.name)) {
             node.renewTime = renewTime;
             heard(node);
@@ -196,7 +196,7 @@ final class VerdictRules {
         }
     }
 
-    /** Whether there was no sign of life since, and the node is not Unknown; if not, schedules the next check. */
+    /** Whether there was no heartbeat since, and the node is not Unknown; if not, schedules the next check. */
     private boolean isSilentSince(NodeFacts node, long heard, long check) {
         if (node.armed != check) {
             return false;
@@ -221,7 +221,7 @@ final class VerdictRules {
                 silent(node, heard, check);
                 return;
             }
-            // Reported once: the next sign of life schedules the next check.
+            // Reported once: the next heartbeat schedules the next check.
             node.armed = 0;
             scales.violated(Rule.LATE_VERDICT, node.name, "still Ready=" + node.ready + ", silent for " + age(node));
         });
