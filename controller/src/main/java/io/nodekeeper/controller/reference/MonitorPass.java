@@ -33,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -84,6 +85,7 @@ public final class MonitorPass {
     private final Map<String, Saved> records = new HashMap<>();
     /** Name to UID of the nodes of the last pass. */
     private final Map<String, String> known = new HashMap<>();
+    private @Nullable Periodic passes;
     /** UIDs of nodes whose pods could not be marked. */
     private final Set<String> unmarked = new HashSet<>();
 
@@ -131,13 +133,16 @@ public final class MonitorPass {
         return leases;
     }
 
-    /** Makes the first pass now, and one each period until the returned timer is stopped. */
-    public Periodic start() {
-        return Periodic.start("node monitor", loop, config.nodeMonitorPeriod(), 0, ports.random(), this::run);
+    /** Makes the first pass now, and one each period. */
+    public void start() {
+        passes = Periodic.start("node monitor", loop, config.nodeMonitorPeriod(), 0, ports.random(), this::run);
     }
 
-    /** Stops all writes. */
+    /** Stops passes and writes. */
     public void stop() {
+        if (passes != null) {
+            passes.stop();
+        }
         workers.close();
     }
 

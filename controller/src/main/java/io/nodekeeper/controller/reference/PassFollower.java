@@ -1,7 +1,6 @@
 package io.nodekeeper.controller.reference;
 
 import io.nodekeeper.api.Node;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -9,23 +8,6 @@ import java.util.concurrent.CompletionStage;
  * pods. Called on the loop.
  */
 interface PassFollower {
-    /** Ignores all results. */
-    PassFollower NONE = new PassFollower() {
-        @Override
-        public void stripNoExecute(Node node) {}
-
-        @Override
-        public void judged(Node node, String observedReady, String currentReady) {}
-
-        @Override
-        public void passEnded() {}
-
-        @Override
-        public CompletionStage<Boolean> markPods(String name) {
-            return CompletableFuture.completedStage(true);
-        }
-    };
-
     /**
      * The controller did not know {@code node} before this pass. Removes its NoExecute taints of our keys, from the
      * node and from the queues, even if the node is down. Not called if the gate KeepTaints is enabled.

@@ -28,7 +28,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What those hear who follow the pass: zones and pods. */
+/** What a monitor pass reports to zones and pods. */
 class PassFollowerTest {
     private static final Reflector.Handler NO_HANDLER = new Reflector.Handler() {
         @Override
