@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The forms of times, names and whole objects. */
+/** The textual forms of times, names and whole objects. */
 class FormsTest {
 
     @ParameterizedTest

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which toleration is about which taint. */
+/** Which taints a toleration matches. */
 class TolerationTest {
     @ParameterizedTest
     @Tag("L62")

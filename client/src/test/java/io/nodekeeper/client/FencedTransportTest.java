@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a leader may not write any more once it was frozen for longer than it may lead unheard. */
+/** Writes that a deposed leader must not send after a freeze. */
 class FencedTransportTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("leader");

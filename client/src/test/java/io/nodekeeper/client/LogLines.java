@@ -7,7 +7,7 @@ import ch.qos.logback.core.read.ListAppender;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 
-/** What a class logs at info and above from now on. */
+/** Collects the log lines of a class, at level info and above. */
 public final class LogLines {
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
 

@@ -7,7 +7,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
-/** What only the controller's own structure demands; the rules for all packages are in {@code ArchitectureTest} of {@code cli}. */
+/** Rules that only the controller needs; the rules for all packages are in {@code ArchitectureTest} of {@code cli}. */
 class ControllerArchitectureTest {
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Blindness of the usual way has a bound: as long as lease and node can be read live and writes are known to come to an
- * end, a node whose heartbeats ended is Unknown within 30 s of its grace. No other node becomes Unknown.
+ * A stalled watch delays verdicts by a bounded time: if lease and node can be read live and writes are known to
+ * succeed, a node without heartbeats is Unknown within 30 s of its grace. No other node becomes Unknown.
  */
 @Tag("W1")
 class DegradedJudgementTest {

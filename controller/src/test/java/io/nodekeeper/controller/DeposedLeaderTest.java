@@ -26,9 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * A leader that is frozen, replaced and thawed, and is slow to end: everything it still wants to write is kept back.
- */
+/** A leader that is frozen, replaced and thawed, and slow to exit: all its further writes are blocked. */
 class DeposedLeaderTest {
     private static final int NODES = 20;
 

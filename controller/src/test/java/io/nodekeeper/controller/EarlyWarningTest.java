@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Nodes that are later than they use to be are reported before their grace ends, and nothing else follows from it. */
+/** Nodes that are later than usual are reported before their grace ends, without any other effect. */
 class EarlyWarningTest {
     private static final String SUSPECTS = "nodekeeper_suspect_nodes";
     private static final String SUSPICIONS = "nodekeeper_suspicions_total";

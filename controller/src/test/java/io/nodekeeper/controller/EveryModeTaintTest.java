@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Taints, labels and counts of zones that come out the same in every mode. */
+/** Taints, labels and counts of zones with the same outcome in every mode. */
 @ParameterizedClass
 @EnumSource(Mode.class)
 class EveryModeTaintTest {

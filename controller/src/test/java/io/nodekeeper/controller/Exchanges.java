@@ -23,30 +23,30 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A server that answers as a file says. The file has blocks, apart by empty lines; lines that begin with {@code #} are
- * comments, indented lines go on with the line before:
+ * A fake server whose responses come from a file. The file has blocks, separated by empty lines. Lines that start with
+ * {@code #} are comments, and an indented line continues the line before:
  * <pre>
- * METHOD PATH                  the call, its query aside; answers once; with "always" always; with "if WORD" to a body
- * 200                          that has the word; with "after 409" once that was an answer. The first block that fits
- * {…}                          and is left answers.
+ * METHOD PATH                  a call, without its query. The block answers once; with "always" every time; with
+ * 200                          "if WORD" only a body with that word; with "after 409" only after such an answer. The
+ * {…}                          first matching block answers.
  *
  * METHOD PATH
- * 200 MODIFIED COLLECTION      the same, and then the watches of that collection tell of the object in the answer
+ * 200 MODIFIED COLLECTION      the same, and the watches of that collection deliver the object of the answer
  * {…}
  *
  * WATCH PATH always
- * 200                          with "stalls 20s 100s": silent from then until then since the beginning of all
+ * 200                          with "stalls 20s 100s": delivers nothing between these times since the start
  * 8s+10s {…}                   after 8 s and then each 10 s; without "+": once
  * 170s end
  *
- * LET NAME                     what $NAME stands for
+ * LET NAME                     the value of $NAME
  * …
  *
  * INCLUDE FILE
  * </pre>
- * Besides, {@code $version} is a new version, {@code $now} the time, {@code $body.a.b} a field of the request, and
- * {@code $stored.a.b} one of the object at the call's path as the server last listed, wrote or watched it. What no
- * block answers is written down and answered as a server does that knows no such path.
+ * {@code $version} is a new version, {@code $now} the time, {@code $body.a.b} a field of the request, and {@code
+ * $stored.a.b} a field of the object at the call's path, as the server last listed, wrote or watched it. A call that
+ * matches no block is recorded and gets the answer for an unknown path.
  */
 final class Exchanges implements Transport {
     /** How long the server takes to answer, and its watches to tell of what it wrote. */

@@ -20,9 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * The controller against a server that answers as a kube-apiserver does, in shapes that our own server need not share.
- */
+/** The controller against a server that answers like a kube-apiserver, in forms that our own server does not use. */
 class ExchangesTest {
     private static final String NODES = "/api/v1/nodes";
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";

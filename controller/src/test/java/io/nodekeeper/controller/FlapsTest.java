@@ -19,8 +19,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A node that falls for the third time within minutes keeps its taints until it is calm. It falls at 60 s, 180 s and
- * 300 s and gets up 30 s later each time: 2628 points at its third fall, which decay to 750 in 1085.5 s.
+ * A node that stops being Ready for the third time within minutes keeps its taints until it is stable. It stops at 60
+ * s, 180 s and 300 s and is Ready again 30 s later each time: 2628 points at the third time, which decay to 750 in
+ * 1085.5 s.
  */
 @Tag("W8")
 @Tag("L81")

@@ -28,9 +28,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * No queue and no map grows while a fault lasts: three virtual hours of each, in which everything has reached its
- * largest size after the first hour and ten minutes, when leases without a node are looked at. With {@code
- * -Dgrowth.hours} it is so many hours of each, and the sizes at the end are those after half of that time.
+ * No queue and no map grows while a fault lasts. Each fault lasts for three virtual hours, and everything has reached
+ * its largest size after the first hour and ten minutes, when leases without a node are checked. {@code -Dgrowth.hours}
+ * sets another number of hours; the sizes at the end are then compared with those after half of that time.
  */
 class GrowthTest {
     private static final int NODES = 6;

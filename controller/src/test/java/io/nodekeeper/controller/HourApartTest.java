@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Two passes, an hour apart: what the second one says about what it finds. */
+/** Two passes, an hour apart: the second one judges by what the first one saved. */
 @ParameterizedClass
 @EnumSource(
         value = Mode.class,

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A kubelet registers its node with Ready=False and turns it True when its container runtime and network are up. The
- * reference sees it with its next monitor pass, at most one period later, and queues it for the taint then.
+ * A kubelet registers its node with Ready=False and sets it to True when container runtime and network are up. The
+ * reference sees the node in its next monitor pass, at most one period later, and then queues it for the taint.
  */
 class JoiningNodeTest {
     private static final String NO_SCHEDULE = "node.kubernetes.io/not-ready:NoSchedule";

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Delays of renewals and wrong clocks are shown to people, and no verdict depends on them. */
+/** Pages and metrics show delays of renewals and wrong clocks, and no verdict depends on them. */
 @Tag("W12")
 class LagsTest {
     private static final String SKEW = "nodekeeper_node_clock_skew_seconds_max";

@@ -15,9 +15,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The canary is refused, and so many nodes are silent that their renewals prove nothing. If the refusal concerns the
- * canary alone, the renewals of the controller's own leadership show that writes come to an end: a node whose
- * heartbeats ended is Unknown within 30 s of its grace, and no other node is blamed.
+ * The canary is refused, and so many nodes are silent that their renewals prove nothing. If the refusal concerns only
+ * the canary, renewals of the controller's own leader election lease prove that writes succeed: a node without
+ * heartbeats is Unknown within 30 s of its grace, and no other node becomes Unknown.
  */
 @Tag("W1")
 class LeaderWritesTest {

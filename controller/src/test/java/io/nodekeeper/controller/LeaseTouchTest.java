@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Only what the holder of a lease writes keeps its node alive. */
+/** Only writes of the holder of a lease keep its node alive. */
 class LeaseTouchTest {
     /** What other clients can do to a lease without a renewal. */
     enum Touch {

@@ -6,7 +6,7 @@ import io.nodekeeper.controller.config.FeatureGates;
 import java.time.Duration;
 import java.time.Instant;
 
-/** The ways to find silent nodes, for scenarios that have the same outcome in all of them. */
+/** The ways to find silent nodes, for scenarios with the same outcome in all of them. */
 public enum Mode {
     /** All gates enabled: each node has its own deadline. */
     DEADLINES(FeatureGates.ALL, Duration.ZERO),

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Where the reference's pass comes to another outcome than deadlines do. */
+/** Where the reference's monitor pass has another outcome than deadlines of single nodes. */
 class MonitorPassTest {
     private final TestCluster reference = Mode.REFERENCE.cluster();
 

@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** With {@code --mode observe} the whole controller works, and nothing but reads ever reaches the server. */
+/** With {@code --mode observe} the whole controller runs, and sends only reads to the server. */
 class ObserveTest {
     private final TestCluster cluster = new TestCluster();
     private final List<Decision> differences = new ArrayList<>();

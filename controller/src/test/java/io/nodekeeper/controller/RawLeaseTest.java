@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Renewals are read from the bytes of the watch, or by the full parser, and it makes no difference. */
+/** Renewals have the same effect whether they are read from the bytes of the watch or by the full parser. */
 class RawLeaseTest {
     /** The same event in other words. */
     enum Form {

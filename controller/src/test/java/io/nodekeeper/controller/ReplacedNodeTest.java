@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.json.JsonObject;
 import org.junit.jupiter.api.Test;
 
-/** A node that was recreated is another node, also if the watch does not tell that the old one is gone. */
+/** A recreated node is another node, even if the watch does not deliver the deletion of the old one. */
 class ReplacedNodeTest {
     private final TestCluster cluster = new TestCluster();
 

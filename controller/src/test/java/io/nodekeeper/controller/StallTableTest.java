@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Stalls of every length from 0 to 10 s at every phase of the canary, in steps of 50 ms: each node whose heartbeats
- * ended is Unknown within the length of the stall and 5 s after its grace, and no other node is blamed. The grace is 16
+ * Stalls of every length from 0 to 10 s at every phase of the canary, in steps of 50 ms: each node without heartbeats
+ * is Unknown within the length of the stall and 5 s after its grace, and no other node becomes Unknown. The grace is 16
  * s, the shortest with the default period and tolerance of sight.
  */
 @Tag("W1")

@@ -34,9 +34,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lean API server in virtual time that can stall as real ones do: what it holds is served later and in order, also if
- * the client has given up. Around it are nodes that renew their leases in a fixed rhythm until they die, and one
- * controller. Times are milliseconds since the beginning.
+ * A simple API server in virtual time that can stall: it serves delayed calls later and in order, even if the client
+ * has given up. It has nodes that renew their leases in a fixed rhythm until they die, and one controller. Times are
+ * milliseconds since the start.
  */
 final class StallWorld implements Transport {
     static final Instant START = Instant.parse("2020-01-01T00:00:00Z");

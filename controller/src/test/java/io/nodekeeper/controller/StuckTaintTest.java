@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** An exception anywhere in the write of a node's taints or labels delays it, and never prevents it. */
+/** An exception anywhere in the write of a node's taints or labels delays the write, but does not prevent it. */
 class StuckTaintTest {
 
     /**

@@ -39,8 +39,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * An API server in virtual time with nodes, leases and {@link TestPods pods}, versions and conflicts, lists and
- * watches; and a controller that works on it. The test chooses the faults. A watch delivers what happens once it is
- * open, not of earlier changes, save those that a stalled one did not tell of.
+ * watches, and a controller. The test chooses the faults. A watch delivers what happens after it was opened, and what a
+ * stalled watch before it did not deliver.
  */
 public final class TestCluster {
     /** The beginning of time, and the creation of old nodes. */

@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A verdict says why. */
+/** The evidence of a verdict explains it. */
 @Tag("W20")
 class VerdictFactsTest {
     private final TestCluster cluster = new TestCluster();

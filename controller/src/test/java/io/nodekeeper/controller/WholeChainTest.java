@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** From a node's last signal to its pods' end, in a zone whose other nodes are well. */
+/** From a node's last heartbeat to the end of its pods, in a zone whose other nodes are healthy. */
 @ParameterizedClass
 @EnumSource(Mode.class)
 class WholeChainTest {

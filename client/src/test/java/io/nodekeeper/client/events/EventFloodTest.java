@@ -23,7 +23,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** More events than the API server takes: what matters arrives, the rest is counted, and the log stays small. */
+/**
+ * More events than the API server accepts: important events arrive, the others are counted, and the log stays small.
+ */
 class EventFloodTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("events");

@@ -21,7 +21,7 @@ import java.util.random.RandomGenerator;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
-/** Candidates, one server, and everything that can go wrong between them: never two leaders, and soon one again. */
+/** Candidates, one server, and every kind of fault between them: there are never two leaders, and soon one again. */
 class LeaderElectionFaultsTest {
     private static final Duration STEP = Duration.ofMillis(50);
 

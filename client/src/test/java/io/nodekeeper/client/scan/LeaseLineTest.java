@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The scanner says the same as the full parser, or nothing. */
+/** The scanner gives the same result as the full parser, or none. */
 class LeaseLineTest {
     private static final String REAL = "{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"Lease\",\"apiVersion\":"
             + "\"coordination.k8s.io/v1\",\"metadata\":{\"name\":\"node-1\",\"namespace\":\"kube-node-lease\","

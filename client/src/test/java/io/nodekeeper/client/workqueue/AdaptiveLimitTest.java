@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
-/** A queue before a server that serves some calls at once and lets the others queue. */
+/** A queue of calls to a server that serves some calls concurrently and lets the others wait. */
 class AdaptiveLimitTest {
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-01-01T00:00:00Z"));
     private final VirtualTime.VirtualLoop loop = time.loop("controller");

@@ -34,7 +34,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the canary sends, when, and what its answers and its events prove. The period is 1 s, the tolerance 3 s. */
+/**
+ * When canaries are sent, what they contain, and what their responses and events prove. The period is 1 s, the
+ * tolerance 3 s.
+ */
 @Tag("W1")
 class CanaryTest {
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";

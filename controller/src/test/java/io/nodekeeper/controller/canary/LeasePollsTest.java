@@ -46,8 +46,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Which leases are read while the controller is blind, and what they prove. Canaries are sent at 0, 1, 2, ... s and
- * never come out of the watch, so the controller is blind from the tick of 4 s on. The tolerance is 3 s, the grace 50
- * s.
+ * never return through the watch, so the controller is blind from the tick at 4 s on. The tolerance is 3 s, the grace
+ * 50 s.
  */
 @Tag("W1")
 class LeasePollsTest {

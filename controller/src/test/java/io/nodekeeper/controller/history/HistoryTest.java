@@ -24,9 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * What was decided can be found again: after a restart, after a kill in the middle of a line, and with a broken disk.
- */
+/** Stored decisions are found again after a restart, after a kill in the middle of a line, and with a broken disk. */
 class HistoryTest {
     private static final Instant B = Instant.parse("2015-01-01T12:00:00Z");
     private static final long BOUND = 1 << 20;

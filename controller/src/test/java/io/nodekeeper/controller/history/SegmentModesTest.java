@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Decisions on disk are for their owner alone, and stay in their directory. */
+/** Only their owner can access decisions on disk, and they stay in their directory. */
 class SegmentModesTest {
     @TempDir
     Path root;

@@ -12,7 +12,7 @@ import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** All in microseconds. */
+/** Estimates of the clock skew of nodes. All times are microseconds. */
 class ClockSkewTest {
     private static final long MILLI = 1_000;
     private static final long SECOND = 1_000_000;

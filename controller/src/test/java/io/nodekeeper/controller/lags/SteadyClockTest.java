@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** A clock that was set once: 5 s of the monotonic clock is 1,000 s of the wall's. */
+/** A clock that is set once: 5 s of the monotonic clock is 1,000 s of the wall clock. */
 class SteadyClockTest {
     private final SteadyClock clock = new SteadyClock(5_000_000_000L, 1_000_000_000L);
 

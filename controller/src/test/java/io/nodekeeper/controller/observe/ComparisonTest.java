@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** How many changes wait for the other side, and what becomes of those that cannot. The window is 10 minutes. */
+/** The limit of changes that wait for the other side, and the outcome of those beyond it. The window is 10 minutes. */
 class ComparisonTest {
     private static final Instant NOON = Instant.parse("2020-01-01T12:00:00Z");
 

@@ -9,7 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What counts as a proof of sight, and what is given back for the lack of one. The tolerance is 3 s. */
+/** What counts as a proof of sight, and how much time is given back without one. The tolerance is 3 s. */
 class ObserverGuardTest {
     private final ObserverGuard guard = ObserverGuard.watching(Duration.ofSeconds(1), Duration.ofSeconds(3));
 

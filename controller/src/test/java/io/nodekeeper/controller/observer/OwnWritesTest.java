@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Which writes of this process to other leases are proofs; the tolerance is 3 and all times are without a unit. */
+/** Which writes of this process to other leases are proofs. The tolerance is 3; times have no unit. */
 class OwnWritesTest {
     private final OwnWrites writes = new OwnWrites(3);
 

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What waits for a proof is looked at until it waits no longer, whatever its looks throw. */
+/** A waiting entry is checked until it no longer waits, even if a check throws an exception. */
 class ProofQueueTest {
     private final ProofQueue<String> proofs = new ProofQueue<>();
     private final String one = "one";

@@ -13,10 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * The exact bounds of sight: what still counts and what, a nanosecond later, no longer does. The period is 1 s, the
- * tolerance 3 s.
- */
+/** The exact bounds of sight, to the nanosecond. The period is 1 s, the tolerance 3 s. */
 @Tag("W1")
 class SightBoundsTest {
     private final ObserverGuard guard = ObserverGuard.watching(Duration.ofSeconds(1), Duration.ofSeconds(3));

@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** {@code timeAdded} has whole seconds; whenever in its second a taint was added, no pod leaves early. */
+/** {@code timeAdded} has whole seconds; wherever in its second a taint was added, no pod leaves early. */
 class EvictionTimeTest {
     private static final Duration MILLI = Duration.ofMillis(1);
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How an eviction looks, waits and ends. The pod is on a node that gets the taint {@code k} at 10 s. */
+/** How an eviction reads, waits and ends. The pod is on a node that gets the taint {@code k} at 10 s. */
 class EvictorTest {
     private static final String TAINT = "k:NoExecute@10";
 

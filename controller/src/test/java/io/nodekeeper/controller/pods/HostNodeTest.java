@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What counts as news of a pod's node. Each state is seen at the same moment; only what is named differs. */
+/** Which states of a pod's node are changes. Each state is seen at the same moment; only the named part differs. */
 class HostNodeTest {
     private static final Instant NOW = Instant.parse("2020-01-01T00:10:00Z");
     private static final long MONOTONIC = 600_000_000_000L;

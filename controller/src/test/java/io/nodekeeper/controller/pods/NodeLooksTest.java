@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 
-/** When the live read of a node serves several pods. A read is valid for 1 s. */
+/** When one live read of a node serves several pods. A read is valid for 1 s. */
 class NodeLooksTest {
     private static final Reply NODE =
             FakeTransport.reply(200, Json.parseObject("{\"metadata\":{\"name\":\"n1\",\"uid\":\"u1\"}}"));

@@ -19,7 +19,7 @@ import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How long tolerations let a pod stay, and since when taints count. */
+/** How long tolerations let a pod stay, and from when taints count. */
 class PatienceTest {
     private static final long SECOND = 1_000_000_000L;
     private static final ActiveTaint T1 = new ActiveTaint("t1", "", "", 10 * SECOND);

@@ -36,8 +36,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An API server in virtual time with nodes, pods and leases, and one process after the other that runs a workload on
- * it. The world plays the rest of the controller: it passes nodes to the workload immediately.
+ * An API server in virtual time with nodes, pods and leases, and one process after another that runs a workload on it.
+ * This class plays the rest of the controller: it passes nodes to the workload immediately.
  */
 final class PodWorld {
     static final Instant B = Instant.parse("2015-01-01T12:00:00Z");

@@ -23,10 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * What is written to a pod, word by word, and what each refusal means. The pod is {@code web}, UID {@code u1}, version
- * 7.
- */
+/** The exact writes to a pod, and the meaning of each refusal. The pod is {@code web}, UID {@code u1}, version 7. */
 class PodWritesTest {
     private static final String POD = "/api/v1/namespaces/default/pods/web";
     private static final String SAME = "{\"metadata\":{\"name\":\"web\",\"uid\":\"u1\",\"resourceVersion\":\"9\"}}";

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever happens to the controller, an eviction happens once, in time, to the right pod. */
+/** If the controller restarts at any time, an eviction happens once, in time, and to the right pod. */
 class RestartTest {
 
     private static PodWorld world(WorkloadConfig config) {

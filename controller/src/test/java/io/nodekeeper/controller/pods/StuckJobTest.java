@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** An exception anywhere in a job delays what it does, and never prevents it. */
+/** An exception anywhere in a job delays the job, but does not prevent it. */
 class StuckJobTest {
     private static final Duration LONG_ENOUGH = Duration.ofHours(2);
 

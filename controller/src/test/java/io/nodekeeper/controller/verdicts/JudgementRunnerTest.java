@@ -12,7 +12,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A node under judgement stays in exactly one place, whatever fails, and nothing is written without a proof. */
+/**
+ * A node under judgement is always in exactly one state, even if calls fail, and nothing is written without a proof.
+ */
 class JudgementRunnerTest extends JudgementWorld {
     @ParameterizedTest
     @CsvSource({

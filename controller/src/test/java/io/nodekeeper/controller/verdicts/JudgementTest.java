@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** A judgement is values in, values out: no server, loop or clock is needed to follow one. */
+/** A judgement as a function of values: without server, loop or clock. */
 class JudgementTest {
     private static final Instant START = Instant.parse("2020-01-01T00:00:00Z");
     private static final long SECOND = 1_000_000_000L;

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A node and its lease as the API server has them now, whichever reads are allowed. */
+/** The current node and lease from the API server, with each combination of permitted reads. */
 class LiveReadsTest {
     private static final String NODES = "/api/v1/nodes";
     private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";

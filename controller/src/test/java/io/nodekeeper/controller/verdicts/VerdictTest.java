@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is said of a node whose deadline is at 5. */
+/** The verdict on a node whose deadline is at 5. */
 class VerdictTest {
     private static Verdict at(long now, String status) {
         Node node = new Node(JsonObject.EMPTY).withConditions(List.of(ready(status, B)));

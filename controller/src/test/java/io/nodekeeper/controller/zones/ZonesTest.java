@@ -40,7 +40,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** NoExecute taints by zones: in both modes, the reference's with passes of its own. */
+/** NoExecute taints by zone, in both modes; the reference's zones make their own passes. */
 class ZonesTest {
     private static final String NOT_READY = "node.kubernetes.io/not-ready:NoExecute";
     private static final String UNREACHABLE = "node.kubernetes.io/unreachable:NoExecute";
