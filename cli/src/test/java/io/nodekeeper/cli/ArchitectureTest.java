@@ -210,9 +210,11 @@ class ArchitectureTest {
     @CsvSource({
         "io.nodekeeper.agent, 100",
         "io.nodekeeper.apiserver, 100",
+        "io.nodekeeper.cli, 60",
         "io.nodekeeper.client, 50",
         "io.nodekeeper.controller, 100",
         "io.nodekeeper.simulator, 40",
+        "io.nodekeeper.store, 25",
         "io.nodekeeper.time, 15"
     })
     void classesHaveNoCircles(String root, int least) {
