@@ -211,7 +211,7 @@ class ArchitectureTest {
         "io.nodekeeper.agent, 100",
         "io.nodekeeper.apiserver, 100",
         "io.nodekeeper.cli, 60",
-        "io.nodekeeper.client, 50",
+        "io.nodekeeper.client, 45",
         "io.nodekeeper.controller, 100",
         "io.nodekeeper.simulator, 40",
         "io.nodekeeper.store, 25",
