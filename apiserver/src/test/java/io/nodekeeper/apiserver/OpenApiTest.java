@@ -65,7 +65,7 @@ class OpenApiTest {
                 .containsOnlyKeys("apiVersion", "kind", "metadata", "spec", "status");
         assertThat(node.object("properties").object("spec"))
                 .hasToString("{\"allOf\":[{\"$ref\":\"#/components/schemas/io.k8s.api.core.v1.NodeSpec\"}],"
-                        + "\"description\":\"What is wanted of the node.\"}");
+                        + "\"description\":\"The desired state of the node.\"}");
         assertThat(spec.object("taints"))
                 .hasToString(
                         "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/io.k8s.api.core.v1.Taint\"},"

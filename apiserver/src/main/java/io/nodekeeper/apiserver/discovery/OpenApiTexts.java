@@ -6,222 +6,223 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** The descriptions of kinds and of their main fields for {@code kubectl explain}. */
+/** The descriptions of kinds and their main fields for {@code kubectl explain}. */
 final class OpenApiTexts {
+    /** One description per line, after the name of the type or field. */
     private static final String ALL = """
             Node: A machine that runs pods. Its agent registers it and reports its status.
-            Node.metadata: Name, labels and the like.
-            Node.spec: What is wanted of the node.
-            Node.status: What the node's agent has seen last.
-            NodeSpec: What is wanted of a node.
-            NodeSpec.podCIDR: The range of addresses for the node's pods.
-            NodeSpec.podCIDRs: The ranges of addresses for the node's pods, one of each family; the first is podCIDR.
-            NodeSpec.providerID: What the cloud calls the machine. It can be set once.
-            NodeSpec.unschedulable: Whether new pods are kept away from the node, as kubectl cordon does.
-            NodeSpec.taints: What keeps pods away that do not tolerate it.
-            NodeSpec.configSource: No longer used.
-            NodeSpec.externalID: No longer used.
-            NodeStatus: What is known of a node.
-            NodeStatus.capacity: All that the machine has, by resource.
-            NodeStatus.allocatable: What of it pods may use.
-            NodeStatus.phase: No longer used.
-            NodeStatus.conditions: The state of the node's health; Ready says whether it can run pods.
-            NodeStatus.addresses: How the node is reached.
+            Node.metadata: Name, labels and other metadata.
+            Node.spec: The desired state of the node.
+            Node.status: The state of the node that its agent last reported.
+            NodeSpec: The desired state of a node.
+            NodeSpec.podCIDR: The range of IP addresses for the node's pods.
+            NodeSpec.podCIDRs: The ranges of IP addresses for the node's pods, one per IP family; the first is podCIDR.
+            NodeSpec.providerID: The cloud provider's ID of the machine. It can be set once.
+            NodeSpec.unschedulable: Whether the scheduler ignores the node for new pods, as after kubectl cordon.
+            NodeSpec.taints: The taints of the node. They repel pods that do not tolerate them.
+            NodeSpec.configSource: Deprecated and not used.
+            NodeSpec.externalID: Deprecated and not used.
+            NodeStatus: The observed state of a node.
+            NodeStatus.capacity: The total resources of the machine.
+            NodeStatus.allocatable: The resources that pods can use.
+            NodeStatus.phase: Deprecated and not used.
+            NodeStatus.conditions: The health of the node; Ready tells whether it can run pods.
+            NodeStatus.addresses: The addresses of the node.
             NodeStatus.daemonEndpoints: The ports of the agent.
-            NodeStatus.nodeInfo: Versions and identities of the machine and its software.
+            NodeStatus.nodeInfo: Versions and IDs of the machine and its software.
             NodeStatus.images: The container images on the node.
-            NodeStatus.volumesInUse: Attached volumes that are mounted.
-            NodeStatus.volumesAttached: Volumes that are attached.
-            NodeStatus.runtimeHandlers: What the container runtime can do.
-            NodeStatus.features: What the node can do.
-            NodeCondition: One side of a node's health.
-            NodeCondition.type: Which side, as Ready or MemoryPressure.
+            NodeStatus.volumesInUse: The attached volumes that are mounted.
+            NodeStatus.volumesAttached: The volumes that are attached.
+            NodeStatus.runtimeHandlers: The handlers of the container runtime and their features.
+            NodeStatus.features: The features that the container runtime supports.
+            NodeCondition: One aspect of a node's health.
+            NodeCondition.type: The aspect, such as Ready or MemoryPressure.
             NodeCondition.status: True, False or Unknown.
-            NodeCondition.lastHeartbeatTime: When it was last looked at.
-            NodeCondition.lastTransitionTime: When its status last changed.
-            NodeCondition.reason: Why, in one word for programs.
-            NodeCondition.message: Why, in a sentence for people.
+            NodeCondition.lastHeartbeatTime: When the condition was last updated.
+            NodeCondition.lastTransitionTime: When the status last changed.
+            NodeCondition.reason: The reason for the last transition, in one word for programs.
+            NodeCondition.message: The reason for the last transition, in a sentence for people.
             NodeAddress: An address of a node.
-            NodeAddress.type: What kind of address it is, as InternalIP or Hostname.
+            NodeAddress.type: The type of the address, such as InternalIP or Hostname.
             NodeAddress.address: The address.
-            NodeSystemInfo: What a machine and its software are.
-            NodeSystemInfo.machineID: The identity of the installed system.
-            NodeSystemInfo.bootID: Changes with each boot.
+            NodeSystemInfo: Versions and IDs of a machine and its software.
+            NodeSystemInfo.machineID: The ID of the installed system.
+            NodeSystemInfo.bootID: An ID that changes with each boot.
             NodeSystemInfo.kubeletVersion: The version of the agent.
-            NodeSystemInfo.containerRuntimeVersion: Name and version of the container runtime.
+            NodeSystemInfo.containerRuntimeVersion: The name and version of the container runtime.
             NodeSystemInfo.osImage: The name of the operating system.
             NodeSystemInfo.kernelVersion: The version of the kernel.
-            Taint: Keeps pods away that do not tolerate it.
-            Taint.key: What it is about.
-            Taint.value: More about it; may be empty.
-            Taint.effect: NoSchedule keeps new pods away, PreferNoSchedule if possible, NoExecute removes running ones too.
-            Taint.timeAdded: When it was added; pods' patience counts from here.
-            Toleration: Lets a pod stay in spite of a taint.
-            Toleration.key: The taint's key; empty for all.
-            Toleration.operator: Exists for any value, Equal for the one given.
-            Toleration.value: The taint's value.
-            Toleration.effect: The taint's effect; empty for all.
-            Toleration.tolerationSeconds: How long it stays in spite of a NoExecute taint; for ever if absent.
+            Taint: Repels pods that do not tolerate it.
+            Taint.key: The key of the taint.
+            Taint.value: The value of the taint; may be empty.
+            Taint.effect: NoSchedule: no new pods; PreferNoSchedule: none if possible; NoExecute: evicts running pods, too.
+            Taint.timeAdded: When the taint was added; tolerationSeconds count from this time.
+            Toleration: Lets a pod run on nodes with a taint.
+            Toleration.key: The key of the taint; empty for all taints.
+            Toleration.operator: Exists for any value, Equal for the given value.
+            Toleration.value: The value of the taint.
+            Toleration.effect: The effect of the taint; empty for all effects.
+            Toleration.tolerationSeconds: How long the pod stays on a node with a NoExecute taint; forever if absent.
             Pod: Containers that run together on one node.
-            Pod.metadata: Name, labels and the like.
-            Pod.spec: What is to run, and where.
-            Pod.status: What has become of it.
-            PodSpec: What is to run, and where.
+            Pod.metadata: Name, labels and other metadata.
+            Pod.spec: The desired state of the pod.
+            Pod.status: The observed state of the pod.
+            PodSpec: The desired state of a pod.
             PodSpec.containers: The containers; at least one.
-            PodSpec.initContainers: Containers that run, one after the other, before all others.
-            PodSpec.nodeName: The node that it is on; set once.
+            PodSpec.initContainers: Containers that run one after the other before all others.
+            PodSpec.nodeName: The node that runs the pod. It can be set once.
             PodSpec.nodeSelector: Labels that the node must have.
-            PodSpec.restartPolicy: When containers are started again: Always, OnFailure or Never.
-            PodSpec.terminationGracePeriodSeconds: The seconds between the wish to end it and the end.
-            PodSpec.tolerations: The taints in spite of which it runs.
-            PodSpec.volumes: The volumes that its containers may mount.
-            PodSpec.hostNetwork: Whether it uses the node's network.
-            PodSpec.serviceAccountName: As whom it talks to the API.
-            PodSpec.priorityClassName: How important it is.
-            PodSpec.schedulerName: Who finds it a node.
-            PodStatus: What has become of a pod.
+            PodSpec.restartPolicy: When containers are restarted: Always, OnFailure or Never.
+            PodSpec.terminationGracePeriodSeconds: The time that the pod has to terminate, in seconds.
+            PodSpec.tolerations: The taints that the pod tolerates.
+            PodSpec.volumes: The volumes that the containers can mount.
+            PodSpec.hostNetwork: Whether the pod uses the node's network.
+            PodSpec.serviceAccountName: The service account that the pod runs as.
+            PodSpec.priorityClassName: The PriorityClass of the pod.
+            PodSpec.schedulerName: The scheduler that assigns the pod to a node.
+            PodStatus: The observed state of a pod.
             PodStatus.phase: Pending, Running, Succeeded, Failed or Unknown.
-            PodStatus.conditions: How far it has come.
-            PodStatus.message: Why it is so, in a sentence for people.
-            PodStatus.reason: Why it is so, in one word for programs.
-            PodStatus.hostIP: The address of its node.
-            PodStatus.podIP: Its address.
-            PodStatus.startTime: When its node took note of it.
-            PodStatus.containerStatuses: What has become of each container.
-            PodStatus.qosClass: How likely it is to be evicted, from what it asked for.
-            PodCondition: How far a pod has come in one respect.
+            PodStatus.conditions: The conditions of the pod, such as Ready.
+            PodStatus.message: The reason for the state, in a sentence for people.
+            PodStatus.reason: The reason for the state, in one word for programs.
+            PodStatus.hostIP: The IP address of the pod's node.
+            PodStatus.podIP: The IP address of the pod.
+            PodStatus.startTime: When the node accepted the pod.
+            PodStatus.containerStatuses: The states of the containers.
+            PodStatus.qosClass: The quality of service, which follows from the resource requests and limits.
+            PodCondition: One aspect of a pod's state.
             Container: One container of a pod.
-            Container.name: Its name in the pod.
-            Container.image: The image that it runs.
-            Container.command: What it runs instead of the image's entrypoint.
+            Container.name: The name, unique in the pod.
+            Container.image: The image that the container runs.
+            Container.command: The command, instead of the image's entrypoint.
             Container.args: The arguments of the command.
-            Container.env: Variables of its environment.
-            Container.ports: The ports on which it listens.
-            Container.resources: What it needs, and the most that it gets.
-            Container.volumeMounts: Which volumes it sees where.
-            Container.livenessProbe: Whether it still works; if not it is started again.
-            Container.readinessProbe: Whether it can be sent work.
-            Lease: Says who holds something, and since when they were last heard of. Each node renews one.
-            Lease.metadata: Name, labels and the like.
-            Lease.spec: Who holds it, and for how long.
-            LeaseSpec: Who holds a lease, and for how long.
-            LeaseSpec.holderIdentity: Who holds it.
-            LeaseSpec.leaseDurationSeconds: How long after the last renewal it may be taken by others.
-            LeaseSpec.acquireTime: When it was taken.
-            LeaseSpec.renewTime: When it was last renewed.
-            LeaseSpec.leaseTransitions: How often it changed hands.
-            LeaseSpec.strategy: How the holder is chosen.
-            LeaseSpec.preferredHolder: Who is to have it next.
-            Event: Something that happened to an object. Events are forgotten after some time.
-            Event.metadata: Name, labels and the like.
-            Event.involvedObject: What it happened to.
-            Event.regarding: What it happened to.
+            Container.env: The environment variables.
+            Container.ports: The ports that the container listens on.
+            Container.resources: The resources that the container requests, and their limits.
+            Container.volumeMounts: The volumes that the container mounts, and their paths.
+            Container.livenessProbe: Checks that the container works. If it fails, the container restarts.
+            Container.readinessProbe: Checks whether the container can serve requests.
+            Lease: Tells who holds something, and when the holder last renewed it. Each node renews one.
+            Lease.metadata: Name, labels and other metadata.
+            Lease.spec: The holder, and the time of its last renewal.
+            LeaseSpec: The holder of a lease, and the time of its last renewal.
+            LeaseSpec.holderIdentity: The identity of the holder.
+            LeaseSpec.leaseDurationSeconds: The seconds after the last renewal before others may take the lease.
+            LeaseSpec.acquireTime: When the holder acquired the lease.
+            LeaseSpec.renewTime: When the holder last renewed the lease.
+            LeaseSpec.leaseTransitions: How often the holder changed.
+            LeaseSpec.strategy: How the holder is elected.
+            LeaseSpec.preferredHolder: Who should hold the lease next.
+            Event: A report of something that happened to an object. Events are deleted after some time.
+            Event.metadata: Name, labels and other metadata.
+            Event.involvedObject: The object that the event is about.
+            Event.regarding: The object that the event is about.
             Event.reason: What happened, in one word for programs.
             Event.message: What happened, in a sentence for people.
             Event.note: What happened, in a sentence for people.
-            Event.source: Who tells of it.
+            Event.source: The component that reports the event.
             Event.type: Normal or Warning.
-            Event.count: How often it happened.
-            Event.firstTimestamp: When it happened first.
-            Event.lastTimestamp: When it happened last.
-            Event.eventTime: When it happened.
-            Event.series: How often it happened and when last, if it goes on happening.
-            Event.action: What was done about it.
-            Event.related: Another object that has to do with it.
-            Event.reportingComponent: Which program tells of it.
-            Event.reportingController: Which program tells of it.
-            Event.reportingInstance: Which process tells of it.
-            Namespace: A place for names: objects of one kind may share a name if they are in different namespaces.
-            Namespace.metadata: Name, labels and the like.
-            Namespace.spec: What must be done before it can go.
-            Namespace.status: Whether it is in use or about to go.
-            NamespaceSpec: What must be done before a namespace can go.
-            NamespaceSpec.finalizers: Who must let go of it first.
-            NamespaceStatus: Whether a namespace is in use or about to go.
+            Event.count: How often the event occurred.
+            Event.firstTimestamp: When the event first occurred.
+            Event.lastTimestamp: When the event last occurred.
+            Event.eventTime: When the event occurred.
+            Event.series: How often the event repeated, and when last.
+            Event.action: The action that was taken.
+            Event.related: A second object that the event is about.
+            Event.reportingComponent: The controller that reports the event.
+            Event.reportingController: The controller that reports the event.
+            Event.reportingInstance: The process that reports the event.
+            Namespace: A scope for names: objects in different namespaces can have the same name.
+            Namespace.metadata: Name, labels and other metadata.
+            Namespace.spec: The finalizers of the namespace.
+            Namespace.status: Whether the namespace is in use or terminating.
+            NamespaceSpec: The finalizers of a namespace.
+            NamespaceSpec.finalizers: The steps that must complete before the namespace is removed.
+            NamespaceStatus: Whether a namespace is in use or terminating.
             NamespaceStatus.phase: Active or Terminating.
-            NamespaceStatus.conditions: What hinders its end.
-            ConfigMap: Settings as pairs of names and texts.
-            ConfigMap.data: The texts.
-            ConfigMap.binaryData: Values that are no text, in base64.
-            ConfigMap.immutable: Whether the values can no longer be changed.
-            Secret: Values that not everybody may see.
+            NamespaceStatus.conditions: What delays the deletion.
+            ConfigMap: Configuration data as pairs of keys and values.
+            ConfigMap.data: The values that are UTF-8 text.
+            ConfigMap.binaryData: The values that are not text, in base64.
+            ConfigMap.immutable: Whether updates of the values are refused.
+            Secret: Confidential data as pairs of keys and values.
             Secret.data: The values, in base64.
-            Secret.stringData: Values as they are; stored as data.
-            Secret.type: What it is for.
-            Secret.immutable: Whether the values can no longer be changed.
-            ServiceAccount: Somebody as whom programs talk to the API.
-            ServiceAccount.secrets: Secrets that its pods may use.
-            ServiceAccount.imagePullSecrets: Secrets with which its pods' images are fetched.
+            Secret.stringData: Values as plain text. A write converts them to data.
+            Secret.type: What the secret is for.
+            Secret.immutable: Whether updates of the values are refused.
+            ServiceAccount: An identity for programs that use the API.
+            ServiceAccount.secrets: The secrets that its pods can use.
+            ServiceAccount.imagePullSecrets: The secrets for pulling its pods' images.
             ServiceAccount.automountServiceAccountToken: Whether its pods get its token.
             Service: A name and an address for a group of pods.
-            DaemonSet: A pod on each node, or on each that is selected.
-            DaemonSetSpec.selector: Which pods are its own.
-            DaemonSetSpec.template: The pod that is made on each node.
-            DaemonSetStatus.desiredNumberScheduled: How many nodes should run it.
-            DaemonSetStatus.numberReady: How many nodes run it and are ready.
-            CSINode: The storage drivers on a node.
+            DaemonSet: Runs one pod on each node, or on each selected node.
+            DaemonSetSpec.selector: Selects the pods that the DaemonSet controls.
+            DaemonSetSpec.template: The template of the pods.
+            DaemonSetStatus.desiredNumberScheduled: The number of nodes that should run the pod.
+            DaemonSetStatus.numberReady: The number of nodes whose pod is ready.
+            CSINode: The CSI drivers on a node.
             CSINodeSpec.drivers: The drivers.
-            CSIDriver: A storage driver.
-            VolumeAttachment: The wish that a volume is attached to a node.
-            RuntimeClass: A way to run containers.
-            RuntimeClass.handler: What the container runtime calls it.
-            Eviction: The wish that a pod leaves its node, unless too few like it would be left.
-            Eviction.deleteOptions: How it is to be deleted.
-            Binding: Puts a pod on a node.
+            CSIDriver: A CSI driver, which provides storage.
+            VolumeAttachment: A request to attach a volume to a node.
+            RuntimeClass: A configuration of the container runtime that pods can select.
+            RuntimeClass.handler: The name of the configuration in the container runtime.
+            Eviction: A request to evict a pod. It is refused if a PodDisruptionBudget does not allow it.
+            Eviction.deleteOptions: The options for the deletion.
+            Binding: Assigns a pod to a node.
             Binding.target: The node.
-            TokenReview: Asks whose a token is.
-            TokenRequest: Asks for a token of a service account.
-            SelfSubjectReview: Asks who the asker is.
-            SubjectAccessReview: Asks whether somebody may do something.
-            SelfSubjectAccessReview: Asks whether the asker may do something.
-            SelfSubjectRulesReview: Asks what the asker may do in a namespace.
-            LocalSubjectAccessReview: Asks whether somebody may do something in a namespace.
-            Role: What may be done in a namespace.
-            Role.rules: The permissions; there is no way to forbid.
-            RoleBinding: Says who may do what a role allows, in one namespace.
-            ClusterRole: What may be done anywhere.
-            ClusterRole.rules: The permissions; there is no way to forbid.
-            ClusterRoleBinding: Says who may do what a role allows, anywhere.
+            TokenReview: Authenticates a token.
+            TokenRequest: Requests a token of a service account.
+            SelfSubjectReview: Asks which user the requester is.
+            SubjectAccessReview: Asks whether a user may make a request.
+            SelfSubjectAccessReview: Asks whether the requester may make a request.
+            SelfSubjectRulesReview: Asks what the requester may do in a namespace.
+            LocalSubjectAccessReview: Asks whether a user may make a request in a namespace.
+            Role: Permissions in one namespace.
+            Role.rules: The permissions. A rule cannot deny anything.
+            RoleBinding: Grants the permissions of a role to users in one namespace.
+            ClusterRole: Permissions in the whole cluster.
+            ClusterRole.rules: The permissions. A rule cannot deny anything.
+            ClusterRoleBinding: Grants the permissions of a role to users in the whole cluster.
             PolicyRule: A permission.
-            PolicyRule.verbs: What may be done, as get; * for everything.
-            PolicyRule.apiGroups: The groups of the resources.
-            PolicyRule.resources: The resources, as nodes or nodes/status; * for all.
-            PolicyRule.resourceNames: The names of the objects; all if empty.
-            PolicyRule.nonResourceURLs: Paths that are no resources, as /metrics.
-            PodDisruptionBudget: How many of some pods may be missing at once.
-            DeleteOptions: How an object is to be deleted.
-            DeleteOptions.gracePeriodSeconds: The seconds between the wish to end it and the end; 0 for at once.
-            DeleteOptions.preconditions: What must be so for it to be done.
-            DeleteOptions.propagationPolicy: What becomes of what belongs to it: Orphan, Background or Foreground.
-            DeleteOptions.dryRun: All for a trial that changes nothing.
-            Status: How a request went.
-            ObjectMeta: What all objects have.
-            ObjectMeta.name: The name; unique for the kind in its namespace.
-            ObjectMeta.generateName: The beginning of a name that the server completes.
-            ObjectMeta.namespace: The place of the name; empty for kinds without namespaces.
-            ObjectMeta.uid: Unlike that of any other object, earlier ones of the same name included.
-            ObjectMeta.resourceVersion: Changes with each change of the object. It can only be compared.
-            ObjectMeta.generation: Counts the changes of what is wanted.
-            ObjectMeta.creationTimestamp: When it was created.
-            ObjectMeta.deletionTimestamp: When it is to be gone, if it was deleted but waits for something.
-            ObjectMeta.deletionGracePeriodSeconds: The seconds from its deletion to that time.
-            ObjectMeta.labels: Pairs by which objects are selected.
-            ObjectMeta.annotations: Pairs by which nothing is selected.
-            ObjectMeta.ownerReferences: The objects to which it belongs.
-            ObjectMeta.finalizers: Who must let go of it before it is gone.
-            ObjectMeta.managedFields: Who set which fields.
+            PolicyRule.verbs: The verbs, such as get; * for all.
+            PolicyRule.apiGroups: The API groups of the resources.
+            PolicyRule.resources: The resources, such as nodes or nodes/status; * for all.
+            PolicyRule.resourceNames: The names of the objects; empty for all.
+            PolicyRule.nonResourceURLs: URL paths that are not resources, such as /metrics.
+            PodDisruptionBudget: Limits how many pods of a group may be unavailable at the same time.
+            DeleteOptions: How to delete an object.
+            DeleteOptions.gracePeriodSeconds: The time that the object has to terminate, in seconds; 0 deletes it at once.
+            DeleteOptions.preconditions: The request is refused unless the object matches these.
+            DeleteOptions.propagationPolicy: What happens to the dependents of the object: Orphan, Background or Foreground.
+            DeleteOptions.dryRun: All for a dry run, which changes nothing.
+            Status: The outcome of a request.
+            ObjectMeta: The metadata of an object.
+            ObjectMeta.name: The name. It is unique among the objects of the kind in the namespace.
+            ObjectMeta.generateName: A prefix for the name, which the server completes.
+            ObjectMeta.namespace: The namespace; empty for kinds without namespaces.
+            ObjectMeta.uid: The unique ID. It differs from those of all other objects, past ones included.
+            ObjectMeta.resourceVersion: An opaque version that changes with each change of the object.
+            ObjectMeta.generation: Counts the changes of the desired state.
+            ObjectMeta.creationTimestamp: When the object was created.
+            ObjectMeta.deletionTimestamp: The time at which a terminating object is to be removed.
+            ObjectMeta.deletionGracePeriodSeconds: The grace period of the deletion, in seconds.
+            ObjectMeta.labels: Pairs of keys and values that selectors match.
+            ObjectMeta.annotations: Pairs of keys and values that selectors do not match.
+            ObjectMeta.ownerReferences: The objects that own this object.
+            ObjectMeta.finalizers: The steps that must complete before the object is removed.
+            ObjectMeta.managedFields: The owners of the fields.
             """;
 
     private static final Map<String, String> TEXTS = parse();
 
     private OpenApiTexts() {}
 
-    /** What there is to say of a kind, or of a part of one. */
+    /** The description of a message type. */
     static Optional<String> of(Descriptor type) {
         return Optional.ofNullable(TEXTS.get(type.getName()));
     }
 
-    /** What there is to say of a field. */
+    /** The description of a field. */
     static Optional<String> of(FieldDescriptor field) {
         return Optional.ofNullable(TEXTS.get(field.getContainingType().getName() + "." + field.getName()));
     }

@@ -35,8 +35,8 @@ public final class EncryptionConfiguration {
     /**
      * The result of reading a configuration.
      *
-     * @param transformer stores values as it says
-     * @param faults everything that is wrong with it; the transformer is of use only if there are none
+     * @param transformer encrypts and decrypts stored values
+     * @param faults all errors in the configuration; if there are any, the transformer must not be used
      */
     public record Result(ValueTransformer transformer, List<String> faults) {}
 
@@ -48,8 +48,8 @@ public final class EncryptionConfiguration {
     /**
      * Reads {@code text}.
      *
-     * @param names the name of an object's resource, as {@code secrets.} or {@code deployments.apps}, from its key in the store
-     * @param random for nonces: a cryptographic generator, which is thread-safe
+     * @param names maps a key of the store to its resource, such as {@code secrets.} or {@code deployments.apps}
+     * @param random creates nonces; must be cryptographically strong and thread-safe
      */
     public static Result parse(String text, Function<String, String> names, RandomGenerator random) {
         EncryptionConfiguration configuration = new EncryptionConfiguration(names, random);
@@ -89,7 +89,7 @@ public final class EncryptionConfiguration {
         return new ResourceTransformer(rules);
     }
 
-    /** A resource in the form of {@link #names}; {@code *} stands for all. */
+    /** Converts a configured resource to the form that {@link #names} returns; {@code *} stands for all. */
     private String pattern(String at, String pattern) {
         boolean good = pattern.matches("(\\*\\.(\\*|[a-z0-9.-]*)|[a-z0-9-]+(\\.[a-z0-9.-]+)?)");
         require(
@@ -145,9 +145,9 @@ public final class EncryptionConfiguration {
             String name = key.get("name") instanceof String text ? text : "";
             boolean named = name.matches("[^:\\s]{1,100}");
             require(named, here + ".name is \"" + name + "\"; expected 1 to 100 characters without colons and spaces");
-            require(!named || known.add(name), here + ".name is " + name + ", as that of another key");
+            require(!named || known.add(name), here + ".name is " + name + ", which another key has, too");
             byte[] secret = decode(String.valueOf(key.get("secret")));
-            // Its text is not repeated: messages end up in logs.
+            // The message does not repeat the secret, because it may be logged.
             require(
                     LENGTHS.contains(secret.length),
                     here + ".secret is " + (secret.length == 0 ? "missing or not base64" : secret.length + " bytes")
@@ -168,7 +168,7 @@ public final class EncryptionConfiguration {
 
     private Map<?, ?> map(String at, @Nullable Object value, String... fields) {
         if (!(value instanceof Map<?, ?> map)) {
-            faults.add(at + " is missing or no object");
+            faults.add(at + " is missing or not an object");
             return Map.of();
         }
         Set<String> known = Set.of(fields);
@@ -180,7 +180,7 @@ public final class EncryptionConfiguration {
 
     private List<?> list(String at, @Nullable Object value) {
         if (!(value instanceof List<?> list) || list.isEmpty()) {
-            faults.add(at + " is missing, empty or no list");
+            faults.add(at + " is missing, empty or not a list");
             return List.of();
         }
         return list;

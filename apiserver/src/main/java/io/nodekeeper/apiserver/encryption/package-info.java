@@ -1,4 +1,4 @@
-/** Which resources are stored encrypted, and with which keys, as Kubernetes' EncryptionConfiguration says it. */
+/** The configuration of encryption at rest: Kubernetes' EncryptionConfiguration. */
 @NullMarked
 package io.nodekeeper.apiserver.encryption;
 

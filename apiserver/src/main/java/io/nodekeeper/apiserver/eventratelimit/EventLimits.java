@@ -8,11 +8,11 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The rate limits for writing Events.
+ * The rate limits for writes of Events.
  *
- * @param limits each of them holds; the order is that of the refusal's message
- * @param userBytes bytes of Events that one user may write a second, in the long run
- * @param userBurst bytes of Events that one user may write at once
+ * @param limits the limits, which all apply; a refusal lists them in this order
+ * @param userBytes the bytes of Events that one user may write per second on average
+ * @param userBurst the most bytes of Events that one user may write at once
  */
 public record EventLimits(List<Limit> limits, long userBytes, long userBurst) {
     /** The {@code apiVersion} of a configuration. */
@@ -38,15 +38,15 @@ public record EventLimits(List<Limit> limits, long userBytes, long userBurst) {
         limits = List.copyOf(limits);
     }
 
-    /** These limits, and the default for bytes. */
+    /** These limits with the default limit for bytes. */
     public static EventLimits of(List<Limit> limits) {
         return new EventLimits(limits, USER_BYTES, USER_BURST);
     }
 
     /**
-     * Reads a Configuration.
+     * Parses a Configuration.
      *
-     * @throws IllegalArgumentException with all faults, a line each
+     * @throws IllegalArgumentException with all errors, one per line
      */
     public static EventLimits parse(JsonObject configuration) {
         List<String> faults = new ArrayList<>();

@@ -3,14 +3,14 @@ package io.nodekeeper.apiserver.eventratelimit;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.apiserver.yaml.Yaml;
 
-/** Reads limits for Events from a file, in YAML or JSON. */
+/** Parses the file of Event limits, in YAML or JSON. */
 public final class EventLimitsFile {
     private EventLimitsFile() {}
 
     /**
-     * The limits in {@code content}.
+     * Parses {@code content}.
      *
-     * @throws IllegalArgumentException with all faults, one per line
+     * @throws IllegalArgumentException with all errors, one per line
      */
     public static EventLimits read(byte[] content) {
         try {

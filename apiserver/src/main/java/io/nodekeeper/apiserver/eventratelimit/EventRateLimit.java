@@ -11,15 +11,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Decides which writes of Events are made. Thread-safe. */
+/** Applies the rate limits for writes of Events. Thread-safe. */
 public final class EventRateLimit {
-    /** Longer keys are kept as a hash: clients decide what stands in them. */
+    /** The longest key that is stored as it is. Longer ones are stored as a hash, because clients choose their length. */
     private static final int KEY = 256;
 
-    /** Users whose bytes are counted; who writes least recently is forgotten, and begins with a full burst again. */
+    /** Users whose bytes are counted. The least recently active one is removed, and starts with a full burst again. */
     private static final int USERS = Limit.CACHE_SIZE;
 
-    /** The buckets of one limit by what shares it, in the order of use. Bound: {@code size} of them. */
+    /** The token buckets of one limit by key, in the order of use. Bound: {@code size} buckets. */
     private static final class Buckets extends LinkedHashMap<String, TokenBucket> {
         private static final long serialVersionUID = 1;
         private final int size;
@@ -39,7 +39,7 @@ public final class EventRateLimit {
     private final List<Buckets> buckets;
     private final Buckets bytes = new Buckets(USERS);
 
-    /** Limits from now on. */
+    /** Starts with full buckets. */
     public EventRateLimit(EventLimits limits) {
         this.limits = limits;
         buckets = limits.limits().stream()
@@ -48,10 +48,10 @@ public final class EventRateLimit {
     }
 
     /**
-     * Counts a write; a refused one counts, too, as in Kubernetes.
+     * Counts a write. A refused write counts, too, as in Kubernetes.
      *
-     * @param now nanoseconds of any clock that does not go back
-     * @return why the write is refused; empty if it may be made
+     * @param now nanoseconds of a monotonic clock
+     * @return the reason for the refusal; empty if the write is allowed
      */
     public synchronized Optional<String> check(EventWrite write, long now) {
         List<String> reached = new ArrayList<>();
@@ -68,7 +68,7 @@ public final class EventRateLimit {
         TokenBucket bucket =
                 bytes.computeIfAbsent(user, absent -> new TokenBucket(limits.userBytes(), limits.userBurst(), now));
         if (reached.isEmpty() && !bucket.tryTake(write.bytes(), now)) {
-            reached.add("limit of " + limits.userBytes() + " bytes a second reached for user " + user);
+            reached.add("limit of " + limits.userBytes() + " bytes per second reached for user " + user);
         }
         return reached.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", reached));
     }
@@ -81,7 +81,7 @@ public final class EventRateLimit {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
             return "sha256:" + HexFormat.of().formatHex(digest);
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
+            throw new IllegalStateException("this Java lacks SHA-256", e);
         }
     }
 }

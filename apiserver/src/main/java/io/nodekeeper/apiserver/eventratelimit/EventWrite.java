@@ -1,12 +1,12 @@
 package io.nodekeeper.apiserver.eventratelimit;
 
 /**
- * A write of an Event, as far as limits look at it.
+ * The attributes of a write of an Event that the limits use.
  *
- * @param namespace its namespace
- * @param user who writes it
- * @param sourceAndObject who reports, and about what
- * @param bytes the size of the Event
+ * @param namespace the namespace of the Event
+ * @param user the name of the user who writes it
+ * @param sourceAndObject the source of the Event and the object that it is about, as one key
+ * @param bytes the size of the Event in bytes
  */
 public record EventWrite(String namespace, String user, String sourceAndObject, long bytes) {
     String key(Limit.Type type) {

@@ -3,24 +3,24 @@ package io.nodekeeper.apiserver.eventratelimit;
 /**
  * One limit of Kubernetes' {@code eventratelimit.admission.k8s.io/v1alpha1} Configuration.
  *
- * @param type what shares the limit
- * @param qps writes of Events a second, 1 or more
- * @param burst writes at once, 1 or more
- * @param cacheSize how many namespaces, users or sources are told apart, those used last; 1 or more
+ * @param type which writes share the limit
+ * @param qps writes of Events per second, 1 or more
+ * @param burst the most writes at once, 1 or more
+ * @param cacheSize how many namespaces, users or sources have a bucket, the most recently active ones; 1 or more
  */
 public record Limit(Type type, int qps, int burst, int cacheSize) {
     /** Kubernetes' default for {@code cacheSize}. */
     public static final int CACHE_SIZE = 4_096;
 
-    /** What shares a limit. */
+    /** Which writes share a limit. */
     public enum Type {
         /** All writes of Events. */
         SERVER("Server"),
-        /** Those to one namespace. */
+        /** The writes to one namespace. */
         NAMESPACE("Namespace"),
-        /** Those of one user. */
+        /** The writes of one user. */
         USER("User"),
-        /** Those of one source about one object. */
+        /** The writes of one source about one object. */
         SOURCE_AND_OBJECT("SourceAndObject");
 
         private final String text;
@@ -29,7 +29,7 @@ public record Limit(Type type, int qps, int burst, int cacheSize) {
             this.text = text;
         }
 
-        /** The type as a Configuration writes it. */
+        /** The name of the type in a Configuration. */
         public String text() {
             return text;
         }

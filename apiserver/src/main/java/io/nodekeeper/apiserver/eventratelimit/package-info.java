@@ -1,4 +1,4 @@
-/** Bounds how many Events are written, and how large they are together, as Kubernetes' admission plugin EventRateLimit does. */
+/** Rate limits for writes of Events: their number, as Kubernetes' plugin EventRateLimit, and their bytes per user. */
 @NullMarked
 package io.nodekeeper.apiserver.eventratelimit;
 

@@ -12,16 +12,16 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.apiserver.pods.validation.ProbeRules;
 
-/** The defaults of pods and of pod templates: Kubernetes' defaulting functions. */
+/** Kubernetes' defaults of pods and pod templates. */
 public final class PodDefaults {
-    /** Seconds that a pod has to end (Kubernetes). */
+    /** Kubernetes' default grace period for the termination of a pod, in seconds. */
     public static final long GRACE_SECONDS = 30;
 
     private PodDefaults() {}
 
-    /** The spec of a pod with what it does not say. */
+    /** The spec of a pod with its defaults. */
     public static JsonObject podSpec(JsonObject given) {
-        // Resources of the pod as a whole are an alpha feature that is off in 1.32: the field is dropped.
+        // Pod-level resources are an alpha feature that is off in 1.32, so the field is dropped.
         JsonObject spec = templateSpec(given).without("resources");
         spec = each(spec, "containers", PodDefaults::requestsFromLimits);
         spec = each(spec, "initContainers", PodDefaults::requestsFromLimits);
@@ -34,7 +34,7 @@ public final class PodDefaults {
         return text(spec, "preemptionPolicy", "PreemptLowerPriority");
     }
 
-    /** The spec of a pod template with what it does not say. */
+    /** The spec of a pod template with its defaults. */
     public static JsonObject templateSpec(JsonObject given) {
         JsonObject spec = text(given, "restartPolicy", "Always");
         spec = text(spec, "dnsPolicy", "ClusterFirst");
@@ -48,7 +48,7 @@ public final class PodDefaults {
         return each(spec, "ephemeralContainers", PodDefaults::container);
     }
 
-    /** The old name of the field and the new one always agree; the new one wins. */
+    /** Sets serviceAccountName and the deprecated serviceAccount to the same value; the former takes precedence. */
     static JsonObject serviceAccount(JsonObject spec) {
         String name = spec.text("serviceAccountName").isEmpty()
                 ? spec.text("serviceAccount")

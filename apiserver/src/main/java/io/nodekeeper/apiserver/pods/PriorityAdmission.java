@@ -10,12 +10,12 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** Kubernetes' admission plugin Priority: a new pod has the priority and the preemption policy of its PriorityClass. */
+/** Kubernetes' admission plugin Priority: sets a new pod's priority and preemption policy from its PriorityClass. */
 public final class PriorityAdmission {
-    /** The policy of classes that name none (Kubernetes). */
+    /** Kubernetes' default for the preemption policy of a class. */
     public static final String PREEMPT = "PreemptLowerPriority";
 
-    /** The classes that every cluster has (Kubernetes). */
+    /** The classes that exist in every Kubernetes cluster. */
     public static final List<JsonObject> BUILT_IN = List.of(
             builtIn(
                     "system-cluster-critical",
@@ -37,7 +37,7 @@ public final class PriorityAdmission {
                 .build();
     }
 
-    /** Whether {@code name} is that of a class that every cluster has. */
+    /** Whether a class in {@link #BUILT_IN} has this name. */
     public static boolean isBuiltIn(String name) {
         return builtIn(name).isPresent();
     }
@@ -48,18 +48,18 @@ public final class PriorityAdmission {
                 .findFirst();
     }
 
-    /** The class for pods without one: the default of the lowest value, as two servers may each have let one in. */
+    /** The class for pods without one: if two servers each admitted a default class, the one with the lower value. */
     public static Optional<JsonObject> globalDefault(Stream<JsonObject> classes) {
         return classes.filter(one -> one.bool("globalDefault"))
                 .min(Comparator.comparing(one -> one.number("value").orElse(0L)));
     }
 
     /**
-     * A pod that is about to be created, with its priority.
+     * Returns the new pod with its priority.
      *
-     * @param classes finds the PriorityClass of a name
+     * @param classes finds a PriorityClass by name
      * @param defaultClass the class for pods without one
-     * @throws io.nodekeeper.api.ApiException 403 if there is no such class, or the pod says something else than its class
+     * @throws io.nodekeeper.api.ApiException 403 if the class does not exist, or the pod's own values differ from it
      */
     public static JsonObject admit(
             JsonObject pod,
@@ -104,7 +104,7 @@ public final class PriorityAdmission {
         }
     }
 
-    /** The spec of an update with the priority that it had, where it names none. */
+    /** The spec of an updated pod, with the priority and policy of {@code old} where the update has none. */
     public static JsonObject kept(JsonObject spec, JsonObject old) {
         JsonObject kept = spec.has("priority") ? spec : ObjectFields.copied(spec, old, "priority");
         return kept.has("preemptionPolicy") ? kept : ObjectFields.copied(kept, old, "preemptionPolicy");

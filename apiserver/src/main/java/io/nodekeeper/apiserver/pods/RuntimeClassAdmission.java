@@ -10,15 +10,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 
-/** Kubernetes' admission plugin RuntimeClass: a new pod has the overhead of its RuntimeClass, and runs where that does. */
+/** Kubernetes' admission plugin RuntimeClass: sets a new pod's overhead and scheduling from its RuntimeClass. */
 public final class RuntimeClassAdmission {
     private RuntimeClassAdmission() {}
 
     /**
-     * A pod that is about to be created, with what its class adds.
+     * Returns the new pod with the overhead, node selector and tolerations of its class.
      *
-     * @param classes finds the RuntimeClass of a name
-     * @throws io.nodekeeper.api.ApiException 403 if there is no such class, or the pod contradicts it
+     * @param classes finds a RuntimeClass by name
+     * @throws io.nodekeeper.api.ApiException 403 if the class does not exist, or the pod contradicts it
      */
     public static JsonObject admit(JsonObject pod, Function<String, Optional<JsonObject>> classes) {
         JsonObject spec = pod.object("spec");
@@ -42,7 +42,7 @@ public final class RuntimeClassAdmission {
         return pod.with("spec", tolerating(selecting(pod, spec, scheduling), scheduling));
     }
 
-    /** Whether both have the same resources in equal amounts, however these are written. */
+    /** Whether both have the same resources in equal amounts; 1 and 1000m are equal. */
     private static boolean equal(JsonObject one, JsonObject other) {
         return one.fields().keySet().equals(other.fields().keySet())
                 && one.fields().entrySet().stream()

@@ -7,17 +7,17 @@ import static io.nodekeeper.apiserver.fields.ObjectFields.value;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 
-/** Defaults that containers and volumes have in common: facts of Kubernetes. */
+/** Kubernetes' defaults that apply to containers and to volumes. */
 final class SharedDefaults {
     private SharedDefaults() {}
 
-    /** A reference to a field of the pod, whose value becomes a variable or a file. */
+    /** The defaults of a reference to a field of the pod, for an environment variable or a file. */
     static JsonObject fieldSource(JsonObject source) {
         JsonObject field = inside(source, "fieldRef", reference -> text(reference, "apiVersion", "v1"));
         return inside(field, "resourceFieldRef", reference -> value(reference, "divisor", new JsonString("0")));
     }
 
-    /** The default pull policy of {@code image}: an image whose tag may move is pulled each time. */
+    /** The default pull policy of {@code image}: Always for the tag {@code latest}, explicit or implied. */
     static String pullPolicy(String image) {
         String last = image.substring(image.lastIndexOf('/') + 1);
         int digest = last.indexOf('@');

@@ -5,14 +5,14 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.fields.ObjectFields;
 
-/** The volume by which containers get the token of their service account: facts of Kubernetes. */
+/** The volume that provides containers with the token of their service account, as in Kubernetes. */
 public final class TokenVolume {
-    /** How the volume's name begins. */
+    /** The prefix of the volume's name. */
     public static final String PREFIX = "kube-api-access-";
 
     private static final String MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-    /** The token ends one hour and seven seconds after it was made: so the kubelet tells it from others (Kubernetes). */
+    /** Kubernetes' sources. The lifetime of 3607 s is one that users hardly choose, so it identifies these tokens. */
     private static final JsonArray SOURCES = (JsonArray) Json.parse("""
             [{"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
              {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
@@ -21,7 +21,7 @@ public final class TokenVolume {
 
     private TokenVolume() {}
 
-    /** Whether each container of {@code spec} mounts something of its own in the place of the token. */
+    /** Whether each container of {@code spec} already mounts a volume at the path of the token. */
     public static boolean isReplaced(JsonObject spec) {
         return spec.array("containers").objects().allMatch(TokenVolume::mountsOwn)
                 && spec.array("initContainers").objects().allMatch(TokenVolume::mountsOwn);
@@ -34,7 +34,7 @@ public final class TokenVolume {
                 .anyMatch(mount -> mount.text("mountPath").equals(MOUNT_PATH));
     }
 
-    /** The spec with the volume, and with mounts of it; an existing volume of that kind is used instead of {@code name}. */
+    /** The spec with the volume and its mounts. Reuses an existing token volume, else adds one called {@code name}. */
     public static JsonObject with(JsonObject spec, String name) {
         String existing = spec.array("volumes")
                 .objects()
@@ -70,7 +70,7 @@ public final class TokenVolume {
                 : container.with("volumeMounts", container.array("volumeMounts").plus(mount));
     }
 
-    /** The spec with the service account that it names, in both fields; {@code default} if it names none. */
+    /** The spec with its service account, {@code default} if it has none, in the current and the deprecated field. */
     public static JsonObject named(JsonObject spec) {
         return PodDefaults.serviceAccount(
                 ObjectFields.text(PodDefaults.serviceAccount(spec), "serviceAccountName", "default"));

@@ -13,9 +13,9 @@ import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.apiserver.pods.validation.VolumeRules;
 import java.util.List;
 
-/** The defaults of volumes: facts of Kubernetes. */
+/** Kubernetes' defaults of volumes. */
 final class VolumeDefaults {
-    /** The permissions of files: 0644. */
+    /** The default file mode: octal 0644. */
     static final long MODE = 420;
 
     private static final long TOKEN_SECONDS = 3_600;

@@ -1,4 +1,4 @@
-/** The defaults and the validation of pods and of pod templates, as kube-apiserver 1.32 has them. */
+/** Defaults of pods and pod templates, and the admission plugins that change new pods, as in kube-apiserver 1.32. */
 @NullMarked
 package io.nodekeeper.apiserver.pods;
 

@@ -2,30 +2,30 @@ package io.nodekeeper.apiserver.wire;
 
 import io.nodekeeper.api.json.Json;
 
-/** What a message may still hold while it is read. Used once, by one thread. */
+/** Limits the depth and the number of values of one message. Not thread-safe; for one use. */
 final class Bounds {
-    /** Messages inside of messages; the JSON reader's bound is twice that, as an object of Kubernetes needs less than 30. */
+    /** Nested messages. Kubernetes' objects have fewer than 30 levels; the JSON reader allows twice this limit. */
     private static final int MAX_DEPTH = 100;
 
     private int depth = MAX_DEPTH;
     private int values = Json.MAX_VALUES;
 
-    /** A message begins inside another. */
+    /** Counts the start of a nested message. */
     void enter() {
         if (--depth < 0) {
             throw new ProtobufException("the message is nested deeper than " + MAX_DEPTH + " levels");
         }
     }
 
-    /** It ends. */
+    /** Counts the end of a nested message. */
     void leave() {
         depth++;
     }
 
-    /** One more value, as a body in JSON may have. */
+    /** Counts a value; the limit is the same as for JSON. */
     void count() {
         if (--values < 0) {
-            throw new ProtobufException("there are more than " + Json.MAX_VALUES + " values");
+            throw new ProtobufException("the message has more than " + Json.MAX_VALUES + " values");
         }
     }
 }

@@ -4,9 +4,9 @@ import com.google.protobuf.Descriptors.FieldDescriptor;
 import java.util.Map;
 import java.util.Set;
 
-/** What a field of a message is called in JSON, where it is not the same: facts of Kubernetes. */
+/** The names of messages' fields in Kubernetes' JSON. */
 public final class FieldNames {
-    /** Structs that Go embeds: in JSON their fields are the holder's own. */
+    /** Embedded Go structs: in JSON, their fields belong to the outer object. */
     private static final Set<String> INLINED = Set.of(
             "Probe.handler",
             "LifecycleHandler.handler",
@@ -22,17 +22,17 @@ public final class FieldNames {
             "SecretProjection.localObjectReference",
             "IngressRule.ingressRuleValue");
 
-    /** Names that were made from Go's instead of JSON's. */
+    /** Fields whose protobuf name derives from Go's name and differs from JSON's. */
     private static final Map<String, String> OTHERWISE = Map.of("uID", "uid", "aPIGroup", "apiGroup");
 
     private FieldNames() {}
 
-    /** The field's name in JSON. */
+    /** The name in JSON. */
     public static String json(FieldDescriptor field) {
         return OTHERWISE.getOrDefault(field.getName(), field.getName());
     }
 
-    /** Whether the fields of the message in {@code field} belong to the object that holds it. */
+    /** Whether the fields of the message in {@code field} belong to the outer object in JSON. */
     public static boolean isInlined(FieldDescriptor field) {
         return INLINED.contains(field.getContainingType().getName() + "." + field.getName());
     }

@@ -5,9 +5,9 @@ import io.nodekeeper.api.json.JsonValue;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Reads one value of a protobuf field as JSON. Implementations are stateless. */
+/** Reads one value of a protobuf field as JSON. Implementations have no state. */
 interface FieldReader {
-    /** The value, or null for one that JSON leaves out, as a time that is not set. */
+    /** The value; null if JSON omits it, such as an unset time. */
     @Nullable
     JsonValue read(CodedInputStream in, Bounds bounds) throws IOException;
 }

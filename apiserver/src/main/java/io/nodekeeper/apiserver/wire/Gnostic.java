@@ -13,8 +13,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Writes a document of OpenAPI 2 in the protobuf form {@code openapi.v2.Document}, which kubectl reads instead of JSON. The
- * numbers are the fields' of that form; it holds what the documents of this server have, and no more.
+ * Writes an OpenAPI 2 document as the protobuf message {@code openapi.v2.Document}, which kubectl requests instead of
+ * JSON. The numbers are those of the message's fields. Supports only the parts of OpenAPI that this server's documents
+ * use.
  */
 public final class Gnostic {
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -22,12 +23,12 @@ public final class Gnostic {
 
     private Gnostic() {}
 
-    /** Fills a message. */
+    /** Writes the fields of a message. */
     private interface Content {
         void into(Gnostic message) throws IOException;
     }
 
-    /** The bytes of {@code document}. */
+    /** Encodes {@code document}. */
     public static byte[] document(JsonObject document) {
         return message(message -> {
             message.text(1, document.text("swagger"));
@@ -74,12 +75,12 @@ public final class Gnostic {
         }
     }
 
-    /** Writes what is in an object of OpenAPI. */
+    /** Writes an object of an OpenAPI document. */
     private interface Writer {
         void write(Gnostic message, JsonObject object) throws IOException;
     }
 
-    /** A map is a list of pairs. */
+    /** Writes a map, which this message has as a list of pairs. */
     private void named(int field, JsonObject map, Writer writer) throws IOException {
         for (var entry : map.fields().entrySet()) {
             if (entry.getValue() instanceof JsonObject value) {
@@ -91,7 +92,7 @@ public final class Gnostic {
         }
     }
 
-    /** What OpenAPI does not know is kept as YAML, of which JSON is a part. */
+    /** Writes extensions as YAML; JSON is a subset of YAML. */
     private void extensions(int field, JsonObject object) throws IOException {
         for (var entry : object.fields().entrySet()) {
             if (entry.getKey().startsWith("x-")) {

@@ -6,9 +6,10 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * The plain fields whose zero value means something. Go writes every plain field of a struct into protobuf, set or not; in
- * JSON it leaves the zeros out, except of pointers (where a zero is not the same as nothing, as a grace of 0 seconds) and of
- * fields that are always there. These two are listed here, for the kinds that are served; facts of Kubernetes' Go types.
+ * The scalar fields whose zero values are part of the object. Go writes every scalar field of a struct to protobuf,
+ * even an unset one, but omits zeros from JSON. Two sorts of fields keep them: pointers, whose zero differs from an
+ * absent value (such as a grace period of 0 seconds), and fields without {@code omitempty}. This lists both, from
+ * Kubernetes' Go types, for the served kinds.
  */
 final class KeptZeros {
     private static final String LISTED = """
@@ -171,9 +172,9 @@ final class KeptZeros {
 
     private KeptZeros() {}
 
-    /** Whether the zero value of the plain field {@code field} is in the object, rather than the same as an absent one. */
+    /** Whether a zero value of this scalar field is part of the object. */
     static boolean has(FieldDescriptor field) {
-        // The package ends with the group and the version, as k8s.io.api.core.v1.
+        // The package ends with the group and the version, such as k8s.io.api.core.v1.
         String[] parts = field.getFile().getPackage().split("\\.");
         String group = parts.length < 2 ? "" : parts[parts.length - 2];
         return KEPT.contains(group + "." + field.getContainingType().getName() + "." + field.getName());

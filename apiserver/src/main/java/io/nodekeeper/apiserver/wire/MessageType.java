@@ -16,17 +16,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of Kubernetes' messages, and how it is read as JSON: field for field by a table that is made once from its
- * descriptor. What differs from protobuf's own JSON are facts of Kubernetes: structs that Go embeds are part of the object
- * that holds them ({@link FieldNames}), some messages are plain values ({@link Scalars}), and of the zero values, which Go
- * writes into protobuf though it leaves them out of JSON, only those count that can be told from absent ones
+ * Reads one of Kubernetes' messages as JSON, by a table of its fields that is created once from the descriptor.
+ * Kubernetes' JSON differs from protobuf's: fields of embedded Go structs belong to the outer object
+ * ({@link FieldNames}), some messages are scalars ({@link Scalars}), and most zero values are absent
  * ({@link KeptZeros}). Thread-safe.
  */
 final class MessageType {
     private static final Map<String, MessageType> MADE = new ConcurrentHashMap<>();
 
     private final Descriptor descriptor;
-    /** By field number; made at the first use, as messages may hold themselves. */
+    /** By field number. Created at the first use, because messages may be recursive. */
     private volatile Field @Nullable [] fields;
 
     private MessageType(Descriptor descriptor) {
@@ -37,7 +36,7 @@ final class MessageType {
         return MADE.computeIfAbsent(descriptor.getFullName(), name -> new MessageType(descriptor));
     }
 
-    /** A field: its name in JSON, and how a value of it is read. */
+    /** A field: its name in JSON, and the reader of its values. */
     private record Field(
             String name,
             boolean repeated,
@@ -94,7 +93,7 @@ final class MessageType {
         });
     }
 
-    /** Reads an entry of a map as an object with the one field. */
+    /** Reads an entry of a map as an object with one field. */
     private static FieldReader entry(Descriptor type) {
         FieldReader value = reader(type.findFieldByNumber(2));
         int wireType = type.findFieldByNumber(2).getLiteType().getWireType();
@@ -120,7 +119,7 @@ final class MessageType {
         };
     }
 
-    /** Reads a message up to the end of {@code in} into {@code object}. */
+    /** Reads a message, up to the end or limit of {@code in}, into {@code object}. */
     void readInto(JsonObject.Builder object, CodedInputStream in, Bounds bounds) throws IOException {
         Field[] known = table();
         Object[] values = new Object[known.length];

@@ -25,8 +25,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * Kubernetes' message types by apiVersion and kind. A group's classes are loaded when it is first asked for: core/v1 alone
- * has thousands. Thread-safe.
+ * Kubernetes' message types by apiVersion and kind. Loads the classes of a group at its first use, because core/v1
+ * alone has thousands. Thread-safe.
  */
 public final class MessageTypes {
     private static final Map<String, Supplier<FileDescriptor>> FILES = Map.ofEntries(
@@ -52,9 +52,9 @@ public final class MessageTypes {
     private MessageTypes() {}
 
     /**
-     * The message of {@code kind}.
+     * The message type of {@code kind}.
      *
-     * @throws ProtobufException if there is none
+     * @throws ProtobufException if Kubernetes has no such kind
      */
     static MessageType find(String apiVersion, String kind) {
         String name = apiVersion + "/" + kind;
@@ -66,26 +66,26 @@ public final class MessageTypes {
                 .orElseThrow(() -> new ProtobufException(
                         "no kind \"" + kind + "\" is registered for version \"" + apiVersion + "\""));
         MessageType made = MessageType.of(descriptor);
-        // Only kinds that exist are kept, so that strangers cannot fill the memory.
+        // Caches only kinds that exist, so that requests cannot fill the memory.
         FOUND.put(name, made);
         return made;
     }
 
-    /** How Kubernetes describes the message of {@code kind}, if there is such a kind. */
+    /** The descriptor of {@code kind}, if Kubernetes has such a kind. */
     public static Optional<Descriptor> descriptor(String apiVersion, String kind) {
-        // Options are of all groups, and are sent under the version of whatever is deleted.
+        // DeleteOptions exist in all groups: clients send them with the apiVersion of the object to delete.
         if (kind.equals("DeleteOptions")) {
             return Optional.of(Meta.DeleteOptions.getDescriptor());
         }
         return Optional.ofNullable(FILES.get(apiVersion)).map(file -> file.get().findMessageTypeByName(kind));
     }
 
-    /** How Kubernetes describes what refuses a request, or tells of its success. */
+    /** The descriptor of Status. */
     public static Descriptor status() {
         return Meta.Status.getDescriptor();
     }
 
-    /** How Kubernetes describes the metadata of a list. */
+    /** The descriptor of ListMeta. */
     public static Descriptor listMeta() {
         return Meta.ListMeta.getDescriptor();
     }

@@ -7,8 +7,8 @@ import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 
 /**
- * Reads objects in Kubernetes' protobuf form, as clients send them and as a kube-apiserver stores them: the four bytes
- * {@code k8s\0}, then a {@code runtime.Unknown} that names apiVersion and kind and holds the message. Thread-safe.
+ * Reads objects in Kubernetes' protobuf encoding, as clients send them and as a kube-apiserver stores them: the four
+ * bytes {@code k8s\0}, then a {@code runtime.Unknown} with apiVersion, kind and message. Thread-safe.
  */
 public final class Protobuf {
     /** The media type. */
@@ -18,13 +18,13 @@ public final class Protobuf {
 
     private Protobuf() {}
 
-    /** Loads the classes of the kinds that nodes write; else the first object of each group takes the time. */
+    /** Loads the classes of the kinds that nodes write, so that the first request does not wait for them. */
     public static void load() {
         MessageTypes.find("coordination.k8s.io/v1", "Lease");
         MessageTypes.find("v1", "Node");
     }
 
-    /** Whether {@code bytes} begin as an object in this form does. */
+    /** Whether {@code bytes} start with the prefix of this encoding. */
     public static boolean begins(byte[] bytes) {
         return bytes.length >= MAGIC.length
                 && bytes[0] == MAGIC[0]
@@ -34,9 +34,9 @@ public final class Protobuf {
     }
 
     /**
-     * The object in {@code bytes} as it would be in JSON; kind and apiVersion come first.
+     * Decodes {@code bytes} to the object's JSON form, with kind and apiVersion first.
      *
-     * @throws ProtobufException if it is malformed, nested too deeply, or of a kind that Kubernetes does not have
+     * @throws ProtobufException if the bytes are malformed, nested too deeply, or of an unknown kind
      */
     public static JsonObject decode(byte[] bytes) {
         if (!begins(bytes)) {
@@ -50,7 +50,7 @@ public final class Protobuf {
         }
     }
 
-    /** Reads {@code runtime.Unknown}: 1 is the type, 2 the message's bytes, 3 and 4 say how these are encoded. */
+    /** Reads {@code runtime.Unknown}. Fields: 1 the type, 2 the message, 3 and 4 its encoding and media type. */
     private static JsonObject unwrap(byte[] bytes) throws IOException {
         CodedInputStream in = CodedInputStream.newInstance(bytes, MAGIC.length, bytes.length - MAGIC.length);
         String apiVersion = "";

@@ -1,6 +1,6 @@
 package io.nodekeeper.apiserver.wire;
 
-/** Bytes that are not an object in Kubernetes' protobuf form; the message says why. */
+/** The bytes are not an object in Kubernetes' protobuf encoding; the message says why. */
 public final class ProtobufException extends RuntimeException {
     ProtobufException(String message) {
         super(message);

@@ -13,8 +13,9 @@ import java.io.UncheckedIOException;
 import java.util.Optional;
 
 /**
- * A list in Kubernetes' protobuf form in parts, for lists that are too large to be made as a whole: the head, then each item,
- * then the tail. Together they are the bytes of {@link ProtobufWriter#object} up to the order of fields. Immutable.
+ * A list in Kubernetes' protobuf encoding in parts, for lists that are too large for one buffer: the head, then each
+ * item, then the tail. Together they are the bytes of {@link ProtobufWriter#object}, up to the order of fields.
+ * Immutable.
  */
 public final class ProtobufList {
     private final String apiVersion;
@@ -29,12 +30,12 @@ public final class ProtobufList {
         items = type.findFieldByName("items");
     }
 
-    /** The form of lists of {@code kind}, which ends in List; empty if Kubernetes has no message for it. */
+    /** An encoder of lists of {@code kind}, which ends in List; empty if Kubernetes has no message for it. */
     public static Optional<ProtobufList> of(String apiVersion, String kind) {
         return ProtobufWriter.descriptor(apiVersion, kind).map(type -> new ProtobufList(apiVersion, kind, type));
     }
 
-    /** All that stands before the items, which have {@code length} bytes together. */
+    /** All bytes before the items; {@code length} is the length of all items together. */
     public byte[] head(JsonObject listMetadata, long length) {
         byte[] first = field(metadata, listMetadata);
         Message typeMeta = Runtime.TypeMeta.newBuilder()
@@ -50,12 +51,12 @@ public final class ProtobufList {
         });
     }
 
-    /** One item. */
+    /** Encodes one item. */
     public byte[] item(JsonObject object) {
         return field(items, object);
     }
 
-    /** What stands behind the items. */
+    /** All bytes after the items. */
     public byte[] tail() {
         return written(out -> {
             out.writeString(Runtime.Unknown.CONTENTENCODING_FIELD_NUMBER, "");

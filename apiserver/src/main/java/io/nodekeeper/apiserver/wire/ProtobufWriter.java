@@ -24,23 +24,22 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes objects in Kubernetes' protobuf form, the reverse of {@link Protobuf}: by the descriptors of Kubernetes' own
- * messages. Fields that a message does not have are left out, as a client with that message could not read them.
- * Thread-safe.
+ * Writes objects in Kubernetes' protobuf encoding, the reverse of {@link Protobuf}, by the descriptors of Kubernetes'
+ * own messages. Omits fields that the message does not have, because its readers could not read them. Thread-safe.
  */
 public final class ProtobufWriter {
     static final ByteString MAGIC = ByteString.copyFromUtf8("k8s\0");
 
     private ProtobufWriter() {}
 
-    /** {@code object} in its envelope; empty if Kubernetes has no message for its kind, as for a Table. */
+    /** Encodes {@code object} with its envelope; empty if Kubernetes has no message for its kind, such as Table. */
     public static Optional<byte[]> object(JsonObject object) {
         String apiVersion = object.text("apiVersion");
         String kind = object.text("kind");
         return descriptor(apiVersion, kind).map(type -> envelope(apiVersion, kind, message(type, object)));
     }
 
-    /** An event of a watch in a frame of its own: its length in four bytes, then the event; empty as {@link #object}. */
+    /** Encodes an event of a watch as a frame: its length in four bytes, then the event; empty as {@link #object}. */
     public static Optional<byte[]> frame(JsonObject event) {
         return object(event.object("object")).map(object -> {
             byte[] bytes = Meta.WatchEvent.newBuilder()
@@ -133,7 +132,7 @@ public final class ProtobufWriter {
         return entry.build();
     }
 
-    /** The value in protobuf's types; null for nothing, and for what the field cannot hold. */
+    /** The value as protobuf's type; null for JSON's null and for a value that the field cannot hold. */
     private static @Nullable Object value(FieldDescriptor field, JsonValue value) {
         if (value instanceof JsonNull) {
             return null;
@@ -157,7 +156,7 @@ public final class ProtobufWriter {
         return new BigDecimal(number.literal());
     }
 
-    /** A message, which for some types is a plain value in JSON ({@link Scalars}). */
+    /** A message; in JSON it is an object or, for the types in {@link Scalars}, a scalar. */
     private static @Nullable Message nested(Descriptor type, JsonValue value) {
         return switch (type.getName()) {
             case "Time", "Timestamp", "MicroTime" ->

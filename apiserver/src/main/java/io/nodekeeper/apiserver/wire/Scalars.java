@@ -21,9 +21,9 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Readers of plain values, and of those messages that are plain values in JSON: facts of Kubernetes. */
+/** Readers of scalar fields, and of the messages of Kubernetes that are scalars in JSON, such as Time and Quantity. */
 final class Scalars {
-    /** What can be written with a year of four digits; the first second is Go's zero time. */
+    /** RFC 3339 has years of four digits. The first second of year 1 is Go's zero time. */
     private static final long FIRST_SECOND = -62_135_596_800L;
 
     private static final long LAST_SECOND = 253_402_300_799L;
@@ -43,7 +43,7 @@ final class Scalars {
         };
     }
 
-    /** The value of a map's entry that says nothing of it. */
+    /** The value of a map entry without a value field. */
     static JsonValue zero(FieldDescriptor field) {
         return switch (field.getJavaType()) {
             case BOOLEAN -> JsonBool.FALSE;
@@ -58,7 +58,7 @@ final class Scalars {
         };
     }
 
-    /** Whether it is what Go makes of nothing. */
+    /** Whether this is Go's zero value. */
     static boolean isZero(JsonValue value) {
         return switch (value) {
             case JsonString string -> string.value().isEmpty();
@@ -68,7 +68,7 @@ final class Scalars {
         };
     }
 
-    /** How a message is read that is no object in JSON; empty for those that are. */
+    /** The reader of a message that is not an object in JSON; empty for one that is. */
     static Optional<FieldReader> message(Descriptor type) {
         FieldReader reader = switch (type.getName()) {
             case "Time", "Timestamp" -> inside((in, bounds) -> time(in, false));
@@ -91,7 +91,7 @@ final class Scalars {
         };
     }
 
-    /** 1 is seconds, 2 nanoseconds; Go writes a time that is not set as an empty message. */
+    /** Fields: 1 seconds, 2 nanoseconds. Go writes an unset time as an empty message. */
     private static @Nullable JsonValue time(CodedInputStream in, boolean micro) throws IOException {
         if (in.isAtEnd()) {
             return null;
@@ -110,7 +110,7 @@ final class Scalars {
         }
         if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos > 999_999_999) {
             throw new ProtobufException(
-                    "a time of " + seconds + " s and " + nanos + " ns is none of the years 1 to 9999");
+                    "a time of " + seconds + " s and " + nanos + " ns is outside the years 1 to 9999");
         }
         Instant time = Instant.ofEpochSecond(seconds, nanos);
         return new JsonString(micro ? KubeTime.formatMicro(time) : KubeTime.format(time));
@@ -128,7 +128,7 @@ final class Scalars {
         return new JsonString(text.isEmpty() ? "0" : text);
     }
 
-    /** 1 says which (0 for the number), 2 is the number, 3 the string. */
+    /** Fields: 1 the type (0 for the number), 2 the number, 3 the string. */
     private static JsonValue intOrString(CodedInputStream in) throws IOException {
         long which = 0;
         int number = 0;
@@ -147,7 +147,7 @@ final class Scalars {
         return which == 0 ? JsonNumber.of(number) : new JsonString(text);
     }
 
-    /** A message of bytes that are JSON. */
+    /** A message with one field, which holds JSON. */
     private static @Nullable JsonValue raw(CodedInputStream in) throws IOException {
         byte[] json = {};
         for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {

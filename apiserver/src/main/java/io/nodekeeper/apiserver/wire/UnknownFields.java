@@ -7,10 +7,10 @@ import java.io.IOException;
 final class UnknownFields {
     private UnknownFields() {}
 
-    /** Reads past the field that {@code tag} begins. */
+    /** Skips the field that starts with {@code tag}. */
     static void skip(CodedInputStream in, int tag) throws IOException {
         if (!in.skipField(tag)) {
-            throw new ProtobufException("not a protobuf message: a group ends that did not begin");
+            throw new ProtobufException("not a protobuf message: end of a group without its start");
         }
     }
 }

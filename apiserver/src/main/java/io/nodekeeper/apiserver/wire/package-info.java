@@ -1,4 +1,4 @@
-/** The forms in which Kubernetes' clients write and read besides JSON: its protobuf, and the protobuf of OpenAPI documents. */
+/** Encodings for Kubernetes' clients besides JSON: protobuf of objects, and protobuf of OpenAPI documents. */
 @NullMarked
 package io.nodekeeper.apiserver.wire;
 

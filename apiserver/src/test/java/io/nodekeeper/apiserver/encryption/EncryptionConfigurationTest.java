@@ -85,15 +85,15 @@ class EncryptionConfigurationTest {
                         "resources[0].providers[0].aesgcm.keys[1].secret is missing or not base64; expected the base64 of"
                                 + " 16, 24 or 32 random bytes",
                         "resources[0].providers[1] is aescbc, which is not supported; expected aesgcm or identity",
-                        "resources[0].providers[2].aesgcm.keys[0].name is k, as that of another key",
-                        "resources[1].resources is missing, empty or no list",
-                        "resources[1].providers is missing, empty or no list");
+                        "resources[0].providers[2].aesgcm.keys[0].name is k, which another key has, too",
+                        "resources[1].resources is missing, empty or not a list",
+                        "resources[1].providers is missing, empty or not a list");
     }
 
     @Test
     void whatIsNoConfigurationIsRefused() {
-        assertThat(parse("").faults()).contains("the file is missing or no object");
-        assertThat(parse("[1]").faults()).contains("the file is missing or no object");
+        assertThat(parse("").faults()).contains("the file is missing or not an object");
+        assertThat(parse("[1]").faults()).contains("the file is missing or not an object");
         assertThat(parse("a: [").faults()).singleElement().asString().startsWith("it is not valid YAML: ");
     }
 }

@@ -69,7 +69,7 @@ class EventRateLimitTest {
         assertThat(bytes).isBetween(6_500_000L, 7_000_000L);
         assertThat(limit.check(new EventWrite("a", "quiet", "s", 1_000), 60 * SECOND))
                 .isEmpty();
-        assertThat(limit.check(large, 60 * SECOND)).contains("limit of 100000 bytes a second reached for user noisy");
+        assertThat(limit.check(large, 60 * SECOND)).contains("limit of 100000 bytes per second reached for user noisy");
     }
 
     @Test

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * AppArmor profiles, which are fields of security contexts since 1.30 and were annotations before: facts of Kubernetes.
- * A new pod gets the other form of what it has, so that older and newer kubelets see the same.
+   * AppArmor profiles. Since 1.30 they are fields of security contexts; before, they were annotations. A new pod gets
+   * both forms, so that older and newer kubelets see the same profile.
  */
 public final class AppArmor {
     private static final String PREFIX = "container.apparmor.security.beta.kubernetes.io/";
@@ -19,7 +19,7 @@ public final class AppArmor {
     private static final List<String> TYPES = List.of("Localhost", "RuntimeDefault", "Unconfined");
     private static final List<String> LISTS = List.of("initContainers", "containers", "ephemeralContainers");
 
-    /** Bytes of a profile's name: Linux' longest path (Kubernetes). */
+    /** The longest profile name: the longest path of Linux (Kubernetes). */
     private static final int LONGEST = 4_095;
 
     private AppArmor() {}
@@ -93,7 +93,7 @@ public final class AppArmor {
         };
     }
 
-    /** The annotations of a pod or a template, at {@code metadata} and {@code spec}. */
+    /** Checks the annotations of a pod or pod template. */
     static void annotations(FieldCheck metadata, FieldCheck spec) {
         Map<String, FieldCheck> containers = new HashMap<>();
         for (String list : LISTS) {
@@ -116,7 +116,7 @@ public final class AppArmor {
         });
     }
 
-    /** A container that has both forms has the same in both. */
+    /** Checks that the annotation and the field of a container agree. */
     private static void match(FieldCheck container, String annotation) {
         FieldCheck profile = container.object("securityContext").object(FIELD);
         Optional<JsonObject> other = field(annotation);
@@ -131,7 +131,7 @@ public final class AppArmor {
         }
     }
 
-    /** The profile of a security context. */
+    /** Checks the profile of a security context. */
     static void check(FieldCheck context) {
         if (!context.has(FIELD)) {
             return;

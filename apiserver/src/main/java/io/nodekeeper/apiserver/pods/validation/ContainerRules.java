@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The rules of containers: facts of Kubernetes. */
+/** Validates containers. */
 final class ContainerRules {
     private static final List<String> PULL_POLICIES = List.of("Always", "IfNotPresent", "Never");
     private static final List<String> PROTOCOLS = List.of("SCTP", "TCP", "UDP");
     private static final List<String> MESSAGE_POLICIES = List.of("File", "FallbackToLogsOnError");
-    /** What a container may only have if it runs as long as the pod. */
+    /** The fields that only containers which run as long as the pod can have. */
     private static final List<String> OF_RUNNING =
             List.of("lifecycle", "livenessProbe", "readinessProbe", "startupProbe");
 
@@ -65,7 +65,7 @@ final class ContainerRules {
             if (!name.isEmpty() && !names.add(name)) {
                 container.duplicate("name", name);
             }
-            // They run one after the other, so each has its ports for itself.
+            // Init containers run one after the other, so their ports do not conflict.
             hostPorts(container, new HashSet<>());
             if (sidecar) {
                 ProbeRules.check(container, graceSeconds);

@@ -9,9 +9,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The rules of references to a pod's own fields, from variables and from files: facts of Kubernetes. */
+/** Validates the downward API: environment variables and files with the values of the pod's own fields. */
 final class DownwardRules {
-    /** What a variable may refer to. */
+    /** The fields that an environment variable can refer to. */
     private static final List<String> VARIABLES = List.of(
             "metadata.name",
             "metadata.namespace",
@@ -23,11 +23,11 @@ final class DownwardRules {
             "status.podIP",
             "status.podIPs");
 
-    /** What a file may refer to. */
+    /** The fields that a file can refer to. */
     private static final List<String> FILES =
             List.of("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid");
 
-    /** What is a field of pods for the downward API at all. */
+    /** All fields of the downward API. */
     private static final List<String> KNOWN =
             Stream.concat(VARIABLES.stream(), FILES.stream()).distinct().toList();
 
@@ -47,7 +47,7 @@ final class DownwardRules {
 
     private DownwardRules() {}
 
-    /** A file of a downward API volume. */
+    /** Checks a file of a downward API volume. */
     static void file(FieldCheck file) {
         file.require("path");
         Paths.notReserved(file, "path", file.text("path"));
@@ -64,7 +64,7 @@ final class DownwardRules {
         FileRules.mode(file, "mode");
     }
 
-    /** A field that a variable refers to. */
+    /** Checks a field reference of an environment variable. */
     static void variable(FieldCheck reference) {
         field(reference, VARIABLES);
     }
@@ -101,7 +101,7 @@ final class DownwardRules {
         }
     }
 
-    /** A container's resource that a variable or a file refers to; only a file needs to name the container. */
+    /** Checks a reference to a container's resource. A file must name the container, a variable need not. */
     static void resource(FieldCheck reference, boolean file) {
         String resource = reference.text("resource");
         if (file && reference.text("containerName").isEmpty()) {

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The rules of a container's variables: facts of Kubernetes. */
+/** Validates environment variables. */
 final class EnvRules {
     private static final List<String> SOURCES =
             List.of("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef");
-    /** All but '=' of printable ASCII (relaxed rule, the default since 1.32). */
+    /** Printable ASCII except '=' (the relaxed rule, which is the default since 1.32). */
     private static final Pattern NAME = Pattern.compile("[ -<>-~]+");
 
     private static final Pattern KEY = Pattern.compile("[-._a-zA-Z0-9]+");

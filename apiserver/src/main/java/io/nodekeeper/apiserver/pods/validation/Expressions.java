@@ -4,11 +4,11 @@ import io.nodekeeper.api.Names;
 import io.nodekeeper.apiserver.fields.FieldCheck;
 import java.util.List;
 
-/** The rules of the expressions of selectors, of labels and of nodes: facts of Kubernetes. */
+/** Validates the expressions of label selectors and node selectors. */
 final class Expressions {
     private Expressions() {}
 
-    /** Checks the expressions in {@code matchExpressions}; those about nodes may compare numbers, too. */
+    /** Checks {@code matchExpressions}. Node selectors also have the operators Gt and Lt. */
     static void check(FieldCheck selector, boolean compares) {
         for (FieldCheck expression : selector.items("matchExpressions")) {
             List<String> values = expression.texts("values");

@@ -2,13 +2,13 @@ package io.nodekeeper.apiserver.pods.validation;
 
 import io.nodekeeper.apiserver.fields.FieldCheck;
 
-/** The rules of single files in volumes: facts of Kubernetes. */
+/** Validates the files of volumes. */
 final class FileRules {
     private static final int MOST_MODE = 0777;
 
     private FileRules() {}
 
-    /** The permissions of a file, in the number {@code field} of {@code at}. */
+    /** Checks a file mode. */
     static void mode(FieldCheck at, String field) {
         at.number(field)
                 .filter(mode -> mode < 0 || mode > MOST_MODE)
@@ -16,7 +16,7 @@ final class FileRules {
                         at.invalidNumber(field, mode, "must be a number between 0 and 0777 (octal), both inclusive"));
     }
 
-    /** A file that holds the value of one key. */
+    /** Checks a file with the value of one key. */
     static void keyToPath(FieldCheck item) {
         item.require("key");
         item.require("path");

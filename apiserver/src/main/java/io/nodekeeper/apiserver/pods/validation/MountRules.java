@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The rules of what a container mounts: facts of Kubernetes. */
+/** Validates volume mounts and volume devices. */
 final class MountRules {
     private static final List<String> PROPAGATION = List.of("Bidirectional", "HostToContainer", "None");
     private static final List<String> RECURSIVE = List.of("Disabled", "Enabled", "IfPossible");

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The rules of a pod's network and names: facts of Kubernetes. */
+/** Validates the ports, host aliases, host name and DNS configuration of a pod. */
 final class NetworkRules {
     private static final List<String> POLICIES = List.of("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None");
     private static final int NAMESERVERS = 3;
@@ -77,7 +77,7 @@ final class NetworkRules {
         }
     }
 
-    /** What is wrong with an address of IPv4 or IPv6. */
+    /** The error in an IPv4 or IPv6 address. */
     static Optional<String> ipFault(String address) {
         return IPV4.matcher(address).matches() || isIpv6(address)
                 ? Optional.empty()
@@ -98,7 +98,7 @@ final class NetworkRules {
         return gap < 0 ? groups == 8 : groups >= 0 && groups < 8;
     }
 
-    /** How many groups of 16 bits {@code part} has; far below zero if it is malformed. */
+    /** The number of 16-bit groups in {@code part}; far below zero if it is malformed. */
     private static int groups(String part, boolean last) {
         if (part.isEmpty()) {
             return 0;

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The validation of pods and of pod templates whose types and defaults are right: all errors at once, in Kubernetes' order and
- * words. The time grows with the size of the pod, not with its square.
+   * Validates pods and pod templates after type checks and defaulting. Returns all errors at once, in Kubernetes' order
+   * and words. The time is linear in the size of the pod.
  */
 public final class PodRules {
     private static final List<String> RESTARTS = List.of("Always", "OnFailure", "Never");
@@ -20,7 +20,7 @@ public final class PodRules {
 
     private PodRules() {}
 
-    /** What is wrong with a pod. */
+    /** The errors in a pod. */
     public static List<FieldError> pod(JsonObject pod) {
         FieldCheck check = FieldCheck.of(pod, "");
         FieldCheck metadata = check.object("metadata");
@@ -44,7 +44,7 @@ public final class PodRules {
         return check.errors();
     }
 
-    /** What besides is wrong with a pod that is about to be created. */
+    /** The errors that only a new pod can have. */
     public static List<FieldError> newPod(JsonObject pod) {
         FieldCheck check = FieldCheck.of(pod, "");
         FieldCheck spec = check.object("spec");
@@ -60,7 +60,7 @@ public final class PodRules {
         return spec.errors();
     }
 
-    /** What is wrong with the pod template {@code template} at {@code path}. */
+    /** The errors in a pod template; {@code path} is the path of its field. */
     public static List<FieldError> template(JsonObject template, String path) {
         FieldCheck check = FieldCheck.of(template, path);
         FieldCheck metadata = check.object("metadata");
@@ -104,7 +104,7 @@ public final class PodRules {
         }
     }
 
-    /** Checks the pod's resource claims; their names. */
+    /** Checks the pod's resource claims, and returns their names. */
     private static Set<String> claims(FieldCheck spec) {
         Set<String> names = new HashSet<>();
         for (FieldCheck claim : spec.items("resourceClaims")) {

@@ -14,19 +14,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** What of a pod may change: facts of Kubernetes. */
+/** Validates updates of pods: most fields of a spec are immutable. */
 public final class PodUpdates {
     private static final String ONLY = "pod updates may not change fields other than"
             + " `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations`"
             + " (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it"
             + " was previously negative)";
 
-    /** The lists of a status that tell how containers fare. */
+    /** The lists of container states in a pod's status. */
     private static final List<String> STATUSES = List.of("containerStatuses", "initContainerStatuses");
 
     private PodUpdates() {}
 
-    /** What is wrong with {@code pod} as the successor of {@code old}; both have their defaults. */
+    /** The errors in an update of the spec from {@code old} to {@code pod}; both have their defaults. */
     public static List<FieldError> spec(JsonObject pod, JsonObject old) {
         JsonObject before = old.object("spec");
         FieldCheck spec = FieldCheck.of(pod.object("spec"), "spec");
@@ -49,7 +49,7 @@ public final class PodUpdates {
         return spec.errors();
     }
 
-    /** A deadline may be set, and later only become earlier. */
+    /** Checks that an existing deadline does not become later and is not removed. */
     private static void deadline(FieldCheck spec, Optional<Long> before) {
         Optional<Long> after = spec.number("activeDeadlineSeconds");
         if (after.isEmpty() && before.isPresent()) {
@@ -77,7 +77,7 @@ public final class PodUpdates {
                         "schedulingGates", "only deletion is allowed, but found new scheduling gate '" + gate + "'"));
     }
 
-    /** The part of a spec that never changes; what may change is as in {@code before}. */
+    /** The immutable part of a spec. */
     private static JsonObject fixed(JsonObject spec, JsonObject before) {
         JsonObject fixed =
                 spec.without("activeDeadlineSeconds").without("tolerations").without("schedulingGates");
@@ -88,13 +88,13 @@ public final class PodUpdates {
         for (String list : List.of("containers", "initContainers")) {
             fixed = ObjectFields.each(fixed, list, container -> container.without("image"));
         }
-        // A pod that waits for its gates may still be steered to other nodes.
+        // Until the scheduling gates are removed, an update may narrow the choice of nodes.
         return before.array("schedulingGates").isEmpty()
                 ? fixed
                 : fixed.without("nodeSelector").without("affinity");
     }
 
-    /** What is wrong with the status of {@code pod} as the successor of {@code old}'s. */
+    /** The errors in an update of the status from {@code old} to {@code pod}. */
     public static List<FieldError> status(JsonObject pod, JsonObject old) {
         FieldCheck status = FieldCheck.of(pod.object("status"), "status");
         JsonObject before = old.object("status");
@@ -110,7 +110,7 @@ public final class PodUpdates {
         return status.errors();
     }
 
-    /** A container that ended and is not started again cannot run again. */
+    /** Checks that a terminated container which the restart policy does not restart stays terminated. */
     private static void transitions(
             FieldCheck status, JsonObject before, String list, String restart, JsonObject spec) {
         Map<String, FieldCheck> after = new HashMap<>();

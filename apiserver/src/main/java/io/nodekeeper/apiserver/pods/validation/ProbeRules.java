@@ -7,7 +7,7 @@ import io.nodekeeper.apiserver.fields.FieldCheck;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** The rules of probes and of lifecycle hooks: facts of Kubernetes. */
+/** Validates probes and lifecycle hooks. */
 public final class ProbeRules {
     public static final List<String> PROBES = List.of("livenessProbe", "readinessProbe", "startupProbe");
     private static final List<String> SCHEMES = List.of("HTTP", "HTTPS");
@@ -22,7 +22,7 @@ public final class ProbeRules {
 
     private ProbeRules() {}
 
-    /** Checks the hooks and probes of a container that may have them. */
+    /** Checks the hooks and probes of a container that is allowed to have them. */
     static void check(FieldCheck container, long graceSeconds) {
         FieldCheck lifecycle = container.object("lifecycle");
         for (String hook : List.of("postStart", "preStop")) {
@@ -100,12 +100,12 @@ public final class ProbeRules {
             case "tcpSocket" -> port(handler, "port");
             case "grpc" -> portNumber(handler, "port", handler.number("port").orElse(0L));
             default -> {
-                // The sleep is checked with the time that the pod has to end.
+                // The caller checks a sleep, because it must be shorter than the pod's grace period.
             }
         }
     }
 
-    /** A port by its number or by its name. */
+    /** Checks a port, which is a number or a name. */
     private static void port(FieldCheck at, String field) {
         JsonValue port = at.value().get(field).orElse(JsonNumber.of(0));
         if (port instanceof JsonString name) {
@@ -121,7 +121,7 @@ public final class ProbeRules {
         }
     }
 
-    /** Checks the name of a port; whether it is well-formed. */
+    /** Checks the name of a port, and returns whether it is well-formed. */
     static boolean portName(FieldCheck at, String field, String name) {
         int before = at.errors().size();
         if (name.length() > 15) {

@@ -5,12 +5,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The rules of volumes that several sources project their files into: facts of Kubernetes. */
+/** Validates projected volumes, which combine the files of several sources. */
 final class ProjectionRules {
     private static final List<String> SOURCES = List.of(
             "secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate");
 
-    /** The least and the most life of a token, in seconds. */
+    /** The shortest and the longest lifetime of a token, in seconds (Kubernetes). */
     private static final long LEAST_SECONDS = 600;
 
     private static final long MOST_SECONDS = 1L << 32;

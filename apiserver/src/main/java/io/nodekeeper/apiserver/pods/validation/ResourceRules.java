@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The rules of the resources that containers ask for: facts of Kubernetes. */
+/** Validates resource requests and limits. */
 final class ResourceRules {
     private static final List<String> STANDARD = List.of("cpu", "memory", "ephemeral-storage");
     private static final String HUGE_PAGES = "hugepages-";
@@ -19,7 +19,7 @@ final class ResourceRules {
 
     private ResourceRules() {}
 
-    /** Checks {@code resources} of a container; {@code claims} are the names of the pod's claims. */
+    /** Checks the {@code resources} of a container; {@code claims} are the names of the pod's resource claims. */
     static void check(FieldCheck resources, Set<String> claims) {
         JsonObject limits = resources.value().object("limits");
         JsonObject requests = resources.value().object("requests");
@@ -43,14 +43,14 @@ final class ResourceRules {
         }
     }
 
-    /** The resources that a pod's sandbox takes. */
+    /** Checks the overhead of a pod. */
     static void overhead(FieldCheck spec) {
         JsonObject overhead = spec.value().object("overhead");
         amounts(spec, "overhead", overhead);
         requireComputing(spec.object("overhead"), overhead, JsonObject.EMPTY);
     }
 
-    /** What happens to a container whose resources change. */
+    /** Checks the resize policies of a container. */
     static void resizePolicy(FieldCheck container) {
         Set<String> seen = new HashSet<>();
         for (FieldCheck policy : container.items("resizePolicy")) {

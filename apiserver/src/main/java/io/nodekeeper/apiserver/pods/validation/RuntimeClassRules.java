@@ -9,11 +9,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The validation of what a RuntimeClass adds to pods: facts of Kubernetes. */
+/** Validates RuntimeClasses. */
 public final class RuntimeClassRules {
     private RuntimeClassRules() {}
 
-    /** What is wrong with a RuntimeClass. */
+    /** The errors in a RuntimeClass. */
     public static List<FieldError> check(JsonObject runtimeClass) {
         FieldCheck check = FieldCheck.of(runtimeClass, "");
         check.form("handler", Names::labelFault);

@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The rules of what decides where a pod runs: facts of Kubernetes. */
+/** Validates scheduling: node selector, affinity, scheduling gates, topology spread constraints and tolerations. */
 final class SchedulingRules {
     private static final String REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
     private static final String PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";

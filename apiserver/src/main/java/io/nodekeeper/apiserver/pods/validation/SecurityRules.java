@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** The rules of security contexts: facts of Kubernetes. */
+/** Validates security contexts. */
 final class SecurityRules {
     private static final long MOST_ID = Integer.MAX_VALUE;
     private static final Pattern SYSCTL =
@@ -16,7 +16,7 @@ final class SecurityRules {
 
     private SecurityRules() {}
 
-    /** The security context of a pod. */
+    /** Checks the security context of a pod. */
     static void pod(FieldCheck spec) {
         FieldCheck context = spec.object("securityContext");
         for (String field : List.of("fsGroup", "runAsUser", "runAsGroup")) {
@@ -68,7 +68,7 @@ final class SecurityRules {
         }
     }
 
-    /** The security context of a container. */
+    /** Checks the security context of a container. */
     static void container(FieldCheck container) {
         FieldCheck context = container.object("securityContext");
         context.range("runAsUser", 0, MOST_ID);

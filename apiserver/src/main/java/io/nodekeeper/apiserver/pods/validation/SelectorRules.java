@@ -2,7 +2,7 @@ package io.nodekeeper.apiserver.pods.validation;
 
 import io.nodekeeper.apiserver.fields.FieldCheck;
 
-/** The rules of label selectors: facts of Kubernetes. */
+/** Validates label selectors. */
 final class SelectorRules {
     private SelectorRules() {}
 

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The rules of a pod's volumes: facts of Kubernetes. */
+/** Validates volumes. */
 public final class VolumeRules {
-    /** The kinds of volumes, in the order in which Kubernetes looks at them. */
+    /** The types of volumes, in the order in which Kubernetes checks them. */
     public static final List<String> SOURCES = List.of(
             "emptyDir",
             "hostPath",
@@ -46,7 +46,7 @@ public final class VolumeRules {
             "ephemeral",
             "image");
 
-    /** The fields that a volume of a kind must name. */
+    /** The required fields of each type. */
     private static final Map<String, List<String>> REQUIRED = Map.ofEntries(
             Map.entry("gitRepo", List.of("repository")),
             Map.entry("gcePersistentDisk", List.of("pdName")),
@@ -76,7 +76,7 @@ public final class VolumeRules {
 
     private VolumeRules() {}
 
-    /** Checks the volumes of {@code spec}; those that are well-formed, by name. */
+    /** Checks the volumes of {@code spec}, and returns the well-formed ones by name. */
     static Map<String, JsonObject> check(FieldCheck spec, String podName) {
         Map<String, JsonObject> known = new LinkedHashMap<>();
         List<FieldCheck> volumes = spec.items("volumes");
@@ -168,7 +168,7 @@ public final class VolumeRules {
         }
     }
 
-    /** The kinds that hardly any cluster has. */
+    /** Checks the rarely used types. */
     private static void disks(String kind, FieldCheck source, FieldCheck volume) {
         switch (kind) {
             case "iscsi" -> iscsi(source, volume);
@@ -198,7 +198,7 @@ public final class VolumeRules {
                 source.oneOfIfSet("kind", List.of("Dedicated", "Managed", "Shared"));
             }
             default -> {
-                // Its required fields are all that Kubernetes checks.
+                // Kubernetes checks only the required fields of the other types.
             }
         }
     }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The rules of pods for Windows, and of what pods for Linux must not have of theirs: facts of Kubernetes. */
+/** Validates the Windows options of pods, and refuses them in pods for Linux. */
 final class WindowsRules {
     private static final String OPTIONS = "windowsOptions";
     private static final String CONTEXT = "securityContext";
@@ -101,7 +101,7 @@ final class WindowsRules {
         }
     }
 
-    /** What is wrong with a user's name, which may have a domain before a backslash. */
+    /** The error in a user name, which may have a domain before a backslash. */
     private static Optional<String> userFault(String name) {
         if (name.isEmpty()) {
             return Optional.of("runAsUserName cannot be an empty string");
@@ -134,7 +134,7 @@ final class WindowsRules {
                 : Optional.empty();
     }
 
-    /** Whether it is a DNS name; label by label, as one pattern for all may take long. */
+    /** Whether this is a DNS name. Matches each label, because one pattern for the whole name may take very long. */
     private static boolean isDnsName(String name) {
         for (String label : name.split("\\.", -1)) {
             if (!DNS_LABEL.matcher(label).matches()) {
@@ -144,7 +144,7 @@ final class WindowsRules {
         return true;
     }
 
-    /** Containers that are processes of the host: all of a pod or none, and in the host's network. */
+    /** Checks HostProcess containers: all containers of a pod or none, and only in the host's network. */
     private static void hostProcess(FieldCheck spec) {
         FieldCheck shared = spec.object(CONTEXT).object(OPTIONS);
         int processes = 0;

@@ -1,4 +1,4 @@
-/** Validation of pods: facts of Kubernetes. Pure functions that collect errors by field. */
+/** Validation of pods, with the rules and messages of kube-apiserver 1.32. Pure functions that collect field errors. */
 @NullMarked
 package io.nodekeeper.apiserver.pods.validation;
 
