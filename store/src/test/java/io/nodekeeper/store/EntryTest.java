@@ -6,7 +6,7 @@ import io.nodekeeper.store.memory.StoreLimits;
 import io.nodekeeper.store.memory.WatchCache;
 import org.junit.jupiter.api.Test;
 
-/** A version whose value is in memory, and one whose value is read when it is asked for. */
+/** Versions whose value is in memory, and versions whose value is read on demand. */
 class EntryTest {
     private boolean cached;
 

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every store does, wherever it keeps its objects. Revisions are told from the one at which a test begins, so that a
- * store that others have used before may be tested as well.
+ * The contract of all stores. Revisions are relative to the revision at the start of the test, so that a store with
+ * earlier contents can be tested, too.
  */
 public abstract class StoreContract {
     protected static final String N1 = "/registry/minions/n1";
@@ -27,22 +27,22 @@ public abstract class StoreContract {
     protected static final String NODES = "/registry/minions/";
     protected static final String LEASE = "/registry/leases/kube-node-lease/n1";
 
-    /** The history that stores under test keep: four changes and a minute. */
+    /** The history limits of the stores under test: four changes and a minute. */
     protected static final WatchCache.Limits LIMITS = new WatchCache.Limits(4, 60_000_000_000L);
 
-    /** The store under test, empty at the beginning of a test. */
+    /** The store under test; empty at the start of each test. */
     protected Store store;
 
-    /** The revision of the store when the test began. */
+    /** The revision of the store at the start of the test. */
     protected long base;
 
     /** Opens an empty store. */
     protected abstract Store begin() throws Exception;
 
-    /** Waits until all that was asked for is done, and everybody has heard of it. */
+    /** Waits until all requests are complete and all events are delivered. */
     protected abstract void settle();
 
-    /** Has that much time pass. */
+    /** Advances the clock. */
     protected abstract void pass(Duration time);
 
     @BeforeEach
@@ -62,7 +62,7 @@ public abstract class StoreContract {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The revision that is {@code number} after the test's beginning; 0 stays 0. */
+    /** The revision {@code number} after the start of the test; 0 stays 0. */
     protected long at(long number) {
         return number == 0 ? 0 : base + number;
     }
@@ -78,7 +78,7 @@ public abstract class StoreContract {
                 + event.after().map(this::text).orElse("-");
     }
 
-    /** Begins to write an object that is expected {@code at} a revision. */
+    /** Starts a write that expects the object {@code at} a revision. */
     protected CompletableFuture<Entry> begin(String key, String value, long expected) {
         return store.put(key, bytes(value), at(expected));
     }
@@ -99,14 +99,14 @@ public abstract class StoreContract {
         return revision - base;
     }
 
-    /** The nodes {@code at} a revision, or as of now. */
+    /** The nodes {@code at} a revision; 0 for the latest. */
     protected List<String> list(long revision) {
         return store.list(NODES, "", 0, at(revision)).entries().stream()
                 .map(this::text)
                 .toList();
     }
 
-    /** Collects what a watch hears, one line each. */
+    /** Collects the events of a watch as text. */
     protected final class Listener implements Store.Watcher {
         public final List<String> heard = Collections.synchronizedList(new ArrayList<>());
 
@@ -121,7 +121,7 @@ public abstract class StoreContract {
         }
     }
 
-    /** Watches from {@code after} the test's beginning. */
+    /** Watches from the revision {@code after} the start of the test. */
     protected Listener watch(String prefix, long after) {
         Listener listener = new Listener();
         store.watch(prefix, base + after, listener);
@@ -130,15 +130,15 @@ public abstract class StoreContract {
     }
 
     @Test
-    void numbersEveryChangeOfEveryKindWithOneCount() {
+    void allResourcesShareOneSequenceOfRevisions() {
         // given an empty store
         assertThat(store.revision()).isEqualTo(base);
-        // when objects of two kinds are created, changed and removed
+        // when objects of two resources are created, updated and deleted
         Entry created = put(N1, "a", 0);
         Entry lease = put(LEASE, "x", 0);
         Entry changed = put(N1, "b", 1);
         long removed = delete(LEASE, 2);
-        // then each change has the next revision, and the creation is remembered
+        // then each change has the next revision, and an update keeps the create revision
         assertThat(List.of(text(created), text(lease), text(changed)))
                 .containsExactly("n1=a@1/1", "n1=x@2/2", "n1=b@1/3");
         assertThat(removed).isEqualTo(4);
@@ -148,7 +148,7 @@ public abstract class StoreContract {
     }
 
     @Test
-    void refusesAWriteThatExpectsAnotherRevision() {
+    void writeThatExpectsAnotherRevisionIsRefused() {
         put(N1, "a", 0);
         assertThatThrownBy(() -> put(N1, "b", 0))
                 .hasCauseInstanceOf(StoreException.Conflict.class)
@@ -161,14 +161,14 @@ public abstract class StoreContract {
     }
 
     @Test
-    void anObjectThatComesBackIsANewOne() {
+    void recreatedObjectHasANewCreateRevision() {
         put(N1, "a", 0);
         delete(N1, 1);
         assertThat(text(put(N1, "b", 0))).isEqualTo("n1=b@3/3");
     }
 
     @Test
-    void aLoserIsToldWhatItLostAgainst() {
+    void conflictHasTheCurrentObject() {
         put(N1, "a", 0);
         CompletableFuture<Entry> lost = begin(N1, "b", 0);
         settle();
@@ -182,22 +182,22 @@ public abstract class StoreContract {
 
     @Test
     @Tag("W60")
-    void readsSeeWhatWasAcknowledgedBefore() {
+    void readsReturnAcknowledgedWrites() {
         // given an acknowledged write
         put(N1, "a", 0);
-        // when it is read, or listed once the store is up to date
+        // when it is read, or listed after current()
         CompletableFuture<Optional<Entry>> read = store.read(N1);
         CompletableFuture<Optional<Entry>> absent = store.read(N2);
         CompletableFuture<List<String>> listed = store.current().thenApply(revision -> list(0));
         settle();
-        // then it is there
+        // then the write is visible
         assertThat(read.join().map(this::text)).contains("n1=a@1/1");
         assertThat(absent.join()).isEmpty();
         assertThat(listed.join()).containsExactly("n1=a@1/1");
     }
 
     @Test
-    void listsInTheOrderOfKeysAndOnlyBelowThePrefix() {
+    void listIsOrderedByKeyAndLimitedToThePrefix() {
         put(N2, "b", 0);
         put(N10, "c", 0);
         put(N1, "a", 0);
@@ -208,7 +208,7 @@ public abstract class StoreContract {
 
     @Test
     @Tag("W53")
-    void pagesThroughOneRevisionWhateverIsWrittenMeanwhile() {
+    void pagesOfAListShowOneRevision() {
         put(N1, "a", 0);
         put(N10, "b", 0);
         put(N2, "c", 0);
@@ -220,7 +220,7 @@ public abstract class StoreContract {
         put(N10, "changed", 2);
         delete(N2, 3);
         put("/registry/minions/n15", "new", 0);
-        // then the next pages are as of the first
+        // then the next pages show the revision of the first page
         Listing second = store.list(NODES, N1, 1, first.revision());
         assertThat(second.entries().stream().map(this::text)).containsExactly("n10=b@2/2");
         assertThat(second.remaining()).isEqualTo(1);
@@ -231,7 +231,7 @@ public abstract class StoreContract {
     }
 
     @Test
-    void listsWhatWasThereAtEachRevisionStillKept() {
+    void listAtARevisionInTheHistoryShowsThatState() {
         put(N1, "a", 0);
         put(LEASE, "x", 0);
         put(N1, "b", 1);
@@ -244,12 +244,12 @@ public abstract class StoreContract {
     }
 
     @Test
-    void forgetsHistoryBeyondItsCount() {
+    void historyIsLimitedByItsNumberOfChanges() {
         // given a history of at most four changes and six changes
         for (int i = 0; i < 6; i++) {
             put(N1, "v" + i, i);
         }
-        // then the state after the second is the oldest known, for lists and watches
+        // then lists and watches can start at the second change or later
         assertThat(list(2)).containsExactly("n1=v1@1/2");
         assertThatThrownBy(() -> list(1))
                 .isInstanceOfSatisfying(
@@ -260,7 +260,7 @@ public abstract class StoreContract {
     }
 
     @Test
-    void forgetsHistoryBeyondItsAgeWithTheNextChange() {
+    void nextChangeRemovesHistoryThatIsTooOld() {
         put(N1, "a", 0);
         put(N1, "b", 1);
         pass(Duration.ofSeconds(61));
@@ -270,7 +270,7 @@ public abstract class StoreContract {
     }
 
     @Test
-    void aBusyKindDoesNotPushOutAQuietOnesHistory() {
+    void resourceWithManyChangesDoesNotShortenTheHistoryOfAnother() {
         put(N1, "a", 0);
         for (int i = 0; i < 10; i++) {
             put(LEASE, "v", i == 0 ? 0 : i + 1);
@@ -280,7 +280,7 @@ public abstract class StoreContract {
 
     @Test
     @Tag("W61")
-    void aWatchHearsEveryChangeAfterItsRevisionOnceAndInOrder() {
+    void watchDeliversEachLaterChangeOnceAndInOrder() {
         put(N1, "a", 0);
         put(N2, "b", 0);
         Listener listener = watch(NODES, 1);
@@ -291,7 +291,7 @@ public abstract class StoreContract {
     }
 
     @Test
-    void aWatchOfOneKeyHearsOnlyOfThatKey() {
+    void watchOfAKeyDeliversOnlyChangesOfThatKey() {
         Listener listener = watch(N1, 0);
         put(N10, "x", 0);
         put(N1, "a", 0);
@@ -300,7 +300,7 @@ public abstract class StoreContract {
     }
 
     @Test
-    void aWatchFromTheFutureIsSilentUntilThen() {
+    void watchFromAFutureRevisionDeliversOnlyChangesAfterIt() {
         Listener listener = watch(NODES, 2);
         put(N1, "a", 0);
         put(N1, "b", 1);
@@ -309,7 +309,7 @@ public abstract class StoreContract {
     }
 
     @Test
-    void aCancelledWatchHearsNothingMoreAndAFailingOneHarmsNobody() {
+    void watchThatFailsOrIsCancelledDoesNotAffectOthers() {
         Listener cancelled = new Listener();
         Store.Watch watch = store.watch(NODES, base, cancelled);
         store.watch(NODES, base, new Store.Watcher() {

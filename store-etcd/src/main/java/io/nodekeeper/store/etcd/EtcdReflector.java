@@ -45,12 +45,12 @@ final class EtcdReflector {
     private static final Duration RETRY = Duration.ofMillis(500);
     /** Delay of the watch after which etcd is asked for other changes. Events usually arrive within a few milliseconds. */
     private static final Duration LATE = Duration.ofMillis(500);
-    /** Time without an expected event after which a watch is opened again; before {@link #PATIENCE}, so that readers succeed. */
+    /** Time without an expected event after which a watch is opened again; before {@link #MAX_WAIT}, so that readers succeed. */
     private static final Duration STUCK = Duration.ofSeconds(3);
     /** Maximum wait for the cache to reach a revision. kube-apiserver's watch cache waits 3 s; a stuck watch needs more. */
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration MAX_WAIT = Duration.ofSeconds(5);
 
-    private final WatchCache window;
+    private final WatchCache cache;
     private final EtcdMembers members;
     private final EtcdRequests requests;
     private final Loop loop;
@@ -72,8 +72,8 @@ final class EtcdReflector {
 
     private final TreeMap<Long, List<CompletableFuture<Long>>> waiting = new TreeMap<>();
 
-    EtcdReflector(WatchCache window, EtcdMembers members, EtcdRequests requests, Loop loop) {
-        this.window = window;
+    EtcdReflector(WatchCache cache, EtcdMembers members, EtcdRequests requests, Loop loop) {
+        this.cache = cache;
         this.members = members;
         this.requests = requests;
         this.loop = loop;
@@ -127,7 +127,7 @@ final class EtcdReflector {
     private void begin(Objects all) {
         loading = false;
         fed = all.revision;
-        window.begin(all.revision, all.entries);
+        cache.begin(all.revision, all.entries);
         follow();
         arrived();
     }
@@ -252,14 +252,14 @@ final class EtcdReflector {
             if (!requests.holds(stored.getKey())) {
                 continue;
             }
-            if (last <= window.revision()) {
-                listAgain("revision " + last + " came after " + window.revision() + " was told");
+            if (last <= cache.revision()) {
+                listAgain("revision " + last + " came after " + cache.revision() + " was delivered");
                 return;
             }
             Optional<Entry> after =
                     each.getType() == EventType.PUT ? Optional.of(requests.entry(stored)) : Optional.empty();
             String key = after.map(Entry::key).orElseGet(() -> requests.key(stored.getKey()));
-            Optional<Entry> before = pending.containsKey(key) ? pending.get(key) : window.get(key);
+            Optional<Entry> before = pending.containsKey(key) ? pending.get(key) : cache.get(key);
             pending.put(key, after);
             if (before.isPresent() || after.isPresent()) {
                 events.add(new Event(last, key, before, after));
@@ -268,25 +268,25 @@ final class EtcdReflector {
         fed = last;
         fedAt = loop.clock().nanoTime();
         if (!events.isEmpty()) {
-            window.take(window.plan(events));
-            window.tell(events);
+            cache.apply(cache.plan(events));
+            cache.deliver(events);
         }
-        window.advance(last);
+        cache.advance(last);
         arrived();
     }
 
-    /** Completes {@code future} when the cache is at {@code revision}. Fails after {@link #PATIENCE}. */
+    /** Completes {@code future} when the cache is at {@code revision}. Fails after {@link #MAX_WAIT}. */
     void reach(long revision, CompletableFuture<Long> future) {
-        if (!loading && window.revision() >= revision) {
+        if (!loading && cache.revision() >= revision) {
             future.complete(revision);
             return;
         }
         waiting.computeIfAbsent(revision, wanted -> new ArrayList<>()).add(future);
         Loop.Timer check = loop.schedule(LATE, this::check);
-        Loop.Timer end = loop.schedule(PATIENCE, () -> {
+        Loop.Timer end = loop.schedule(MAX_WAIT, () -> {
             future.completeExceptionally(new StoreException(
                     "etcd is at revision " + revision + ", but its watch has delivered changes up to "
-                            + window.revision() + " only",
+                            + cache.revision() + " only",
                     null));
             waiting.getOrDefault(revision, new ArrayList<>()).remove(future);
         });
@@ -297,7 +297,7 @@ final class EtcdReflector {
     }
 
     private void arrived() {
-        while (!waiting.isEmpty() && waiting.firstKey() <= window.revision()) {
+        while (!waiting.isEmpty() && waiting.firstKey() <= cache.revision()) {
             Map.Entry<Long, List<CompletableFuture<Long>>> first = waiting.pollFirstEntry();
             first.getValue().forEach(future -> future.complete(first.getKey()));
         }
@@ -309,10 +309,10 @@ final class EtcdReflector {
             return;
         }
         checking = true;
-        long known = window.revision();
+        long known = cache.revision();
         members.read(KVGrpc.getRangeMethod(), requests.changes(known)).whenComplete((answer, error) -> {
             checking = false;
-            if (error == null && !loading && window.revision() == known) {
+            if (error == null && !loading && cache.revision() == known) {
                 checked(answer);
             }
             if (!waiting.isEmpty()) {
@@ -322,8 +322,8 @@ final class EtcdReflector {
     }
 
     private void checked(RangeResponse answer) {
-        if (answer.getKvsCount() == 0 && answer.getCount() == window.size()) {
-            window.advance(answer.getHeader().getRevision());
+        if (answer.getKvsCount() == 0 && answer.getCount() == cache.size()) {
+            cache.advance(answer.getHeader().getRevision());
             arrived();
         } else if (loop.clock().nanoTime() - fedAt > STUCK.toNanos()) {
             log.warn("the watch on etcd delivers nothing, opening it again from revision {}", fed + 1);

@@ -42,9 +42,9 @@ public final class EtcdStore implements Store {
 
     private final Loop loop;
     private final EtcdRequests requests;
-    private final WatchCache window;
+    private final WatchCache cache;
     private final EtcdMembers members;
-    private final EtcdReflector mirror;
+    private final EtcdReflector reflector;
     private final Compactor compactor;
 
     private volatile long answered;
@@ -62,9 +62,9 @@ public final class EtcdStore implements Store {
     private EtcdStore(EtcdOptions options, Loop loop) {
         this.loop = loop;
         requests = new EtcdRequests(options.prefix(), options.transformer());
-        window = new WatchCache(loop, options.limits());
+        cache = new WatchCache(loop, options.limits());
         members = new EtcdMembers(options, loop, this::moved);
-        mirror = new EtcdReflector(window, members, requests, loop);
+        reflector = new EtcdReflector(cache, members, requests, loop);
         compactor = new Compactor(members, loop, options.compaction());
         answered = loop.clock().nanoTime();
     }
@@ -78,7 +78,7 @@ public final class EtcdStore implements Store {
     public static CompletableFuture<EtcdStore> open(EtcdOptions options, Loop loop) {
         EtcdStore store = new EtcdStore(options, loop);
         CompletableFuture<EtcdStore> open = new CompletableFuture<>();
-        loop.execute(() -> store.mirror.start().whenComplete((revision, error) -> {
+        loop.execute(() -> store.reflector.start().whenComplete((revision, error) -> {
             if (error == null) {
                 store.compactor.start();
                 store.pulse();
@@ -91,32 +91,32 @@ public final class EtcdStore implements Store {
     }
 
     private void moved() {
-        mirror.moved();
+        reflector.moved();
     }
 
     @Override
     public long revision() {
-        return window.revision();
+        return cache.revision();
     }
 
     @Override
     public Optional<Entry> get(String key) {
-        return window.get(key);
+        return cache.get(key);
     }
 
     @Override
     public Listing list(String prefix, String after, int limit, long revision) {
-        return window.list(prefix, after, limit, revision);
+        return cache.list(prefix, after, limit, revision);
     }
 
     @Override
     public Watch watch(String prefix, long after, Watcher watcher) {
-        return window.watch(prefix, after, watcher);
+        return cache.watch(prefix, after, watcher);
     }
 
     @Override
     public Changes changes(String prefix, long after, int count, long bytes) {
-        return window.changes(prefix, after, count, bytes);
+        return cache.changes(prefix, after, count, bytes);
     }
 
     @Override
@@ -163,7 +163,7 @@ public final class EtcdStore implements Store {
             ask();
             if (error == null) {
                 heard();
-                mine.forEach(future -> mirror.reach(answer.getHeader().getRevision(), future));
+                mine.forEach(future -> reflector.reach(answer.getHeader().getRevision(), future));
             } else {
                 StoreException why = new StoreException("etcd's revision cannot be read: " + error.getMessage(), error);
                 mine.forEach(future -> future.completeExceptionally(why));
@@ -176,7 +176,7 @@ public final class EtcdStore implements Store {
         // The response to an update has no create revision. Usually the cache has it.
         Optional<Long> created = expected == 0
                 ? Optional.of(0L)
-                : window.get(key)
+                : cache.get(key)
                         .filter(entry -> entry.modRevision() == expected)
                         .map(Entry::createRevision);
         return write(key, expected, requests.put(key, value, expected, created.isEmpty()), answer -> {
@@ -270,7 +270,7 @@ public final class EtcdStore implements Store {
     private void written() {
         if (writing.decrementAndGet() == 0 && closing) {
             loop.execute(() -> {
-                mirror.close();
+                reflector.close();
                 members.close();
                 loop.close();
                 closed.complete(null);

@@ -17,8 +17,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Real etcd members on loopback, each of which can be frozen, thawed, killed and started again. Used by one thread. It
- * needs nothing but Java, so that the tests of other modules can use it.
+ * A real etcd cluster on loopback, whose members can be frozen, thawed, killed and restarted. Not thread-safe. Depends
+ * only on the JDK, so that tests of other modules can use it.
  */
 public final class EtcdCluster implements AutoCloseable {
     private static final Duration HEALTHY = Duration.ofSeconds(60);
@@ -35,7 +35,7 @@ public final class EtcdCluster implements AutoCloseable {
         peerPorts = ports.subList(size, 2 * size);
     }
 
-    /** Starts {@code size} members with their data below {@code directory}; returns when they have a leader. */
+    /** Starts {@code size} members with their data in {@code directory}. Returns when they have a leader. */
     public static EtcdCluster start(Path directory, int size) throws Exception {
         EtcdCluster cluster = new EtcdCluster(Files.createDirectories(directory), size);
         try {
@@ -52,17 +52,17 @@ public final class EtcdCluster implements AutoCloseable {
         return cluster;
     }
 
-    /** Where clients find the members. */
+    /** The endpoints of the members. */
     public List<URI> servers() {
         return clientPorts.stream().map(EtcdCluster::address).toList();
     }
 
-    /** The flag that tells an API server so. */
+    /** The flag of the API server with these endpoints. */
     public String serversFlag() {
         return servers().stream().map(URI::toString).collect(Collectors.joining(",", "--etcd-servers=", ""));
     }
 
-    /** What etcdctl prints when it runs {@code arguments} at a member. */
+    /** Runs etcdctl with {@code arguments} at a member, and returns its output. */
     public String ctl(int member, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of("etcdctl", "--endpoints=127.0.0.1:" + clientPorts.get(member)));
         command.addAll(List.of(arguments));
@@ -77,12 +77,12 @@ public final class EtcdCluster implements AutoCloseable {
         return Files.readString(out);
     }
 
-    /** Stops a member in its tracks: it keeps its connections and answers nothing. */
+    /** Freezes a member: it keeps its connections and does not respond. */
     public void freeze(int member) throws Exception {
         signal(member, "STOP");
     }
 
-    /** Has a frozen member go on. */
+    /** Thaws a frozen member. */
     public void thaw(int member) throws Exception {
         signal(member, "CONT");
     }
@@ -95,12 +95,12 @@ public final class EtcdCluster implements AutoCloseable {
         }
     }
 
-    /** Ends a member as a power cut does. */
+    /** Kills a member with SIGKILL. */
     public void kill(int member) throws Exception {
         members.get(member).destroyForcibly().waitFor();
     }
 
-    /** Starts a killed member again on its data; returns when it takes part. */
+    /** Restarts a killed member with its data. Returns when it is healthy. */
     public void restart(int member) throws Exception {
         members.set(member, run(member));
         awaitHealth(member);
@@ -127,7 +127,7 @@ public final class EtcdCluster implements AutoCloseable {
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log(member).toFile()));
         try {
             Process process = builder.start();
-            // A run that is broken off leaves nothing behind, least of all stopped processes.
+            // An interrupted test run must not leave processes behind.
             Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill etcd " + member));
             return process;
         } catch (IOException e) {
@@ -189,7 +189,7 @@ public final class EtcdCluster implements AutoCloseable {
 
     @Override
     public void close() {
-        // SIGKILL ends a stopped process too. Its files are in use until it is gone.
+        // SIGKILL also ends a frozen process. Its files are in use until it has exited.
         members.forEach(member -> member.destroyForcibly().onExit().join());
     }
 }

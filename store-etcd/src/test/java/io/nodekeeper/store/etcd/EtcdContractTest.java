@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract on a real etcd. */
+/** The contract with a real etcd. */
 class EtcdContractTest extends StoreContract {
     @TempDir
     static Path directory;
@@ -60,7 +60,7 @@ class EtcdContractTest extends StoreContract {
     protected void settle() {
         try {
             if (store.current().handle((revision, error) -> error == null).get(10, TimeUnit.SECONDS)) {
-                // Twice: what a task that waits for this one hands to the loop is done, too.
+                // Twice, so that follow-up tasks of the first round complete, too.
                 loop.settle();
                 loop.settle();
             }
@@ -76,7 +76,7 @@ class EtcdContractTest extends StoreContract {
 
     @Test
     @Tag("W71")
-    void comesBackWithItsObjectsHistoryAndRevision() throws Exception {
+    void objectsHistoryAndRevisionSurviveAReopening() throws Exception {
         put(N1, "a", 0);
         put(N2, "b", 0);
         put(N1, "c", 1);
@@ -93,7 +93,7 @@ class EtcdContractTest extends StoreContract {
 
     @Test
     @Tag("W71")
-    void whatWasCompactedBeforeTheStartIsGone() throws Exception {
+    void historyCompactedBeforeTheStartIsRefused() throws Exception {
         put(N1, "a", 0);
         put(N1, "b", 1);
         put(N1, "c", 2);
@@ -105,7 +105,7 @@ class EtcdContractTest extends StoreContract {
     }
 
     @Test
-    void hearsOfWhatOthersWrite() throws Exception {
+    void watchDeliversWritesOfOthers() throws Exception {
         Listener listener = watch(NODES, 0);
         cluster.ctl(0, "put", N1, "{\"kind\":\"Node\"}\n");
         settle();
@@ -121,7 +121,7 @@ class EtcdContractTest extends StoreContract {
     }
 
     @Test
-    void tellsEveryChangeOfARevisionThatHasSeveral() throws Exception {
+    void watchDeliversAllChangesOfOneRevision() throws Exception {
         put(N1, "a", 0);
         put(N2, "b", 0);
         Listener before = watch(NODES, 2);
@@ -135,19 +135,19 @@ class EtcdContractTest extends StoreContract {
     }
 
     @Test
-    void keysOfOthersDoNotHoldItUp() throws Exception {
+    void changesOutsideTheRangeDoNotDelayReads() throws Exception {
         put(N1, "a", 0);
-        // given changes outside of the watched range, which no watch tells of
+        // given changes outside the watched range, for which the watch delivers no events
         cluster.ctl(0, "put", "zzz", "foreign");
         cluster.ctl(0, "put", "zzz", "foreign");
-        // then who must see everything is not held up for long, and the window is as far as etcd
+        // then a fresh read does not wait for long, and the cache is at etcd's revision
         assertThat(store.current().get(3, TimeUnit.SECONDS) - base).isEqualTo(3);
         assertThat(store.revision() - base).isEqualTo(3);
         assertThat(text(put(N1, "b", 1))).isEqualTo("n1=b@1/4");
     }
 
     @Test
-    void theNoteAboutCompactionsIsAChangeLikeAnyOther() throws Exception {
+    void changeOfTheCompactionKeyAdvancesTheRevision() throws Exception {
         put(N1, "a", 0);
         cluster.ctl(0, "put", "compact_rev_key", "5");
         settle();
@@ -156,7 +156,7 @@ class EtcdContractTest extends StoreContract {
     }
 
     @Test
-    void ofSeveralServersOneCompactsAtEachInterval() throws Exception {
+    void oneOfSeveralServersCompactsPerInterval() throws Exception {
         put(N1, "a", 0);
         put(N1, "b", 1);
         cluster.ctl(0, "del", "compact_rev_key");
@@ -166,14 +166,14 @@ class EtcdContractTest extends StoreContract {
         Store one = EtcdStore.open(options, new ShiftedLoop()).get(20, TimeUnit.SECONDS);
         Store other = EtcdStore.open(options, new ShiftedLoop()).get(20, TimeUnit.SECONDS);
         long began = System.nanoTime();
-        // then what is older than an interval goes
+        // then history that is older than an interval is compacted
         String old = "--rev=" + at(1);
         while (!cluster.ctl(0, "get", N1, old).contains("compacted")) {
             assertThat(System.nanoTime() - began).isLessThan(20_000_000_000L);
             Thread.sleep(100);
         }
         Thread.sleep(2_000);
-        // and the note was written once for each interval that may have passed, not once by each server
+        // and the key was written once per interval, not once per server
         String note = cluster.ctl(0, "get", "compact_rev_key", "--write-out=json");
         long times = Long.parseLong(note.replaceAll("(?s).*\"version\":([0-9]+).*", "$1"));
         assertThat(times).isBetween(2L, (System.nanoTime() - began) / 1_000_000_000L + 2);
@@ -190,7 +190,7 @@ class EtcdContractTest extends StoreContract {
     }
 
     @Test
-    void secretsAreEncryptedInEtcdAndSeenInClearByAllServersWithTheKey() throws Exception {
+    void secretsAreEncryptedInEtcdAndDecryptedByServersWithTheKey() throws Exception {
         String key = "/registry/secrets/default/s1";
         Store one = openStore("0123456789abcdef");
         Store other = openStore("0123456789abcdef");
@@ -209,7 +209,7 @@ class EtcdContractTest extends StoreContract {
         try {
             // when one server writes a secret
             one.put(key, bytes("open-sesame"), 0).get(10, TimeUnit.SECONDS);
-            // then etcd has it in Kubernetes' form, and others read and hear it in clear
+            // then etcd has the encrypted form, and reads and watches of other servers have the decrypted value
             String json = cluster.ctl(0, "get", key, "--write-out=json");
             byte[] stored = Base64.getDecoder().decode(json.replaceAll("(?s).*\"value\":\"([^\"]+)\".*", "$1"));
             assertThat(new String(stored, StandardCharsets.ISO_8859_1))
@@ -221,12 +221,12 @@ class EtcdContractTest extends StoreContract {
             Store later = openStore("0123456789abcdef");
             assertThat(later.get(key).orElseThrow().value()).isEqualTo(bytes("open-sesame"));
             later.close().get(10, TimeUnit.SECONDS);
-            // and a server with another key, or none, does not start, and says why
+            // and a server with another key, or without one, fails at the start with the reason
             assertThatThrownBy(() -> openStore("another key, 16!"))
                     .hasMessageContaining(key + " cannot be decrypted with key k1");
             assertThatThrownBy(this::openStore).hasMessageContaining(key + " is encrypted (k8s:enc:aesgcm:v1:k1:...)");
         } finally {
-            // A start reads what etcd had some revisions ago: other tests have no key for it.
+            // A start also reads earlier revisions, for which other tests have no key.
             cluster.ctl(0, "del", key);
             other.current().get(10, TimeUnit.SECONDS);
             cluster.ctl(0, "compact", Long.toString(other.revision()));

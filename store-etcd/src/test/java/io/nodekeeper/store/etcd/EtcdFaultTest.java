@@ -23,11 +23,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two servers on a real etcd of three members, some of which stand still or die. */
+/** Two servers on a real etcd cluster of three members, some of which freeze or crash. */
 class EtcdFaultTest {
     private static final String KEY = "/registry/minions/n1";
     private static final String NODES = "/registry/minions/";
-    /** What another endpoint must be in use by. */
+    /** The deadline of a switch to another member. */
     private static final Duration FEW_SECONDS = Duration.ofSeconds(4);
 
     @TempDir
@@ -73,7 +73,7 @@ class EtcdFaultTest {
         }
     }
 
-    /** Tries to write until it succeeds, as clients do, and returns what was written. */
+    /** Retries a write until it succeeds, as clients do, and returns the entry. */
     private static Entry putSoon(Store store, String value) throws Exception {
         long end = System.nanoTime() + 20_000_000_000L;
         while (true) {
@@ -109,13 +109,13 @@ class EtcdFaultTest {
 
     @Test
     @Tag("W60")
-    void aServerSeesAtOnceWhatAnotherWrote() throws Exception {
+    void freshReadSeesTheWriteOfAnotherServer() throws Exception {
         Store one = open();
         Store other = open();
         long revision = 0;
         for (int i = 0; i < 100; i++) {
             revision = put(one, "v" + i, revision).modRevision();
-            // both ways of a fresh read
+            // both kinds of fresh reads
             assertThat(other.read(KEY).get(10, TimeUnit.SECONDS).orElseThrow().modRevision())
                     .isEqualTo(revision);
             assertThat(other.current().get(10, TimeUnit.SECONDS)).isGreaterThanOrEqualTo(revision);
@@ -125,7 +125,7 @@ class EtcdFaultTest {
     }
 
     @Test
-    void ofTwoWhoWriteAtOnceOneLosesAndSeesWhatTheOtherWrote() throws Exception {
+    void oneOfTwoConcurrentWritesFailsWithTheCurrentObject() throws Exception {
         Store one = open();
         Store other = open();
         CompletableFuture<Entry> first = one.put(KEY, new byte[] {'1'}, 0);
@@ -144,31 +144,31 @@ class EtcdFaultTest {
 
     @Test
     @Tag("W61")
-    void aFrozenMemberCostsAFewSecondsAndNoEvent() throws Exception {
+    void frozenMemberDelaysCallsButLosesNoEvent() throws Exception {
         // given a server that uses the first member, and a watch
         Store store = open();
         long first = put(store, "before", 0).modRevision();
         List<Long> heard = watch(store, first);
-        // when that member stands still
+        // when that member freezes
         cluster.freeze(0);
         long began = System.nanoTime();
         long read = store.read(KEY).get(10, TimeUnit.SECONDS).orElseThrow().modRevision();
         Duration reading = Duration.ofNanos(System.nanoTime() - began);
         long second = putSoon(store, "after").modRevision();
-        // then reads go elsewhere within a few seconds, so do writes and the watch, and nobody misses anything
+        // then reads, writes and the watch switch to another member within seconds, and no event is lost
         assertThat(read).isEqualTo(first);
         assertThat(reading).isLessThan(FEW_SECONDS);
         await("the watch", Duration.ofSeconds(5), () -> heard.contains(second));
         assertThat(heard).doesNotContain(-1L).isSorted().doesNotHaveDuplicates();
         assertThat(store.healthy()).isTrue();
-        // and when it goes on, nothing changes
+        // and when it thaws, nothing changes
         cluster.thaw(0);
         long third = putSoon(store, "thawed").modRevision();
         await("the watch", Duration.ofSeconds(5), () -> heard.contains(third));
     }
 
     @Test
-    void aDeadMemberIsLeftAndWritesGoOn() throws Exception {
+    void writesContinueAtAnotherMemberAfterACrash() throws Exception {
         Store store = open();
         long first = put(store, "before", 0).modRevision();
         List<Long> heard = watch(store, first);
@@ -177,7 +177,7 @@ class EtcdFaultTest {
         long second = putSoon(store, "after").modRevision();
         assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(10));
         await("the watch", Duration.ofSeconds(5), () -> heard.contains(second));
-        // and a write that was known not to have left was made elsewhere: nobody saw it fail
+        // and a write that was never sent was retried at another member, so it did not fail
         cluster.restart(0);
         cluster.kill(1);
         long third = putSoon(store, "again").modRevision();
@@ -186,14 +186,14 @@ class EtcdFaultTest {
     }
 
     @Test
-    void withoutAQuorumWritesFailClearlyAndItHeals() throws Exception {
+    void writesFailWithoutAQuorumAndRecover() throws Exception {
         Store store = open();
         long first = put(store, "before", 0).modRevision();
         List<Long> heard = watch(store, first);
-        // when two of three stand still
+        // when two of three members freeze
         cluster.freeze(1);
         cluster.freeze(2);
-        // then a write fails, saying that nobody knows, reads of what was heard go on, and health turns red
+        // then a write fails with an unknown result, reads from the cache work, and the store is unhealthy
         assertThatThrownBy(() -> put(store, "lost?", first))
                 .cause()
                 .isInstanceOf(StoreException.class)
@@ -203,7 +203,7 @@ class EtcdFaultTest {
         assertThatThrownBy(() -> store.current().get(15, TimeUnit.SECONDS))
                 .cause()
                 .isInstanceOf(StoreException.class);
-        // and when they go on, so does the store, by itself
+        // and when they thaw, the store recovers
         cluster.thaw(1);
         cluster.thaw(2);
         await("health", Duration.ofSeconds(15), store::healthy);
@@ -213,11 +213,11 @@ class EtcdFaultTest {
     }
 
     @Test
-    void anotherWhoCompactsWhileTheWatchIsCutOffEndsHistoryClearly() throws Exception {
+    void compactionDuringADisconnectIsReportedToWatches() throws Exception {
         Store store = open();
         long first = put(store, "before", 0).modRevision();
         List<Long> heard = watch(store, first);
-        // when all members stop, and history is compacted before this server can connect again
+        // when all members stop, and the history is compacted before this server can reconnect
         Store other = open();
         for (int i = 0; i < 3; i++) {
             cluster.freeze(i);
@@ -228,7 +228,7 @@ class EtcdFaultTest {
         }
         long second = putSoon(other, "while away").modRevision();
         cluster.ctl(0, "compact", Long.toString(second));
-        // then it goes on from where it was, or begins anew and says so: nothing is lost in silence
+        // then the watch resumes or ends with onCompacted, so no event is lost silently
         await("the watch", Duration.ofSeconds(20), () -> heard.contains(second) || heard.contains(-1L));
         store.current().get(20, TimeUnit.SECONDS);
         assertThat(store.get(KEY).orElseThrow().modRevision()).isEqualTo(second);

@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A real loop whose clock can be set ahead, so that a test need not wait for history to grow old. */
+/** A real loop whose clock can be set ahead, so that tests need not wait for the age limit of the history. */
 final class ShiftedLoop implements Loop, Clock {
     private final ThreadLoop loop = new ThreadLoop("store");
     private volatile long ahead;
@@ -17,7 +17,7 @@ final class ShiftedLoop implements Loop, Clock {
         ahead += by.toNanos();
     }
 
-    /** Waits until all that the loop has to do by now is done. */
+    /** Waits until the loop has run all tasks submitted so far. */
     void settle() throws Exception {
         CompletableFuture<Void> done = new CompletableFuture<>();
         loop.execute(() -> done.complete(null));

@@ -9,11 +9,11 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * A key of Kubernetes' {@code aesgcm} provider. A stored value is {@code k8s:enc:aesgcm:v1:NAME:}, a random nonce of 12 bytes,
- * the encrypted value and a tag of 16 bytes; the storage key is authenticated with it. Thread-safe.
+ * A key of Kubernetes' {@code aesgcm} provider. A stored value is {@code k8s:enc:aesgcm:v1:NAME:}, a random nonce of 12
+ * bytes, the encrypted value and a tag of 16 bytes. The tag also authenticates the storage key. Thread-safe.
  *
- * <p>A random nonce of 96 bits allows some 4 billion writes with a key (NIST SP 800-38D); Kubernetes advises a new key after
- * 200,000.
+ * <p>With random nonces of 96 bits, a key is safe for some 4 billion writes (NIST SP 800-38D). Kubernetes recommends a new
+ * key after 200,000.
  */
 public final class AesGcmKey implements EncryptionProvider {
     private static final int NONCE = 12;
@@ -29,7 +29,7 @@ public final class AesGcmKey implements EncryptionProvider {
      *
      * @param name its name, without a colon
      * @param secret 16, 24 or 32 bytes
-     * @param random a cryptographic generator, which is thread-safe
+     * @param random creates nonces; must be cryptographically strong and thread-safe
      */
     public AesGcmKey(String name, byte[] secret, RandomGenerator random) {
         this.name = name;
@@ -63,7 +63,7 @@ public final class AesGcmKey implements EncryptionProvider {
         int start = prefix.length + NONCE;
         if (stored.length < start + TAG) {
             throw new EncryptionException(
-                    storageKey + " is cut: it has " + stored.length + " bytes; expected " + (start + TAG) + " or more",
+                    storageKey + " is truncated: it has " + stored.length + " bytes; expected " + (start + TAG) + " or more",
                     null);
         }
         try {
@@ -72,7 +72,7 @@ public final class AesGcmKey implements EncryptionProvider {
         } catch (GeneralSecurityException e) {
             throw new EncryptionException(
                     storageKey + " cannot be decrypted with key " + name
-                            + ": the key of that name is another one, or the value was changed or stored for another"
+                            + ": this name now has another key, or the value was changed or was stored for another"
                             + " object",
                     e);
         }

@@ -1,8 +1,8 @@
 package io.nodekeeper.store.encryption;
 
-/** One way to store values, as a key of Kubernetes' {@code aesgcm} provider is. Thread-safe. */
+/** A provider of Kubernetes' EncryptionConfiguration; each {@code aesgcm} key is one. Thread-safe. */
 public interface EncryptionProvider {
-    /** Kubernetes' {@code identity} provider: values as they are. */
+    /** Kubernetes' {@code identity} provider, which does not encrypt. */
     EncryptionProvider IDENTITY = new EncryptionProvider() {
         @Override
         public boolean handles(byte[] stored) {
@@ -25,14 +25,14 @@ public interface EncryptionProvider {
         }
     };
 
-    /** Whether {@code stored} was written by this provider, judged by its prefix. */
+    /** Whether this provider wrote {@code stored}, according to the prefix. */
     boolean handles(byte[] stored);
 
-    /** The stored form of {@code value}. */
+    /** Encrypts {@code value}. */
     byte[] encrypt(String storageKey, byte[] value);
 
     /**
-     * The value of which {@code stored} is the stored form.
+     * Decrypts {@code stored}.
      *
      * @throws EncryptionException if it cannot be decrypted
      */

@@ -4,17 +4,16 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Stores the objects of each resource as its rule says, as Kubernetes' EncryptionConfiguration does: the first provider of
- * the first rule that covers an object writes it, and each of that rule's providers reads it. Objects that no rule covers are
- * stored as they are. Immutable.
+ * Applies the rules of an EncryptionConfiguration. For each object the first matching rule counts: its first provider
+ * encrypts, and all its providers can decrypt. Objects without a matching rule are not encrypted. Immutable.
  */
 public final class ResourceTransformer implements ValueTransformer {
 
     /**
-     * How some resources are stored.
+     * The encryption of some resources.
      *
-     * @param covers whether the object at a key, {@code /registry/RESOURCE/...}, is one of them
-     * @param providers at least one
+     * @param covers whether the rule matches the object at a key {@code /registry/RESOURCE/...}
+     * @param providers the providers, at least one
      */
     public record Rule(Predicate<String> covers, List<EncryptionProvider> providers) {
         /** Copies the list. */
@@ -25,7 +24,7 @@ public final class ResourceTransformer implements ValueTransformer {
 
     private final List<Rule> rules;
 
-    /** The first rule that covers an object counts. */
+    /** For each object the first matching rule counts. */
     public ResourceTransformer(List<Rule> rules) {
         this.rules = List.copyOf(rules);
     }
@@ -54,8 +53,8 @@ public final class ResourceTransformer implements ValueTransformer {
                                 ? key + " is encrypted as " + ValueTransformer.prefix(stored)
                                         + "..., and --encryption-provider-config has no such key; it has "
                                         + rule.providers
-                                : key + " is not encrypted, and the providers of --encryption-provider-config read no"
-                                        + " such object; expected \"identity\" at the end of " + rule.providers,
+                                : key + " is not encrypted, and the providers of --encryption-provider-config do not read"
+                                        + " such objects; expected \"identity\" at the end of " + rule.providers,
                         null);
             }
         }

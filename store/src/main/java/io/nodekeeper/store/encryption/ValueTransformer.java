@@ -4,14 +4,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Converts values between the form that the server uses and the form that is stored. Stored keys, revisions and the sizes of
- * values stay visible. Implementations are thread-safe.
+ * Encrypts and decrypts stored values. Storage keys, revisions and the sizes of values stay visible. Implementations are
+ * thread-safe.
  */
 public interface ValueTransformer {
-    /** Every encrypted value begins with this text, in Kubernetes as here. No JSON or protobuf object does. */
+    /** Kubernetes' prefix of all encrypted values. No JSON or protobuf object begins with it. */
     String PREFIX = "k8s:enc:";
 
-    /** Stores values as they are, and refuses to read an encrypted one: there is no key for it. */
+    /** Does not encrypt, and refuses to read an encrypted value, because it has no key. */
     ValueTransformer IDENTITY = new ValueTransformer() {
         @Override
         public byte[] toStorage(String key, String storageKey, byte[] value) {
@@ -30,7 +30,7 @@ public interface ValueTransformer {
         }
     };
 
-    /** Takes the stored bytes as they are, encrypted or not: for tools that copy objects without their keys. */
+    /** Passes stored bytes through, encrypted or not, for tools that copy objects without the keys. */
     ValueTransformer RAW = new ValueTransformer() {
         @Override
         public byte[] toStorage(String key, String storageKey, byte[] value) {
@@ -44,32 +44,32 @@ public interface ValueTransformer {
     };
 
     /**
-     * The stored form of {@code value}.
+     * Encrypts {@code value}.
      *
-     * @param key the object's key, as {@code /registry/RESOURCE/...}
-     * @param storageKey its key where it is stored, which has another prefix if etcd is used with one; an encrypted value cannot
-     *     be read at any other key
+     * @param key the object's key {@code /registry/RESOURCE/...}
+     * @param storageKey the key in storage, whose prefix differs if etcd has a custom prefix; an encrypted value cannot be
+     *     decrypted at another key
      */
     byte[] toStorage(String key, String storageKey, byte[] value);
 
     /**
-     * The value of which {@code stored} is the stored form; parameters as of {@link #toStorage}.
+     * Decrypts {@code stored}; parameters as of {@link #toStorage}.
      *
-     * @throws EncryptionException if the encryption key is missing or wrong, or if it was stored for another object
+     * @throws EncryptionException if the encryption key is missing or wrong, or the value was stored for another object
      */
     byte[] fromStorage(String key, String storageKey, byte[] stored);
 
-    /** Whether {@code stored} is in an encrypted form. */
+    /** Whether {@code stored} is encrypted. */
     static boolean isEncrypted(byte[] stored) {
         byte[] prefix = PREFIX.getBytes(StandardCharsets.US_ASCII);
         return stored.length >= prefix.length && Arrays.equals(stored, 0, prefix.length, prefix, 0, prefix.length);
     }
 
-    /** The readable beginning of an encrypted value, at most five parts: {@code k8s:enc:PROVIDER:VERSION:KEY:}. */
+    /** The plain text prefix of an encrypted value, at most five parts: {@code k8s:enc:PROVIDER:VERSION:KEY:}. */
     static String prefix(byte[] stored) {
         int colons = 0;
         int end = 0;
-        // A name longer than this is no key's name that could have been configured here.
+        // Names of keys have at most 100 characters.
         int limit = Math.min(stored.length, 256);
         while (end < limit && colons < 5) {
             colons += stored[end++] == ':' ? 1 : 0;

@@ -52,7 +52,7 @@ public final class IndexedStore implements Store {
 
     private final Loop loop;
     private final Journal journal;
-    private final WatchCache window;
+    private final WatchCache cache;
     /** Whether the journal has a thread of its own; otherwise it is written on the loop. */
     private final boolean apart;
 
@@ -84,7 +84,7 @@ public final class IndexedStore implements Store {
     private record Write(String key, Optional<byte[]> value, long expected, CompletableFuture<Event> done) {}
 
     /** An object after a write of the current group: with its value in memory, and in the form that the store keeps. */
-    private record Pending(Optional<Entry> told, Optional<Entry> kept) {}
+    private record Pending(Optional<Entry> full, Optional<Entry> kept) {}
 
     /** A write with a conflict. It fails only after the write that it conflicts with is durable, so that no one sees that early. */
     private record Loss(Write write, StoreException.Conflict conflict) {}
@@ -133,29 +133,29 @@ public final class IndexedStore implements Store {
         this.apart = apart;
         this.journal = journal;
         this.limits = limits;
-        window = new WatchCache(loop, limits.history());
+        cache = new WatchCache(loop, limits.history());
         Journal.Recovered kept = journal.load();
         for (Entry entry : kept.entries()) {
             bytes += bytes(entry);
             heap += heap(entry);
         }
-        window.begin(kept);
+        cache.begin(kept);
         recount();
     }
 
     @Override
     public long revision() {
-        return window.revision();
+        return cache.revision();
     }
 
     @Override
     public Optional<Entry> get(String key) {
-        return window.get(key);
+        return cache.get(key);
     }
 
     @Override
     public Listing list(String prefix, String after, int limit, long at) {
-        return window.list(prefix, after, limit, at);
+        return cache.list(prefix, after, limit, at);
     }
 
     @Override
@@ -165,7 +165,7 @@ public final class IndexedStore implements Store {
 
     @Override
     public CompletableFuture<Optional<Entry>> read(String key) {
-        Optional<Entry> found = window.get(key);
+        Optional<Entry> found = cache.get(key);
         return found.isEmpty()
                 ? CompletableFuture.completedFuture(found)
                 : load(found.get()).thenApply(Optional::of);
@@ -173,7 +173,7 @@ public final class IndexedStore implements Store {
 
     @Override
     public CompletableFuture<Long> current() {
-        return CompletableFuture.completedFuture(window.revision());
+        return CompletableFuture.completedFuture(cache.revision());
     }
 
     @Override
@@ -189,12 +189,12 @@ public final class IndexedStore implements Store {
 
     @Override
     public Watch watch(String prefix, long after, Watcher watcher) {
-        return window.watch(prefix, after, watcher);
+        return cache.watch(prefix, after, watcher);
     }
 
     @Override
     public Changes changes(String prefix, long after, int count, long bytes) {
-        return window.changes(prefix, after, count, bytes);
+        return cache.changes(prefix, after, count, bytes);
     }
 
     @Override
@@ -350,13 +350,13 @@ public final class IndexedStore implements Store {
         List<Event> events = new ArrayList<>();
         List<Write> full = new ArrayList<>();
         Map<String, Pending> pending = new HashMap<>();
-        long next = window.revision();
+        long next = cache.revision();
         long size = 0;
         Write write;
         while (events.size() < GROUP && size < GROUP_BYTES && (write = queue.poll()) != null) {
             String key = write.key;
             Pending earlier = pending.get(key);
-            Optional<Entry> before = earlier == null ? window.get(key) : earlier.told;
+            Optional<Entry> before = earlier == null ? cache.get(key) : earlier.full;
             if (before.map(Entry::modRevision).orElse(0L) != write.expected) {
                 losses.add(new Loss(write, new StoreException.Conflict(key, write.expected, before)));
                 continue;
@@ -385,17 +385,17 @@ public final class IndexedStore implements Store {
         recount();
         full.forEach(refused -> refused.done.completeExceptionally(noSpace(refused.key)));
         if (events.isEmpty()) {
-            losses.forEach(IndexedStore::tell);
+            losses.forEach(IndexedStore::fail);
             return;
         }
-        Group group = new Group(window.plan(kept), events, accepted, losses);
+        Group group = new Group(cache.plan(kept), events, accepted, losses);
         writingSince = loop.clock().nanoTime();
         writing = true;
         disk.execute(() -> append(group));
     }
 
     /** The change with its replaced version in memory, so that watchers need no disk read; unchanged if the read fails. */
-    private static Event told(Event event) {
+    private static Event withReplacedValue(Event event) {
         if (event.before().isEmpty() || event.before().get().resident() > 0) {
             return event;
         }
@@ -409,17 +409,18 @@ public final class IndexedStore implements Store {
 
     private void append(Group group) {
         Optional<RuntimeException> failure = Optional.empty();
-        Group told = group;
+        Group loaded = group;
         try {
             // Reads replaced values first: appending may remove their rows.
-            told = new Group(
-                    group.plan, group.events.stream().map(IndexedStore::told).toList(), group.accepted, group.losses);
-            journal.append(told.events, group.plan.forgotten());
+            List<Event> events =
+                    group.events.stream().map(IndexedStore::withReplacedValue).toList();
+            loaded = new Group(group.plan, events, group.accepted, group.losses);
+            journal.append(events, group.plan.forgotten());
         } catch (RuntimeException e) {
             failure = Optional.of(e);
         }
         Optional<RuntimeException> outcome = failure;
-        Group done = told;
+        Group done = loaded;
         if (apart) {
             loop.execute(() -> appended(done, outcome));
         } else {
@@ -433,7 +434,7 @@ public final class IndexedStore implements Store {
             refuse(group, failure.get());
         } else {
             healthy = true;
-            window.take(group.plan);
+            cache.apply(group.plan);
             recount();
             if (apart) {
                 // Keeps the disk busy: starts the next group before the acknowledgements of this one.
@@ -443,15 +444,15 @@ public final class IndexedStore implements Store {
             for (int i = 0; i < events.size(); i++) {
                 group.accepted.get(i).done.complete(events.get(i));
             }
-            group.losses.forEach(IndexedStore::tell);
-            window.tell(events);
+            group.losses.forEach(IndexedStore::fail);
+            cache.deliver(events);
         }
         if (apart) {
             proceed();
         }
     }
 
-    private static void tell(Loss loss) {
+    private static void fail(Loss loss) {
         loss.write.done.completeExceptionally(loss.conflict);
     }
 

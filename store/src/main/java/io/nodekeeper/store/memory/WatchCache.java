@@ -24,7 +24,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 /**
  * All objects in memory, the latest changes of each resource, and the open watches, as in kube-apiserver's watch cache. A
  * store serves its reads from here. A group of changes is applied in steps, so that a store can make it durable in between:
- * {@link #plan}, {@link #take}, and {@link #tell}, which notifies the watchers. These methods and {@link #begin} must be called
+ * {@link #plan}, {@link #apply}, and {@link #deliver}, which notifies the watchers. These methods and {@link #begin} must be called
  * on the loop. Reads may come from any thread.
  *
  * <p>Lists take the read lock because they must be consistent. The loop holds the write lock only while it applies a group.
@@ -316,7 +316,7 @@ public final class WatchCache {
     }
 
     /** Applies a plan: makes its changes visible to reads. */
-    public void take(Plan plan) {
+    public void apply(Plan plan) {
         lock.writeLock().lock();
         try {
             plan.forgotten()
@@ -333,7 +333,7 @@ public final class WatchCache {
     }
 
     /** Notifies the watchers of changes that were applied. */
-    public void tell(List<Event> events) {
+    public void deliver(List<Event> events) {
         events.forEach(watchers::offer);
     }
 

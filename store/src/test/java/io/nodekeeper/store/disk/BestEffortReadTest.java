@@ -30,7 +30,7 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WALRecoveryMode;
 
-/** A damaged table is read past its damaged blocks, and the report names exactly the revisions that could not be read. */
+/** Reads of a table with damaged blocks. The report has exactly the unreadable revisions. */
 class BestEffortReadTest {
     private static final int CHANGES = 3_000;
     private static final RocksOptions OPTIONS = RocksOptions.DEFAULT;
@@ -51,7 +51,7 @@ class BestEffortReadTest {
         return "/registry/a/k" + revision;
     }
 
-    /** One table with a change of its own object at each revision, with a value that names it. */
+    /** One table with one change of another object per revision; the value contains the revision. */
     private void table(LongStream revisions) throws RocksDBException {
         RocksDB.loadLibrary();
         try (Options options =

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.RocksDB;
 
-/** A journal whose files are damaged between two runs. */
+/** Starts with damaged files. */
 class DamageTest {
     private static final String NODES = "/registry/minions/";
 
@@ -91,7 +91,7 @@ class DamageTest {
         }
     }
 
-    /** Changes one byte of the first place where {@code text} stands in the file. */
+    /** Changes one byte of the first occurrence of {@code text} in the file. */
     private static void damage(Path file, String text) throws IOException {
         String content = Files.readString(file, StandardCharsets.ISO_8859_1);
         int at = content.indexOf(text);
@@ -105,7 +105,7 @@ class DamageTest {
     @Test
     @Tag("W71")
     @Tag("W85")
-    void anAcknowledgedChangeThatIsDamagedStopsTheStartUntilItIsRepaired() throws Exception {
+    void damagedAcknowledgedChangePreventsTheStartUntilARepair() throws Exception {
         // given three acknowledged changes, the second of which is damaged in the log
         Store store = open();
         put(store, "n1", 0);
@@ -113,7 +113,7 @@ class DamageTest {
         put(store, "n3", 0);
         close(store);
         damage(file(".log"), "value of n2");
-        // when it is opened again, then the start is refused and says what is lost
+        // when it is opened again, then the start fails and the error says what is lost
         assertThatThrownBy(this::open)
                 .isInstanceOf(StoreException.Damaged.class)
                 .hasMessageStartingWith("the store in " + directory + " is damaged and was not changed: ")
@@ -125,20 +125,20 @@ class DamageTest {
         assertThat(report.losses())
                 .endsWith("revision 2 of /registry/minions/n2", "revision 3 of /registry/minions/n3");
         assertThat(report.aside().orElseThrow()).isDirectoryContaining("glob:**.log");
-        // and what came before is there, the damaged change and what follows is not
+        // and the changes before the damaged one are there, the damaged and later ones are not
         store = open();
         assertThat(names(store)).containsExactly("n1");
         assertThat(store.get(NODES + "n1").orElseThrow().modRevision()).isEqualTo(1);
-        // and the next change has a revision beyond those that were lost
+        // and the next change has a revision after the lost ones
         assertThat(store.revision()).isEqualTo(3 + RocksJournal.JUMP);
         assertThat(put(store, "n4", 0).modRevision()).isEqualTo(4 + RocksJournal.JUMP);
-        // and a client that saw any of them gets an error that its revision is gone
+        // and a watch from one of the lost revisions fails because it was compacted
         assertThat(watch(store, 1)).containsExactly("gone");
         assertThat(watch(store, 3)).containsExactly("gone");
         assertThat(watch(store, 3 + RocksJournal.JUMP)).containsExactly("n4");
         Store last = store;
         assertThatThrownBy(() -> last.list(NODES, "", 0, 2)).isInstanceOf(StoreException.Compacted.class);
-        // and it stays so
+        // and the same holds after the next start
         close(store);
         store = open();
         assertThat(names(store)).containsExactly("n1", "n4");
@@ -148,8 +148,8 @@ class DamageTest {
 
     @Test
     @Tag("W71")
-    void anUnacknowledgedGroupIsCutOffWhereverItEndsAndRevisionsJump() throws Exception {
-        // given a store with two acknowledged changes, and its log after a third one, which nobody was told of
+    void tornUnacknowledgedGroupIsRemovedAndRevisionsJump() throws Exception {
+        // given a store with two acknowledged changes, and its log with a third, unacknowledged one
         Store store = open();
         put(store, "n1", 0);
         put(store, "n2", 0);
@@ -160,12 +160,12 @@ class DamageTest {
         Path at = directory.resolveSibling(directory.getFileName() + "-torn");
         long start = Files.size(before.resolve(file(".log").getFileName()));
         for (int length = (int) start; length <= log.length; length++) {
-            // when the crash left so much of it
+            // when the crash wrote the log up to this length
             copy(before, at);
             Files.write(at.resolve(file(".log").getFileName()), Arrays.copyOf(log, length));
             StoreCheck.State state = StoreCheck.of(at).state();
             Store torn = new IndexedStore(time.loop("store"), RocksJournal.open(at));
-            // then what was acknowledged is there; and the third change is there as a whole or not at all
+            // then the acknowledged changes are there, and the third one is there completely or not at all
             if (length == start) {
                 assertThat(state).isEqualTo(StoreCheck.State.WHOLE);
                 assertThat(torn.revision()).isEqualTo(2);
@@ -175,7 +175,7 @@ class DamageTest {
             } else {
                 assertThat(state).isEqualTo(StoreCheck.State.TORN);
                 assertThat(names(torn)).containsExactly("n1", "n2");
-                // and its revision, which the raw log may show, is not given to another change
+                // and no other change gets its revision
                 assertThat(torn.revision()).isBetween(2 + RocksJournal.JUMP, 3 + RocksJournal.JUMP);
                 assertThat(watch(torn, 2)).containsExactly("gone");
             }
@@ -187,7 +187,7 @@ class DamageTest {
 
     @Test
     @Tag("W85")
-    void aLatestLogThatIsMissingStopsTheStart() throws Exception {
+    void missingLatestLogPreventsTheStart() throws Exception {
         // given objects in a table, and a later one in the log
         Store store = open();
         put(store, "n1", 0);
@@ -200,9 +200,9 @@ class DamageTest {
         store = open();
         put(store, "n2", 0);
         close(store);
-        // when the log is gone
+        // when the log is missing
         Files.delete(file(".log"));
-        // then the start is refused
+        // then the start fails
         assertThatThrownBy(this::open)
                 .isInstanceOf(StoreException.Damaged.class)
                 .hasMessageContaining("the latest log, or another file, is missing or cut; the change of revision 2 is"
@@ -210,7 +210,7 @@ class DamageTest {
     }
 
     @Test
-    void withoutCurrentNothingIsRemoved() throws Exception {
+    void startWithoutCurrentRemovesNothing() throws Exception {
         Store store = open();
         put(store, "n1", 0);
         close(store);
@@ -218,7 +218,7 @@ class DamageTest {
         List<String> files = names();
         assertThatThrownBy(this::open).hasMessageContaining(directory.resolve("CURRENT") + " is missing");
         assertThat(names()).isEqualTo(files);
-        // and the list of files is found again by a repair
+        // and a repair finds the files without CURRENT
         StoreRepair.Report report = StoreRepair.repair(directory);
         assertThat(report.objects()).isEqualTo(1);
         store = open();
@@ -227,7 +227,7 @@ class DamageTest {
     }
 
     @Test
-    void aFirstStartThatWasInterruptedIsBegunAgain() throws Exception {
+    void interruptedFirstStartIsRepeated() throws Exception {
         Files.writeString(directory.resolve("MANIFEST-000001"), "half");
         Files.createFile(directory.resolve("acknowledged"));
         Store store = open();
@@ -236,7 +236,7 @@ class DamageTest {
     }
 
     @Test
-    void aRepairThatWasInterruptedBetweenItsRenamesIsEnded() throws Exception {
+    void startFinishesARepairThatWasInterruptedBetweenItsRenames() throws Exception {
         Path data = directory.resolve("store");
         RocksJournal.create(
                 directory.resolve("store.repaired"), 7, List.of(new Entry(NODES + "n1", new byte[] {1}, 3, 7)));
@@ -257,7 +257,7 @@ class DamageTest {
     }
 
     @Test
-    void anUndamagedLogIsTakenAsItIs() {
+    void undamagedLogIsReplayed() {
         Store store = open();
         put(store, "n1", 0);
         close(store);
@@ -268,7 +268,7 @@ class DamageTest {
     }
 
     @Test
-    void damageInATableStopsTheStartAndSaysWhatToDo() throws Exception {
+    void damagedTablePreventsTheStartAndTheErrorSaysWhatToDo() throws Exception {
         // given objects in a table
         Store store = open();
         put(store, "n1", 0);
@@ -288,7 +288,7 @@ class DamageTest {
     }
 
     @Test
-    void isReadWhileAServerWritesIt() throws Exception {
+    void storeCanBeReadWhileAServerWritesIt() throws Exception {
         Store store = open();
         put(store, "n1", 0);
         List<String> files = names();
@@ -304,7 +304,7 @@ class DamageTest {
 
     @Test
     @Tag("W71")
-    void whatIsMadeFromEntriesGoesOnBeyondTheirRevision() {
+    void storeCreatedFromEntriesContinuesAfterTheirRevision() {
         Entry entry = new Entry(NODES + "n1", new byte[] {1}, 3, 7);
         RocksJournal.create(directory, 9, List.of(entry));
         Store store = open();

@@ -29,11 +29,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store whose Secrets are encrypted on disk. */
+/** A journal with encrypted Secrets. */
 class EncryptedStoreTest {
     private static final String SECRET = "/registry/secrets/default/s1";
     private static final String NODE = "/registry/minions/n1";
-    /** In tables when short, in blob files when long. */
+    /** Short values go to tables, long ones to blob files. */
     private static final List<String> VALUES = List.of("open-sesame", "open-sesame".repeat(30));
 
     @TempDir
@@ -95,7 +95,7 @@ class EncryptedStoreTest {
     }
 
     @Test
-    void noFileHoldsAnythingOfASecretAndReadersSeeItInClear() throws Exception {
+    void secretIsEncryptedInAllFilesAndReadersSeeItDecrypted() throws Exception {
         ValueTransformer transformer = secrets(key("k1", "0123456789abcdef"));
         for (int run = 0; run < 2; run++) {
             Store store = open(transformer);
@@ -103,7 +103,7 @@ class EncryptedStoreTest {
                 put(store, SECRET, VALUES.get(i % 2) + i);
                 put(store, NODE, "a node " + i);
             }
-            // then nothing of it is in the log, tables, blob files, or the versions before it
+            // then no log, table or blob file contains it, in its latest or its earlier version
             assertThat(isInAFile("sesame")).isFalse();
             assertThat(isInAFile("a node")).isTrue();
             close(store);
@@ -130,14 +130,14 @@ class EncryptedStoreTest {
                         VALUES.get(1) + 297 + " -> " + VALUES.get(0) + 298,
                         VALUES.get(0) + 298 + " -> " + VALUES.get(1) + 299);
         close(store);
-        // and a copy of the store for a snapshot is encrypted, too
+        // and the copy for a snapshot is encrypted, too
         assertThat(RocksJournal.read(directory).entries())
                 .filteredOn(entry -> entry.key().equals(SECRET))
                 .allSatisfy(entry -> assertThat(text(entry)).startsWith("k8s:enc:aesgcm:v1:k1:"));
     }
 
     @Test
-    void aWrongOrMissingKeyStopsTheStartAndChangesNothing() throws Exception {
+    void wrongOrMissingKeyPreventsTheStartAndChangesNothing() throws Exception {
         Store store = open(secrets(key("k1", "0123456789abcdef")));
         put(store, SECRET, "open-sesame");
         close(store);
@@ -154,8 +154,8 @@ class EncryptedStoreTest {
     }
 
     @Test
-    void aRewriteLeavesNothingOfTheOldForm() throws Exception {
-        // given secrets in clear and with an old key, in the objects and in the history
+    void rewriteRemovesTheOldFormFromAllFiles() throws Exception {
+        // given unencrypted secrets and secrets with an old key, in the objects and in the history
         EncryptionProvider old = key("old", "0123456789abcdef");
         EncryptionProvider fresh = key("new", "0123456789abcdef0123456789abcdef");
         Store store = open(ValueTransformer.IDENTITY);
@@ -167,7 +167,7 @@ class EncryptedStoreTest {
         // when the store is rewritten
         assertThat(StoreRepair.rewrite(directory, secrets(fresh, old, EncryptionProvider.IDENTITY)))
                 .isEqualTo(2);
-        // then the new key alone is enough
+        // then the new key is sufficient
         assertThat(isInAFile("sesame")).isFalse();
         assertThat(isInAFile("aesgcm:v1:old")).isFalse();
         store = open(secrets(fresh));

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A journal on a disk without room. The disk is a small tmpfs, which takes root to mount; it can hold a write buffer's log
- * and what that becomes when the journal is opened anew.
+ * A journal on a full disk. The disk is a small tmpfs, which only root can mount. It is large enough for the log of one
+ * write buffer and the table that the next open writes from it.
  */
 class FullDiskTest {
     private static final String KEY = "/registry/minions/n1";
@@ -33,7 +33,7 @@ class FullDiskTest {
     @TempDir
     Path directory;
 
-    /** Values that do not get smaller by compression. */
+    /** Creates values that cannot be compressed. */
     private final Random random = new Random(1);
 
     private final VirtualTime time = new VirtualTime(Instant.EPOCH);
@@ -79,7 +79,7 @@ class FullDiskTest {
         }
     }
 
-    /** Writes what the database has still room for; returns the last revision that was made. */
+    /** Writes until the disk is full, and returns the last successful revision. */
     private long writeUntilItFails(Store store, long before) {
         long last = before;
         for (int i = 0; i < 64; i++) {
@@ -95,18 +95,18 @@ class FullDiskTest {
 
     @Test
     @Tag("W85")
-    void writesFailClearlyAndGoOnWhenThereIsRoomAgain() throws Exception {
+    void writesOnAFullDiskFailUntilSpaceIsFree() throws Exception {
         Store store = open();
         long last = put(store, 100, 0).modRevision();
-        // when the disk is full, again and again: the database makes a little room for itself when it is opened anew
+        // when the disk is full, repeatedly, because opening the database again frees some space
         for (int round = 0; round < 3; round++) {
             fill("ballast" + round);
             last = writeUntilItFails(store, last);
-            // then health is red, and what was there is still read
+            // then the store is unhealthy, and reads still work
             assertThat(store.healthy()).isFalse();
             assertThat(store.get(KEY).orElseThrow().modRevision()).isEqualTo(last);
         }
-        // and when there is room again it heals with the next write
+        // and when space is free, the next write succeeds and the store is healthy
         for (int round = 0; round < 3; round++) {
             Files.delete(directory.resolve("ballast" + round));
         }
@@ -114,7 +114,7 @@ class FullDiskTest {
         assertThat(store.healthy()).isTrue();
         store.close();
         time.advance(Duration.ZERO);
-        // and nothing of what failed comes back
+        // and no failed write appears after a reopening
         Store again = open();
         assertThat(again.revision()).isEqualTo(last + 1);
         assertThat(again.get(KEY).orElseThrow().value()).hasSize(200);

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** The file {@code acknowledged}: its bytes, what a torn write leaves of it, and its lock. */
+/** The file {@code acknowledged}: its format, torn writes, and its lock. */
 class HighWaterMarkTest {
     @TempDir
     Path directory;
@@ -61,7 +61,7 @@ class HighWaterMarkTest {
     }
 
     @Test
-    void twoSectorsAreWrittenAlternatelyAndTheThirdOneNamesTheProcess() throws Exception {
+    void twoSectorsAreWrittenAlternatelyAndTheThirdHasTheProcess() throws Exception {
         try (HighWaterMark mark = HighWaterMark.create(directory)) {
             // given a mark that was written for the first time
             mark.begin(5);
@@ -85,7 +85,7 @@ class HighWaterMarkTest {
 
     @Test
     @Tag("W85")
-    void whateverByteOfTheNewestSlotIsDamagedTheOtherSlotCounts() throws Exception {
+    void otherSlotCountsIfAnyByteOfTheNewestSlotIsDamaged() throws Exception {
         try (HighWaterMark mark = HighWaterMark.create(directory)) {
             mark.begin(5);
             mark.advance(6);
@@ -111,7 +111,7 @@ class HighWaterMarkTest {
     }
 
     @Test
-    void aFileThatWasCutIsReadAsFarAsItGoes() throws Exception {
+    void truncatedFileIsReadAsFarAsItGoes() throws Exception {
         try (HighWaterMark mark = HighWaterMark.create(directory)) {
             mark.begin(5);
             mark.advance(6);
@@ -130,7 +130,7 @@ class HighWaterMarkTest {
 
     @Test
     @Tag("W85")
-    void theRevisionOfAStartCountsWhateverTheFileHeldBefore() throws Exception {
+    void revisionOfTheStartReplacesTheMarkOfTheFile() throws Exception {
         try (HighWaterMark mark = HighWaterMark.create(directory)) {
             mark.begin(5);
             mark.advance(6);
@@ -138,13 +138,13 @@ class HighWaterMarkTest {
             mark.advance(8);
         }
         byte[] whole = Files.readAllBytes(file());
-        // when a store starts on the file, or on what a crash left of it, at an older or a newer revision
+        // when a store starts with the complete or a truncated file, at an older or a newer revision
         for (int length = 0; length <= whole.length; length += 8) {
             for (long revision : List.of(3L, 12L)) {
                 Files.write(file(), Arrays.copyOf(whole, length));
                 try (HighWaterMark mark = HighWaterMark.create(directory)) {
                     mark.begin(revision);
-                    // then this is the mark
+                    // then the mark is the revision of the start
                     assertThat(mark.read()).as("%s bytes", length).hasValue(revision);
                     mark.advance(20);
                     assertThat(mark.read()).as("%s bytes", length).hasValue(20);
@@ -155,7 +155,7 @@ class HighWaterMarkTest {
     }
 
     @Test
-    void aPowerCutCannotUndoWhatWasSynced() {
+    void powerCutDoesNotUndoASync() {
         try (HighWaterMark mark = HighWaterMark.create(directory)) {
             mark.begin(5);
             assertThat(mark.synced()).isEqualTo(5);
@@ -168,14 +168,14 @@ class HighWaterMarkTest {
     }
 
     @Test
-    void aStoreWithoutAMarkIsNotLockedAndNothingIsCreated() throws Exception {
+    void storeWithoutAMarkIsNotLockedAndNothingIsCreated() throws Exception {
         assertThat(HighWaterMark.lock(directory)).isEmpty();
         assertThat(HighWaterMark.read(directory)).isEmpty();
         assertThat(directory).isEmptyDirectory();
     }
 
     @Test
-    void aSecondLockInThisProcessIsRefusedUntilTheFirstIsReleased() {
+    void secondLockInThisProcessIsRefusedUntilTheFirstIsReleased() {
         HighWaterMark first = HighWaterMark.create(directory);
         first.begin(5);
         assertThatThrownBy(() -> HighWaterMark.lock(directory))
@@ -232,14 +232,14 @@ class HighWaterMarkTest {
     }
 
     @Test
-    void theProcessThatHasTheStoreOpenIsNamed() throws Exception {
+    void errorNamesTheProcessThatHasTheStoreOpen() throws Exception {
         Process process = holder("5");
         try {
             String command = process.info().command().orElseThrow();
             assertThatThrownBy(() -> HighWaterMark.lock(directory))
                     .hasMessage("the store in " + directory + " is in use by process " + process.pid() + " (" + command
                             + "); stop that, or use another --data-dir");
-            // and the refused attempt leaves no descriptor open
+            // and the refused attempt does not leak a file descriptor
             assertThat(openFiles()).doesNotContain(file());
             // and a process that no longer exists is named without its command
             overwrite(1_024, slot(1, 99_999_999L));
@@ -256,7 +256,7 @@ class HighWaterMarkTest {
     }
 
     @Test
-    void aProcessThatHasNotYetWrittenTheMarkIsAnotherProcess() throws Exception {
+    void errorNamesNoProcessBeforeTheMarkIsWritten() throws Exception {
         Process process = holder();
         try {
             assertThatThrownBy(() -> HighWaterMark.lock(directory))
@@ -268,7 +268,7 @@ class HighWaterMarkTest {
 
     @Test
     @Tag("W85")
-    void aSecondLockThatThisProcessRefusesDoesNotReleaseTheFirst() throws Exception {
+    void refusedSecondLockDoesNotReleaseTheFirst() throws Exception {
         // POSIX releases the locks of a process on a file when the process closes any descriptor of that file
         try (HighWaterMark first = HighWaterMark.create(directory)) {
             first.begin(5);
@@ -310,7 +310,7 @@ class HighWaterMarkTest {
     }
 
     @Test
-    void aMarkThatIsNoFileIsNamed() throws Exception {
+    void errorNamesAMarkThatIsNotAFile() throws Exception {
         Files.createDirectory(file());
         assertThatThrownBy(() -> HighWaterMark.read(directory))
                 .isInstanceOf(StoreException.class)
@@ -321,7 +321,7 @@ class HighWaterMarkTest {
     }
 
     @Test
-    void aMarkThatCannotBeWrittenStaysBehindAndIsLoggedOnce() {
+    void markThatCannotBeWrittenStaysBehindAndIsLoggedOnce() {
         Logger logger = (Logger) LoggerFactory.getLogger(HighWaterMark.class);
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
         lines.start();
@@ -350,7 +350,7 @@ class HighWaterMarkTest {
 
     @Test
     @Tag("W85")
-    void aCheckInTheProcessThatHasTheStoreOpenDoesNotReleaseItsLock() throws Exception {
+    void checkInTheSameProcessDoesNotReleaseTheLock() throws Exception {
         try (HighWaterMark mark = HighWaterMark.create(directory)) {
             assertThat(HighWaterMark.read(directory)).isEmpty();
             mark.begin(5);

@@ -25,7 +25,7 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
-/** Large values are on disk, not in memory, and whoever asks for one gets it. */
+/** Large values are read from disk on demand. */
 class LargeValuesTest {
     private static final String KEY = "/registry/minions/n1";
 
@@ -49,7 +49,7 @@ class LargeValuesTest {
     }
 
     @Test
-    void smallValuesAreInMemoryAndLargeOnesAreNot() {
+    void smallValuesAreInMemoryAndLargeValuesOnDisk() {
         IndexedStore store = open();
         store.put("/registry/leases/kube-node-lease/n1", value(RocksValueReader.LARGE, 1), 0);
         store.put(KEY, value(RocksValueReader.LARGE + 1, 2), 0);
@@ -67,7 +67,7 @@ class LargeValuesTest {
     }
 
     @Test
-    void theStateBeforeAndAfterALargeChangeIsToldAndSurvivesAReopening() {
+    void largeValuesBeforeAndAfterAChangeSurviveAReopening() {
         IndexedStore store = open();
         store.put(KEY, value(9_000, 1), 0);
         settle();
@@ -77,7 +77,7 @@ class LargeValuesTest {
         store.close();
         settle();
         IndexedStore opened = open();
-        // the history of before names its values, and the earlier states can be listed
+        // the history has the replaced values, and earlier states can be listed
         Changes changes = opened.changes("/registry/minions/", 0, 10, Long.MAX_VALUE);
         assertThat(changes.events()).hasSize(3);
         assertThat(changes.events().get(1).before().orElseThrow().value()).isEqualTo(value(9_000, 1));
@@ -93,27 +93,27 @@ class LargeValuesTest {
     }
 
     @Test
-    void aVersionThatIsNotKeptAnyMoreIsRefused() throws RocksDBException {
-        // given a reader who holds on to a version whose row is gone
+    void readOfARemovedVersionFails() throws RocksDBException {
+        // given an entry of a version whose row was deleted
         RocksValueReader values = new RocksValueReader(directory, ValueTransformer.IDENTITY);
         Entry held = Entry.stored(KEY, 9_000, values, 1, 7);
         RocksDB.loadLibrary();
         try (Options options = new Options().setCreateIfMissing(true);
                 RocksDB db = RocksDB.open(options, directory.toString())) {
             values.attach(db);
-            // then the read says so
+            // then the read fails because the version was compacted
             assertThatThrownBy(held::value)
                     .isInstanceOf(StoreException.Compacted.class)
                     .hasMessageContaining("revision 7 is gone");
-            // and after the end of the store that it is closed
+            // and after the store is closed, because it is closed
             values.detach();
         }
         assertThatThrownBy(held::value).isInstanceOf(StoreException.class).hasMessageContaining("the store is closed");
     }
 
     @Test
-    void aReadThatNeedsTheDiskWaitsElsewhere() {
-        // given a store that was just opened, whose values are on a disk that stands still
+    void readFromDiskDoesNotBlockTheLoop() {
+        // given a store that was just opened, and a disk that blocks
         IndexedStore first = open();
         first.put(KEY, value(9_000, 1), 0);
         settle();
@@ -125,18 +125,18 @@ class LargeValuesTest {
         // when the object is read
         CompletableFuture<Optional<Entry>> read = store.read(KEY);
         settle();
-        // then only the reader waits
+        // then only the caller waits
         assertThat(read).isNotDone();
         readers.remove().run();
         assertThat(read.join().orElseThrow().value()).isEqualTo(value(9_000, 1));
-        // and the next one does not
+        // and the next read comes from the cache
         assertThat(store.read(KEY).join().orElseThrow().atHand()).isTrue();
         store.close();
         settle();
     }
 
     @Test
-    void theCacheKeepsItsBoundAndWhatWasUsedLast() {
+    void cacheKeepsItsLimitAndTheRecentlyUsedValues() {
         ValueCache cache = new ValueCache(10_000);
         for (int revision = 1; revision <= 50; revision++) {
             cache.put(revision, value(900, revision));
@@ -150,8 +150,8 @@ class LargeValuesTest {
     }
 
     @Test
-    void aSmallHeapHoldsManyLargeObjectsAndTheirHistory() throws Exception {
-        // 600 writes of 240 KB, three times as much as the heap; then a start with all of that on disk
+    void smallHeapIsEnoughForManyLargeObjectsAndTheirHistory() throws Exception {
+        // 600 writes of 240 KB, three times the heap; then a start with all of them on disk
         assertThat(inSmallHeap("write")).isEqualTo(0);
         assertThat(inSmallHeap("read")).isEqualTo(0);
     }

@@ -20,11 +20,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A power cut after which the newest log is gone, although it was synced, and with it every write of the mark that was not
- * synced. The start is refused if the log had an acknowledged change.
+ * A power cut that loses the newest log, although it was synced, and all unsynced writes of the mark. The start fails if
+ * the log had an acknowledged change.
  */
 class PowerCutTest {
-    /** A new log after about a hundred changes. */
+    /** A write buffer for about a hundred changes, after which RocksDB starts a new log. */
     private static final RocksOptions SMALL = new RocksOptions(64 << 10, 3);
 
     private static final String NODES = "/registry/minions/";
@@ -61,7 +61,7 @@ class PowerCutTest {
                 .state();
     }
 
-    /** A copy of a store that is whole. RocksDB may remove files meanwhile: then another one is made. */
+    /** A consistent copy of a store. Repeats the copy if RocksDB removes files during it. */
     private Path copy(Path store) throws IOException {
         Path copy = directory.resolve("copy");
         for (int attempt = 0; attempt < 50; attempt++) {
@@ -74,14 +74,14 @@ class PowerCutTest {
                     return copy;
                 }
             } catch (NoSuchFileException e) {
-                // A table replaced a log.
+                // RocksDB replaced a log by a table.
             }
             StoreFiles.delete(copy);
         }
         throw new IOException("no whole copy of " + store);
     }
 
-    /** What a check finds if the newest log is lost and the mark is as it was last synced. */
+    /** The check of a copy without the newest log and with the mark as last synced. */
     private StoreCheck.State afterPowerCut(Path store, long marked) throws IOException {
         Path copy = copy(store);
         Files.delete(newestLog(copy));
@@ -98,7 +98,7 @@ class PowerCutTest {
 
     @Test
     @Tag("W85")
-    void aWholeNewestLogThatIsLostIsNoticedThoughTheMarkLostItsLatestWrites() throws Exception {
+    void lossOfTheNewestLogIsDetectedEvenIfTheMarkIsOld() throws Exception {
         Path store = directory.resolve("store");
         int logs = 0;
         for (int run = 0; run < 2; run++) {
@@ -128,7 +128,7 @@ class PowerCutTest {
     }
 
     @Test
-    void theMarkIsSyncedOnceForEachLog() throws Exception {
+    void markIsSyncedOncePerLog() throws Exception {
         Path store = directory.resolve("store");
         try (RocksJournal journal = RocksJournal.open(store, SMALL, ValueTransformer.IDENTITY)) {
             journal.load();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store that another process has open, and that process killed while it writes. */
+/** Kills another process while it writes a store. */
 class ProcessDeathTest {
     private static final String PREFIX = "/registry/minions/";
     private static final int CHANGES = 20;
@@ -32,7 +32,7 @@ class ProcessDeathTest {
     @TempDir
     Path directory;
 
-    /** Writes groups to a store and prints the revision of each that is acknowledged, without end. */
+    /** Writes groups to a store forever, and prints the revision of each acknowledged one. */
     static final class Writer {
         private Writer() {}
 
@@ -84,31 +84,31 @@ class ProcessDeathTest {
 
     @Test
     @Tag("W85")
-    void aKillWhileItWritesLosesNothingAcknowledgedAndNeedsNoOperator() throws Exception {
+    void killedProcessLosesNoAcknowledgedWriteAndNeedsNoRepair() throws Exception {
         long before = 0;
         for (int round = 1; round <= 4; round++) {
             Process process = start();
             long acknowledged = 0;
             try (BufferedReader lines = process.inputReader(StandardCharsets.US_ASCII)) {
-                // given a process that has written some groups, each time another number
+                // given a process that has written some groups, another number in each round
                 for (int groups = 0; groups < 7 * round; groups++) {
                     acknowledged = Long.parseLong(lines.readLine());
                 }
                 assertThat(acknowledged).isGreaterThan(before);
-                // then a second one is refused, and told which process has the store
+                // then a second process is refused with an error that names the first one
                 assertThatThrownBy(() -> RocksJournal.open(directory))
                         .hasMessageContaining("is in use by process " + process.pid() + " (")
                         .hasMessageEndingWith("; stop that, or use another --data-dir");
                 // when it is killed
                 process.toHandle().destroyForcibly();
                 assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
-                // what it printed until then was acknowledged, too; a line that was cut was not read by anybody
+                // all revisions that it printed were acknowledged; a truncated line does not count
                 for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                     long printed = Long.parseLong(line);
                     acknowledged = printed % CHANGES == 0 ? Math.max(acknowledged, printed) : acknowledged;
                 }
             }
-            // then all is there, as whole groups
+            // then all of them are there, in complete groups
             try (RocksJournal journal = RocksJournal.open(directory)) {
                 Journal.Recovered recovered = journal.load();
                 assertThat(recovered.revision()).isGreaterThanOrEqualTo(acknowledged);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
-/** The contract with RocksDB, and what comes back when it is opened again. */
+/** The contract with RocksDB, and reopening. */
 class RocksStoreTest extends JournaledContract {
     @TempDir
     Path directory;
@@ -35,7 +35,7 @@ class RocksStoreTest extends JournaledContract {
     @Test
     @Tag("W71")
     @Tag("W85")
-    void comesBackWithItsObjectsHistoryAndRevision() {
+    void objectsHistoryAndRevisionSurviveAReopening() {
         put(N1, "a", 0);
         put(N2, "b", 0);
         put(N1, "c", 1);
@@ -51,7 +51,7 @@ class RocksStoreTest extends JournaledContract {
 
     @Test
     @Tag("W71")
-    void theRevisionDoesNotGoBackEvenIfAllIsGone() {
+    void revisionDoesNotDecreaseAfterAllObjectsAreDeleted() {
         put(N1, "a", 0);
         delete(N1, 1);
         reopen();
@@ -61,7 +61,7 @@ class RocksStoreTest extends JournaledContract {
     }
 
     @Test
-    void trimsTheHistoryThatCameBack() {
+    void recoveredHistoryIsTrimmed() {
         for (int i = 0; i < 4; i++) {
             put(N1, "v" + i, i);
         }
@@ -74,28 +74,28 @@ class RocksStoreTest extends JournaledContract {
     }
 
     @Test
-    void keepsNoRowOfWhatItForgot() throws Exception {
+    void rowsOfRemovedHistoryAreDeleted() throws Exception {
         for (int i = 0; i < 20; i++) {
             put(N1, "v" + i, i);
         }
         delete(N1, 20);
         store.close();
         settle();
-        // Four changes, the version before them, the format, the revision, the sum and how far the nodes' history is
-        // forgotten.
+        // Four changes, the version before them, the format, the revision, the checksum and the compacted revision of
+        // the nodes.
         assertThat(rows()).isEqualTo(9);
         store = begin();
     }
 
     @Test
-    void refusesARowThatWasRemovedBefore() throws Exception {
-        // given a journal that forgot the changes before the last four
+    void reappearedRowPreventsTheStart() throws Exception {
+        // given a journal that removed all changes except the last four
         for (int i = 0; i < 20; i++) {
             put(N1, "v" + i, i);
         }
         store.close();
         settle();
-        // when one of them comes back
+        // when a removed row is back
         try (RocksDB db = RocksDB.open(directory.toString())) {
             byte[] name = N1.getBytes(StandardCharsets.UTF_8);
             ByteBuffer change = ByteBuffer.allocate(19)
@@ -111,7 +111,7 @@ class RocksStoreTest extends JournaledContract {
                             .array(),
                     change.array());
         }
-        // then the rows do not add up
+        // then the checksum does not match
         assertThatThrownBy(this::begin)
                 .isInstanceOf(StoreException.Damaged.class)
                 .hasMessageContaining("its rows do not add up: expected 6 rows as of revision 20, found 7");
@@ -119,11 +119,11 @@ class RocksStoreTest extends JournaledContract {
     }
 
     @Test
-    void readsTheFormatWithoutASumAndAddsIt() throws Exception {
+    void formatWithoutAChecksumIsUpgraded() throws Exception {
         put(N1, "a", 0);
         store.close();
         settle();
-        // given a journal of format 2: without a sum and a mark
+        // given a journal in format 2: without a checksum and a mark
         try (RocksDB db = RocksDB.open(directory.toString())) {
             db.delete("msum".getBytes(StandardCharsets.US_ASCII));
             db.put(
@@ -135,11 +135,11 @@ class RocksStoreTest extends JournaledContract {
         store = begin();
         put(N2, "b", 0);
         reopen();
-        // then it is of the current format, with all its objects
+        // then it has the current format and all objects
         assertThat(list(0)).containsExactly("n1=a@1/1", "n2=b@2/2");
         store.close();
         settle();
-        // Two changes, the format, the revision and the sum.
+        // Two changes, the format, the revision and the checksum.
         assertThat(rows()).isEqualTo(5);
         store = begin();
     }
@@ -157,7 +157,7 @@ class RocksStoreTest extends JournaledContract {
     }
 
     @Test
-    void refusesADirectoryThatIsInUse() {
+    void directoryInUseIsRefused() {
         assertThatThrownBy(() -> RocksJournal.open(directory))
                 .isInstanceOf(StoreException.class)
                 .hasMessage("the store in " + directory + " is in use by this process; stop that, or use another"
@@ -165,7 +165,7 @@ class RocksStoreTest extends JournaledContract {
     }
 
     @Test
-    void refusesAFormatThatItDoesNotKnow() throws Exception {
+    void unknownFormatIsRefused() throws Exception {
         store.close();
         settle();
         try (RocksDB db = RocksDB.open(directory.toString())) {

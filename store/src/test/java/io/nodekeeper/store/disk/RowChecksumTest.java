@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** The sum over the rows of a journal. SHA-256 of "a" begins with ca978112ca1bbdca, of "ab" with fb8e20fc2e4c3f24. */
+/** The checksum of rows. SHA-256 of "a" begins with ca978112ca1bbdca, of "ab" with fb8e20fc2e4c3f24. */
 class RowChecksumTest {
     private final RowChecksum sum = new RowChecksum();
 
@@ -33,7 +33,7 @@ class RowChecksumTest {
     }
 
     @Test
-    void copyGoesItsOwnWay() {
+    void copyIsIndependent() {
         sum.add(bytes("a"));
         RowChecksum copy = sum.copy();
 

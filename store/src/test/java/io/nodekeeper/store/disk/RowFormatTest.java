@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** The rows as bytes: a store of an earlier version must stay readable. */
+/** The bytes of rows, because stores of earlier versions must stay readable. */
 class RowFormatTest {
     private static final String KEY = "/registry/a/ä";
     private static final Entry OLD = new Entry(KEY, new byte[] {7, 8}, 2, 3);

@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A process that does more with a store than its heap could hold. */
+/** A process that writes or reads more data than fits into its heap. */
 final class SmallHeap {
     private static final int WRITES = 600;
     private static final int OBJECTS = 300;
@@ -17,7 +17,7 @@ final class SmallHeap {
 
     private SmallHeap() {}
 
-    /** Where the classes are that it needs. */
+    /** The class path of the process. */
     static List<String> classpath() {
         return Stream.of(
                         SmallHeap.class,

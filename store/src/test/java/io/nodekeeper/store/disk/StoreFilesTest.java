@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The directories of a store and of its repair. */
+/** The directories of a store and its repair. */
 class StoreFilesTest {
     @TempDir
     Path directory;
@@ -52,11 +52,11 @@ class StoreFilesTest {
                 .hasMessageStartingWith("cannot put " + store + ".repaired in the place of " + store + ": ");
         StoreFiles.finishRepair(store);
         assertThat(store).doesNotExist();
-        // when it is there, it takes the place
+        // when it exists, it replaces the missing store
         make("store.repaired");
         StoreFiles.finishRepair(store);
         assertThat(content(store)).isEqualTo("store.repaired");
-        // and never that of a store that is there
+        // but never an existing store
         make("store.repaired");
         Files.writeString(store.resolve("file"), "used");
         StoreFiles.finishRepair(store);

@@ -39,8 +39,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.io.TempDirFactory;
 
 /**
- * Damage of every kind to every file of a store, before a start. Either all that was acknowledged is served, or the start is
- * refused and not a byte has changed. Writes a table of the outcomes to {@code target/store-damage.md}.
+ * Damages each file of a store in many ways before a start. Either the store serves all acknowledged writes, or the start
+ * fails and changes no byte. Writes a table of the outcomes to {@code target/store-damage.md}.
  */
 class StoreFuzzTest {
     /** Logs of two write buffers, tables of several levels and blob files within some hundred kilobytes. */
@@ -51,23 +51,23 @@ class StoreFuzzTest {
 
     private static final List<String> RESOURCES = List.of("minions", "leases", "secrets");
 
-    /** Hundreds of starts sync their files: in memory, where there is such a file system, that costs nothing. */
+    /** Hundreds of starts sync their files, which is free on a file system in memory. */
     @TempDir(factory = InMemory.class)
     Path directory;
 
     private final VirtualTime time = new VirtualTime(Instant.EPOCH);
     private final Random random = new Random(7);
-    /** What was acknowledged: key to value and revision. */
+    /** The acknowledged objects: key to value and revision. */
     private final Map<String, String> acknowledged = new HashMap<>();
 
-    /** Every version that there was. */
+    /** All versions that were ever written. */
     private final Set<String> versions = new HashSet<>();
 
     private long revision;
     private int refused;
     private int repaired;
 
-    /** Makes directories in Linux' file system in memory, or else where others are. */
+    /** Creates directories in {@code /dev/shm} if it exists, otherwise in the default place. */
     static final class InMemory implements TempDirFactory {
         private static final Path SHARED = Path.of("/dev/shm");
 
@@ -79,7 +79,7 @@ class StoreFuzzTest {
         }
     }
 
-    /** What became of a start. */
+    /** The outcome of a start. */
     private enum Outcome {
         WHOLE,
         CUT,
@@ -98,7 +98,7 @@ class StoreFuzzTest {
         time.advance(Duration.ZERO);
     }
 
-    /** Creates, changes and deletes objects with short values (in tables) and long ones (in blob files), in groups. */
+    /** Creates, updates and deletes objects in groups. Short values go to tables, long ones to blob files. */
     private void change(Store store, int groups) {
         for (int group = 0; group < groups; group++) {
             TreeSet<String> keys = new TreeSet<>();
@@ -128,7 +128,7 @@ class StoreFuzzTest {
         return Arrays.hashCode(entry.value()) + "@" + entry.createRevision() + "/" + entry.modRevision();
     }
 
-    /** What a store serves, if it is what was acknowledged. */
+    /** Compares the contents of a store with the acknowledged objects. */
     private Outcome judge(Store store) {
         Map<String, String> served = new HashMap<>();
         for (String resource : RESOURCES) {
@@ -146,15 +146,15 @@ class StoreFuzzTest {
 
     @Test
     @Tag("W85")
-    void servesAllThatWasAcknowledgedOrRefusesAndChangesNothing() throws Exception {
-        // given a store with several logs, levels and blob files that was opened several times
+    void startServesAllAcknowledgedWritesOrChangesNothing() throws Exception {
+        // given a store with several logs, levels and blob files, which was opened several times
         Path stopped = directory.resolve("stopped");
         for (int run = 0; run < 3; run++) {
             Store store = open(stopped);
             change(store, GROUPS);
             close(store);
         }
-        // and one that was killed while it wrote: what a kill leaves is what is in its files
+        // and a copy of its files during a write, which is the state after a kill
         Store running = open(stopped);
         change(running, GROUPS);
         Path killed = copyAtRest(stopped, directory.resolve("killed"));
@@ -170,7 +170,7 @@ class StoreFuzzTest {
         }
         write(table);
         assertThat(repaired).isPositive();
-        // then each kind of file was seen to matter, or not to
+        // then damage of these kinds of files was detected
         assertThat(table.get("CURRENT | deleted")).containsOnlyKeys(Outcome.REFUSED);
         assertThat(table.get("log | deleted")).containsKey(Outcome.REFUSED);
         assertThat(table.get("sst | deleted")).containsOnlyKeys(Outcome.REFUSED);
@@ -184,7 +184,7 @@ class StoreFuzzTest {
         String kind = kind(file);
         long length = Files.size(original.resolve(file));
         count(table, kind + " | deleted", attempt(original, file, Files::delete));
-        // RocksDB reads none of these when it opens a store: a few samples show that.
+        // RocksDB does not read these files when it opens a store, so a few samples suffice.
         boolean unused = List.of("IDENTITY", "OPTIONS", "LOG", "LOCK").contains(kind);
         for (long at : offsets(length, unused ? 3 : 5)) {
             count(table, kind + " | cut", attempt(original, file, path -> cut(path, at)));
@@ -198,7 +198,7 @@ class StoreFuzzTest {
         }
     }
 
-    /** Offsets from the first to the last byte of a file, the ends included. */
+    /** Offsets that include the first and the last byte of a file. */
     private TreeSet<Long> offsets(long length, int count) {
         TreeSet<Long> offsets = new TreeSet<>();
         if (length == 0) {
@@ -243,7 +243,7 @@ class StoreFuzzTest {
         }
     }
 
-    /** A repair serves nothing but versions that there were, keeps the damaged files as they are, or changes nothing. */
+    /** A repair serves only versions that were written and keeps the damaged files, or it changes nothing. */
     private void repair(Path at, Map<String, String> before) throws IOException {
         StoreRepair.Report report;
         try {
@@ -319,7 +319,7 @@ class StoreFuzzTest {
         Files.write(Path.of("target", "store-damage.md"), lines);
     }
 
-    /** Names, lengths and contents of all files. */
+    /** The names and contents of all files. */
     private static Map<String, String> tree(Path directory) throws IOException {
         Map<String, String> tree = new TreeMap<>();
         try (Stream<Path> files = Files.list(directory)) {
@@ -331,7 +331,7 @@ class StoreFuzzTest {
         return tree;
     }
 
-    /** The files of a store that runs, as of one moment: its background work may change or delete some meanwhile. */
+    /** A consistent copy of the files of an open store, whose background work may change or delete some meanwhile. */
     private static Path copyAtRest(Path from, Path to) throws IOException {
         for (int tries = 0; tries < 100; tries++) {
             try {
@@ -341,7 +341,7 @@ class StoreFuzzTest {
                     return to;
                 }
             } catch (NoSuchFileException gone) {
-                // The store has deleted a log or table that it needs no more: once again.
+                // The store deleted an obsolete log or table during the copy. Try again.
             }
             delete(to);
         }

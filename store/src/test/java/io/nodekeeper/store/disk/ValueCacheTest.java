@@ -21,7 +21,7 @@ class ValueCacheTest {
     }
 
     @Test
-    void whatWasNotUsedForLongestGoesWhenMoreThanTheLimitIsKept() {
+    void leastRecentlyUsedValueIsEvictedAboveTheLimit() {
         for (int i = 1; i <= 5; i++) {
             cache.put(i, new byte[100]);
         }
@@ -51,7 +51,7 @@ class ValueCacheTest {
     }
 
     @Test
-    void valueThatIsPutAgainIsCountedOnce() {
+    void repeatedPutOfAValueIsCountedOnce() {
         cache.put(1, new byte[200]);
         cache.put(1, new byte[50]);
 

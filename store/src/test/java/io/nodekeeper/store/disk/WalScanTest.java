@@ -68,7 +68,7 @@ class WalScanTest {
         return all.toByteArray();
     }
 
-    /** Appends a fragment; the checksum is not looked at. */
+    /** Appends a fragment; the scan ignores the checksum. */
     private void fragment(int type, byte[] content) {
         log.writeBytes(new byte[] {1, 2, 3, 4, (byte) content.length, (byte) (content.length >> 8), (byte) type});
         log.writeBytes(content);
@@ -172,7 +172,7 @@ class WalScanTest {
     }
 
     @Test
-    void logThatWasCutAnywhereIsReadAsFarAsItGoes() throws IOException {
+    void truncatedLogIsReadAsFarAsItGoes() throws IOException {
         fragment(1, join(put(1, KEY, 0), revision(1)));
         fragment(1, join(put(2, KEY, 0), revision(2)));
         byte[] whole = log.toByteArray();
@@ -193,7 +193,7 @@ class WalScanTest {
     }
 
     @Test
-    void bytesThatOnlyResembleAPutAreNoChanges() throws IOException {
+    void bytesThatOnlyResembleAPutAreIgnored() throws IOException {
         byte[] row = RowFormat.row(7, KEY);
         // at the start without a tag, with a length of 0, without a tag, with the tag of a deletion, with a length of 9
         // (a row
@@ -214,7 +214,7 @@ class WalScanTest {
     }
 
     @Test
-    void allLogsAreReadAndNothingElse() throws IOException {
+    void onlyLogsAreRead() throws IOException {
         fragment(1, join(put(5, KEY, 1), revision(5)));
         scan(0);
         log.reset();
@@ -255,7 +255,7 @@ class WalScanTest {
     }
 
     @Test
-    void logThatIsNoFileIsNamed() throws IOException {
+    void errorNamesALogThatIsNotAFile() throws IOException {
         Files.createDirectory(directory.resolve("000001.log"));
 
         assertThatThrownBy(() -> WalScan.of(directory, 0))

@@ -8,24 +8,24 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** The smallest values that are encrypted, or look so. */
+/** The smallest values, encrypted and unencrypted. */
 class EncryptionBoundsTest {
     private static final String PREFIX = "k8s:enc:aesgcm:v1:k:";
 
     private final AesGcmKey key = new AesGcmKey("k", new byte[32], Randoms.seeded(1));
 
     @Test
-    void emptyValueComesBack() {
+    void emptyValueIsEncryptedAndDecrypted() {
         byte[] stored = key.encrypt("/registry/secrets/a", new byte[0]);
 
         assertThat(stored).as("20 bytes of prefix, a nonce and a tag").hasSize(48);
         assertThat(key.decrypt("/registry/secrets/a", stored)).isEmpty();
         assertThatThrownBy(() -> key.decrypt("/registry/secrets/a", Arrays.copyOf(stored, 47)))
-                .hasMessage("/registry/secrets/a is cut: it has 47 bytes; expected 48 or more");
+                .hasMessage("/registry/secrets/a is truncated: it has 47 bytes; expected 48 or more");
     }
 
     @Test
-    void prefixAloneIsEncryptedByItsKey() {
+    void prefixAloneCountsAsEncrypted() {
         assertThat(key.handles(bytes(PREFIX))).isTrue();
         assertThat(key.handles(bytes("k8s:enc:aesgcm:v1:k"))).isFalse();
         assertThat(ValueTransformer.isEncrypted(bytes("k8s:enc:"))).isTrue();
@@ -33,7 +33,7 @@ class EncryptionBoundsTest {
     }
 
     @Test
-    void identityTakesWhatIsNotEncryptedAsItIs() {
+    void identityDoesNotChangeUnencryptedValues() {
         byte[] value = bytes("{}");
 
         assertThat(EncryptionProvider.IDENTITY.handles(value)).isTrue();
@@ -44,7 +44,7 @@ class EncryptionBoundsTest {
     }
 
     @Test
-    void toolsThatCopyTakeEncryptedValuesAsTheyAre() {
+    void rawTransformerDoesNotChangeEncryptedValues() {
         byte[] stored = bytes(PREFIX);
 
         assertThat(ValueTransformer.RAW.fromStorage("a", "a", stored)).isSameAs(stored);

@@ -14,7 +14,7 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
 
-/** The stored form of values, and who can read it. */
+/** The stored form of values, and the keys that can decrypt it. */
 class EncryptionTest {
     private static final String KEY = "/registry/secrets/default/s1";
     private static final byte[] VALUE = "{\"kind\":\"Secret\"}".getBytes(StandardCharsets.UTF_8);
@@ -35,8 +35,8 @@ class EncryptionTest {
     }
 
     @Test
-    void storesWhatAKubeApiserverStores() throws GeneralSecurityException {
-        // given a value that was put together as kube-apiserver's aesgcm provider does: prefix, nonce, ciphertext and
+    void storedFormIsThatOfAKubeApiserver() throws GeneralSecurityException {
+        // given a value in the form of kube-apiserver's aesgcm provider: prefix, nonce, ciphertext and
         // tag
         byte[] nonce = bytes("twelve bytes");
         Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
@@ -47,7 +47,7 @@ class EncryptionTest {
         byte[] stored = Arrays.copyOf(prefix, prefix.length + nonce.length + sealed.length);
         System.arraycopy(nonce, 0, stored, prefix.length, nonce.length);
         System.arraycopy(sealed, 0, stored, prefix.length + nonce.length, sealed.length);
-        // then it is read, and the same nonce leads to the same bytes
+        // then it can be decrypted, and encryption with the same nonce gives the same bytes
         assertThat(secrets(old).fromStorage(KEY, KEY, stored)).isEqualTo(VALUE);
         RandomGenerator fixed = new RandomGenerator() {
             @Override
@@ -71,7 +71,7 @@ class EncryptionTest {
     }
 
     @Test
-    void theFirstKeyWritesAndAllRead() {
+    void firstKeyEncryptsAndAllKeysDecrypt() {
         byte[] before = secrets(old).toStorage(KEY, KEY, VALUE);
         ResourceTransformer both = secrets(fresh, old, EncryptionProvider.IDENTITY);
         assertThat(both.fromStorage(KEY, KEY, before)).isEqualTo(VALUE);
@@ -82,16 +82,16 @@ class EncryptionTest {
     }
 
     @Test
-    void otherResourcesStayAsTheyAre() {
+    void otherResourcesAreNotEncrypted() {
         String node = "/registry/minions/n1";
         assertThat(secrets(old).toStorage(node, node, VALUE)).isEqualTo(VALUE);
         assertThat(secrets(old).fromStorage(node, node, VALUE)).isEqualTo(VALUE);
     }
 
     @Test
-    void refusesWhatItCannotReadAndNamesTheKey() {
+    void errorNamesTheMissingOrWrongKey() {
         byte[] stored = secrets(old).toStorage(KEY, KEY, VALUE);
-        // a key that is missing
+        // a missing key
         assertThatThrownBy(() -> secrets(fresh).fromStorage(KEY, KEY, stored))
                 .isInstanceOf(EncryptionException.class)
                 .hasMessage(KEY + " is encrypted as k8s:enc:aesgcm:v1:old:..., and --encryption-provider-config has no"
@@ -101,18 +101,18 @@ class EncryptionTest {
                         + " --encryption-provider-config with that key");
         // another key of the same name
         assertThatThrownBy(() -> secrets(new AesGcmKey("old", NEW, random)).fromStorage(KEY, KEY, stored))
-                .hasMessageStartingWith(KEY + " cannot be decrypted with key old: the key of that name is another one");
-        // another object's value
+                .hasMessageStartingWith(KEY + " cannot be decrypted with key old: this name now has another key");
+        // the value of another object
         assertThatThrownBy(() -> secrets(old).fromStorage(KEY + "2", KEY + "2", stored))
                 .hasMessageContaining("stored for another object");
-        // one that is not encrypted, where everything has to be
+        // an unencrypted value without the provider identity
         assertThatThrownBy(() -> secrets(old).fromStorage(KEY, KEY, VALUE))
-                .hasMessage(KEY + " is not encrypted, and the providers of --encryption-provider-config read no such"
-                        + " object; expected \"identity\" at the end of [aesgcm key old]");
+                .hasMessage(KEY + " is not encrypted, and the providers of --encryption-provider-config do not read such"
+                        + " objects; expected \"identity\" at the end of [aesgcm key old]");
     }
 
     @Test
-    void noByteOfAStoredValueCanBeChanged() {
+    void changedByteOfAStoredValueIsDetected() {
         byte[] stored = secrets(old).toStorage(KEY, KEY, VALUE);
         for (int at = 0; at < stored.length; at++) {
             byte[] changed = stored.clone();

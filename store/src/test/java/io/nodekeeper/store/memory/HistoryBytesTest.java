@@ -23,12 +23,12 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Test;
 
-/** History is bounded by bytes, for each resource and for all together, whatever is written. */
+/** The limits of the history in bytes, for each resource and for all together. */
 class HistoryBytesTest {
     private static final long ALL = 40_000;
     private static final List<String> RESOURCES = List.of("a", "b", "c", "d");
 
-    /** Writes that come as one group: a resource, an object and the size of its new value; -1 deletes it. */
+    /** A write: the resource, the object and the size of its new value; -1 deletes it. */
     record Change(int resource, int object, int size) {}
 
     private final VirtualTime time = new VirtualTime(Instant.EPOCH);
@@ -71,7 +71,7 @@ class HistoryBytesTest {
     }
 
     @Property(tries = 100)
-    void whatIsKeptInPartsIsWhatAWatchTells(@ForAll("groups") List<List<Change>> groups) {
+    void pagesOfTheHistoryEqualTheEventsOfAWatch(@ForAll("groups") List<List<Change>> groups) {
         IndexedStore store = store(1_000, Long.MAX_VALUE, ALL);
         for (List<Change> group : groups) {
             group.forEach(change -> write(store, change));
@@ -108,19 +108,19 @@ class HistoryBytesTest {
     }
 
     @Test
-    void aResourceThatIsWrittenMuchCostsNoQuietOneItsHistory() {
+    void resourceWithManyWritesDoesNotShortenTheHistoryOfAnother() {
         // given a quiet resource with two changes
         IndexedStore store = store(100_000, 10_000, Long.MAX_VALUE);
         write(store, new Change(0, 0, 100));
         settle();
         write(store, new Change(0, 0, 100));
         settle();
-        // when another one is changed more often than there is room for
+        // when another one has more changes than fit
         for (int i = 0; i < 500; i++) {
             write(store, new Change(1, 0, 300));
             settle();
         }
-        // then the quiet one can still be resumed from its beginning, the busy one from the latest alone
+        // then watches of the quiet one can resume from its start, those of the busy one only from the latest changes
         assertThat(store.changes("/registry/a/", 0, 10, 1_000).events()).hasSize(2);
         assertThat(kept(store, "b")).hasSizeBetween(5, 5_000 / 460 + 1);
         assertThatThrownBy(() -> store.changes("/registry/b/", 2, 1, 1)).isInstanceOf(StoreException.Compacted.class);

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What a store does that numbers its changes itself and makes them durable in groups, whatever its journal. */
+/** The contract of {@link IndexedStore} with any journal. */
 public abstract class JournaledContract extends StoreContract {
     protected final VirtualTime time = new VirtualTime(Instant.parse("2026-11-21T07:00:00Z"));
 
@@ -38,15 +38,15 @@ public abstract class JournaledContract extends StoreContract {
     }
 
     @Test
-    void writesOfOneGroupBuildOnEachOther() {
-        // given writes that all wait for the same turn of the loop
+    void writesOfOneGroupSeeEachOther() {
+        // given writes that wait for the same turn of the loop
         CompletableFuture<Entry> first = store.put(N1, bytes("a"), 0);
         CompletableFuture<Entry> second = store.put(N1, bytes("b"), 1);
         CompletableFuture<Entry> late = store.put(N1, bytes("c"), 1);
         assertThat(store.revision()).isZero();
         // when they are committed
         settle();
-        // then the second sees the first, and the third came too late for both
+        // then the second sees the first, and the third has a conflict
         assertThat(text(first.join())).isEqualTo("n1=a@1/1");
         assertThat(text(second.join())).isEqualTo("n1=b@1/2");
         assertThatThrownBy(late::join)
@@ -59,7 +59,7 @@ public abstract class JournaledContract extends StoreContract {
     }
 
     @Test
-    void commitsMoreThanOneGroupsWorthInOrder() {
+    void writesOfSeveralGroupsAreCommittedInOrder() {
         List<CompletableFuture<Entry>> writes = new ArrayList<>();
         for (int i = 0; i < 1_100; i++) {
             writes.add(store.put("/registry/events/default/e" + i, bytes("v"), 0));
@@ -71,7 +71,7 @@ public abstract class JournaledContract extends StoreContract {
     }
 
     @Test
-    void aLoserSeesTheWinnersStateAsSoonAsItHearsOfItsLoss() {
+    void winningWriteIsVisibleWhenTheConflictIsReported() {
         CompletableFuture<Entry> winner = store.put(N1, bytes("a"), 0);
         CompletableFuture<String> seen = store.put(N1, bytes("b"), 0)
                 .handle((entry, error) -> store.get(N1).map(this::text).orElse("nothing"));

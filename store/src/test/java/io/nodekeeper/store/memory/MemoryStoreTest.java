@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The contract without a journal, and what happens when a journal fails. */
+/** The contract with a journal in memory, and the failure of a journal. */
 class MemoryStoreTest extends JournaledContract {
     private final FlakyJournal journal = new FlakyJournal();
 
@@ -22,7 +22,7 @@ class MemoryStoreTest extends JournaledContract {
         return journal;
     }
 
-    /** Keeps count of what it is told, and fails when asked to. */
+    /** Records the revisions of each group, and fails on request. */
     private static final class FlakyJournal implements Journal {
         private final List<String> appended = new ArrayList<>();
         private boolean failing;
@@ -49,7 +49,7 @@ class MemoryStoreTest extends JournaledContract {
     }
 
     @Test
-    void makesAllWritesThatWaitDurableTogether() {
+    void waitingWritesBecomeDurableAsOneGroup() {
         store.put(N1, bytes("a"), 0);
         store.put(LEASE, bytes("x"), 0);
         store.put(N1, bytes("b"), 1);
@@ -60,23 +60,23 @@ class MemoryStoreTest extends JournaledContract {
 
     @Test
     @Tag("W14")
-    void aFailingJournalRefusesWritesAndLeavesEverythingAsItWas() {
+    void failedWriteOfTheJournalChangesNothing() {
         // given an object, a watch and a journal that fails
         put(N1, "a", 0);
         Listener listener = watch(NODES, 1);
         journal.failing = true;
-        // when two writes come, the second of which builds on the first
+        // when two writes arrive and the second one expects the revision of the first
         CompletableFuture<Entry> first = store.put(N1, bytes("b"), 1);
         CompletableFuture<Entry> second = store.put(N1, bytes("c"), 1);
         settle();
-        // then both are refused for the journal's sake and nobody sees them
+        // then both fail with the journal's error and neither is visible
         assertThatThrownBy(first::join).hasMessageContaining("no space left on device");
         assertThatThrownBy(second::join).hasMessageContaining("no space left on device");
         assertThat(store.healthy()).isFalse();
         assertThat(list(0)).containsExactly("n1=a@1/1");
         assertThat(store.revision()).isEqualTo(1);
         assertThat(listener.heard).isEmpty();
-        // and when the journal works again, so does the store
+        // and when the journal works again, the store recovers
         journal.failing = false;
         put(N1, "d", 1);
         assertThat(store.healthy()).isTrue();
@@ -84,7 +84,7 @@ class MemoryStoreTest extends JournaledContract {
     }
 
     @Test
-    void aFailedWriteForgetsNoHistory() {
+    void failedWriteRemovesNoHistory() {
         for (int i = 0; i < 4; i++) {
             put(N1, "v" + i, i);
         }

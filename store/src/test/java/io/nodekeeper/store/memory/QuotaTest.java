@@ -13,7 +13,7 @@ import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A full store refuses what takes space, and nothing else, until there is space again. */
+/** A full store refuses only writes that take more space, until space is free. */
 class QuotaTest {
     private static final String BIG = "/registry/configmaps/default/";
     private static final String LEASE = "/registry/leases/kube-node-lease/n1";
@@ -40,16 +40,16 @@ class QuotaTest {
     }
 
     @Test
-    void writesThatTakeSpaceAreRefusedUntilDeletionsMadeSome() {
+    void writesThatTakeSpaceAreRefusedUntilDeletionsFreeSome() {
         // given a store of 100 kB with a lease and 9 objects of 10.7 kB
         IndexedStore store = store(100_000, Long.MAX_VALUE);
         put(store, LEASE, 300).join();
         for (int i = 0; i < 9; i++) {
             put(store, BIG + i, 10_700).join();
         }
-        // when more is written than there is room for
+        // when a write exceeds the quota
         CompletableFuture<Entry> refused = put(store, BIG + "more", 10_000);
-        // then it is refused as etcd would, and so is all that takes space from now on
+        // then it fails with etcd's error, and so do all further writes that take space
         assertThatThrownBy(refused::join)
                 .hasCauseInstanceOf(StoreException.NoSpace.class)
                 .hasMessageContaining("etcdserver: mvcc: database space exceeded")
@@ -57,17 +57,17 @@ class QuotaTest {
         assertThat(put(store, BIG + "tiny", 1)).isCompletedExceptionally();
         assertThat(store.usage().exceeded()).isTrue();
         assertThat(store.healthy()).isFalse();
-        // but leases are renewed, objects shrink and go
+        // but leases can be renewed, and objects can shrink and be deleted
         put(store, LEASE, 300).join();
         assertThat(put(store, BIG + "8", 9_000)).isCompleted();
         delete(store, BIG + "7");
-        // and then there is space again
+        // and then writes succeed again
         put(store, BIG + "more", 10_000).join();
         assertThat(store.healthy()).isTrue();
     }
 
     @Test
-    void aRefusedWriteTakesNoRevisionAndCountsForNothing() {
+    void refusedWriteUsesNoRevisionAndNoQuota() {
         IndexedStore store = store(1_000, Long.MAX_VALUE);
         put(store, BIG + 1, 100).join();
         long bytes = store.usage().bytes();
@@ -80,13 +80,13 @@ class QuotaTest {
     }
 
     @Test
-    void manySmallObjectsAreBoundedByWhatTheyTakeInMemory() {
+    void manySmallObjectsAreLimitedByTheirMemory() {
         IndexedStore store = store(Long.MAX_VALUE, 100_000);
         int stored = 0;
         while (!put(store, BIG + stored, 0).isCompletedExceptionally()) {
             stored++;
         }
-        // each with a key of some 31 characters and 200 bytes of the index
+        // each object has a key of some 31 characters and 200 bytes of the index
         assertThat(stored).isBetween(400, 440);
     }
 }

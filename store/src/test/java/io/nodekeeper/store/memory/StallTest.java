@@ -16,14 +16,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A store whose journal has a thread of its own, which stands still when its disk does. */
+/** A store whose journal writes on its own thread, while the disk blocks that thread. */
 class StallTest {
     private static final String KEY = "/registry/minions/n1";
     private static final String OTHER = "/registry/minions/n2";
 
     private final VirtualTime time = new VirtualTime(Instant.EPOCH);
     private final VirtualTime.VirtualLoop loop = time.loop("store");
-    /** What the disk is to do. It does so when the test says. */
+    /** The tasks of the disk, which run when the test calls {@link #diskWorks}. */
     private final ArrayDeque<Runnable> disk = new ArrayDeque<>();
 
     private final IndexedStore store = new IndexedStore(loop, disk::add, Journal.NONE);
@@ -63,26 +63,26 @@ class StallTest {
     }
 
     @Test
-    void readsAndWatchesGoOnWhileWritesWait() {
-        // given an object, and a disk that stands still under a second one
+    void readsAndWatchesContinueWhileWritesWait() {
+        // given an object, and a disk that blocks during the write of a second one
         put(KEY, 0);
         diskWorks();
         CompletableFuture<Entry> waiting = put(OTHER, 0);
-        // then reads do not see the second, a new watch catches up, and the loop's timers go off
+        // then reads do not see the second one, a new watch delivers the first one, and the loop is free
         assertThat(waiting).isNotDone();
         assertThat(store.get(KEY)).isPresent();
         assertThat(store.get(OTHER)).isEmpty();
         assertThat(store.list("/registry/minions/", "", 0, 0).entries()).hasSize(1);
         List<Long> heard = watch(0);
         assertThat(heard).containsExactly(1L);
-        // and when the disk works again all of it arrives
+        // and when the disk works again, the write completes and the watch delivers it
         diskWorks();
         assertThat(waiting).isCompleted();
         assertThat(heard).containsExactly(1L, 2L);
     }
 
     @Test
-    void isUnhealthyOnceAGroupTakesMoreThanFiveSeconds() {
+    void storeIsUnhealthyWhenAGroupTakesMoreThanFiveSeconds() {
         CompletableFuture<Entry> waiting = put(KEY, 0);
         time.advance(Duration.ofSeconds(5));
         assertThat(store.healthy()).isTrue();
@@ -94,7 +94,7 @@ class StallTest {
     }
 
     @Test
-    void theNextGroupIsOnTheDiskBeforeTheWritersOfTheLastOneHear() {
+    void nextGroupStartsBeforeTheWritersOfTheLastOneAreNotified() {
         List<Integer> waitingForTheDisk = new ArrayList<>();
         put(KEY, 0).thenRun(() -> waitingForTheDisk.add(disk.size()));
         CompletableFuture<Entry> second = put(KEY, 1);
@@ -108,7 +108,7 @@ class StallTest {
     }
 
     @Test
-    void closesWhenAllThatWaitedIsDurable() {
+    void closeCompletesWhenAllWaitingWritesAreDurable() {
         CompletableFuture<Entry> first = put(KEY, 0);
         CompletableFuture<Entry> second = put(KEY, 1);
         CompletableFuture<Void> closed = store.close();
