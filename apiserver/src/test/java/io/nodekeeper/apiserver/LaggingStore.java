@@ -53,8 +53,8 @@ final class LaggingStore implements Store {
 
     private void hear() {
         if (!coming.isEmpty()) {
-            heard.take(heard.plan(List.copyOf(coming)));
-            heard.tell(List.copyOf(coming));
+            heard.apply(heard.plan(List.copyOf(coming)));
+            heard.deliver(List.copyOf(coming));
             coming.clear();
         }
     }
