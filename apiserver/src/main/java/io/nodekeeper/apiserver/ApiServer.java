@@ -191,7 +191,7 @@ public final class ApiServer {
     }
 
     /** As {@link #start}, but does not write the built-in roles, which apply while no role is stored. */
-    CompletableFuture<Void> startWithoutRoles(Duration eventTtl) {
+    public CompletableFuture<Void> startWithoutRoles(Duration eventTtl) {
         List<CompletableFuture<?>> created = new ArrayList<>();
         for (String name : NamespaceStrategy.FIXED) {
             if (store.get(Resources.NAMESPACES.key("", name)).isEmpty()) {

@@ -3,12 +3,13 @@ package io.nodekeeper.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
-import io.nodekeeper.apiserver.TestServer.Answer;
-import io.nodekeeper.apiserver.TestServer.Lines;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.authentication.ServiceAccountTokens;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.apiserver.testing.TestServer.Answer;
+import io.nodekeeper.apiserver.testing.TestServer.Lines;
 import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.apiserver.wire.ProtobufWriter;
 import io.nodekeeper.apiserver.yaml.Yaml;

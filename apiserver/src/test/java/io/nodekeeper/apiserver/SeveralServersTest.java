@@ -3,11 +3,12 @@ package io.nodekeeper.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import io.nodekeeper.time.Randoms;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

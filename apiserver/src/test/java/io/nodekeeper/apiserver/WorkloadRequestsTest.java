@@ -3,8 +3,9 @@ package io.nodekeeper.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.TestServer.Answer;
 import io.nodekeeper.apiserver.admission.DefaultTolerations;
+import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import io.nodekeeper.store.Journal;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;

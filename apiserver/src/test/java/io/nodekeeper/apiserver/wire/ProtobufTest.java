@@ -13,6 +13,7 @@ import io.kubernetes.client.proto.V1Authentication;
 import io.kubernetes.client.proto.V1Coordination;
 import io.kubernetes.client.proto.V1Events;
 import io.kubernetes.client.proto.V1Storage;
+import io.nodekeeper.apiserver.testing.Envelopes;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -1,0 +1,239 @@
+package io.nodekeeper.apiserver.actions;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.apiserver.testing.TestServer.Answer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Evictions, bindings and what of a pod may change. */
+class PodActionsTest {
+    private static final String PODS = "/api/v1/namespaces/default/pods";
+    private static final String BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    private static final String DONE =
+            "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\",\"code\":201}";
+
+    private final TestServer server = new TestServer();
+
+    @BeforeEach
+    void aRunningPod() {
+        server.post(PODS, TestServer.pod("p1", "n1"));
+        server.patch(TestServer.MERGE, PODS + "/p1", "{\"metadata\":{\"labels\":{\"app\":\"a\"}}}");
+        server.patch(
+                TestServer.MERGE,
+                PODS + "/p1/status",
+                "{\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
+    }
+
+    private Answer evict(String options) {
+        return server.post(
+                PODS + "/p1/eviction",
+                "{\"kind\":\"Eviction\",\"apiVersion\":\"policy/v1\",\"metadata\":{\"name\":\"p1\",\"namespace\":\"default\","
+                        + "\"creationTimestamp\":null},\"deleteOptions\":" + options + "}");
+    }
+
+    private JsonObject pod() {
+        return server.get(PODS + "/p1").json();
+    }
+
+    private void budget(String status) {
+        server.post(
+                BUDGETS,
+                "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"minAvailable\":1,\"selector\":{\"matchLabels\":{\"app\":\"a\"}}}}");
+        Answer answer = server.patch(TestServer.MERGE, BUDGETS + "/b/status", "{\"status\":" + status + "}");
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @Tag("W47")
+    @ValueSource(strings = {"policy/v1", "policy/v1beta1"})
+    void anEvictedPodGetsItsGrace(String version) {
+        Answer answer = server.post(
+                PODS + "/p1/eviction",
+                "{\"kind\":\"Eviction\",\"apiVersion\":\"" + version + "\",\"metadata\":{\"name\":\"p1\"}}");
+        assertThat(answer.status()).isEqualTo(201);
+        assertThat(answer.text()).isEqualTo(DONE);
+        assertThat(pod().object("metadata").text("deletionTimestamp")).isEqualTo("2026-11-21T07:00:30Z");
+    }
+
+    @Test
+    @Tag("W47")
+    void anEvictionTakesTheOptionsOfADeletion() {
+        assertThat(evict("{\"dryRun\":[\"All\"]}").status()).isEqualTo(201);
+        assertThat(pod().object("metadata").has("deletionTimestamp")).isFalse();
+        assertThat(evict("{\"preconditions\":{\"uid\":\"other\"}}").status()).isEqualTo(409);
+        assertThat(pod().object("metadata").has("deletionTimestamp")).isFalse();
+        assertThat(evict("{\"gracePeriodSeconds\":0}").text()).isEqualTo(DONE);
+        assertThat(server.get(PODS + "/p1").status()).isEqualTo(404);
+        assertThat(evict("{}").message()).isEqualTo("pods \"p1\" not found");
+    }
+
+    @Test
+    @Tag("W47")
+    void whatIsNoEvictionIsRefused() {
+        assertThat(server.post(PODS + "/p1/eviction", "{\"kind\":\"Binding\",\"apiVersion\":\"v1\"}")
+                        .status())
+                .isEqualTo(400);
+        assertThat(server.post(PODS + "/p1/eviction", "{\"metadata\":{\"name\":\"p2\"}}")
+                        .status())
+                .isEqualTo(400);
+        assertThat(server.get(PODS + "/p1/eviction").status()).isEqualTo(405);
+        assertThat(pod().object("metadata").has("deletionTimestamp")).isFalse();
+    }
+
+    @Test
+    @Tag("W47")
+    void theClientsLearnOfEvictionsGroupAndVersion() {
+        assertThat(server.get("/api/v1").text())
+                .contains("{\"name\":\"pods/eviction\",\"singularName\":\"\",\"namespaced\":true,\"group\":\"policy\","
+                        + "\"version\":\"v1\",\"kind\":\"Eviction\",\"verbs\":[\"create\"]}")
+                .contains("{\"name\":\"pods/binding\",\"singularName\":\"\",\"namespaced\":true,\"kind\":\"Binding\","
+                        + "\"verbs\":[\"create\"]}");
+    }
+
+    @Test
+    @Tag("W47")
+    void aBudgetThatIsUsedUpRefuses() {
+        budget("{\"observedGeneration\":1,\"disruptionsAllowed\":0,\"currentHealthy\":1,\"desiredHealthy\":1}");
+        Answer refused = evict("{}");
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(refused.json())
+                .hasToString(
+                        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"Cannot evict pod as it would violate the pod's disruption budget.\",\"reason\":\"TooManyRequests\",\"details\":{\"causes\":[{\"reason\":\"DisruptionBudget\",\"message\":\"The disruption budget b needs 1 healthy pods and has 1 currently\"}]},\"code\":429}");
+        assertThat(pod().object("metadata").has("deletionTimestamp")).isFalse();
+        // Whoever asks for the deletion itself is not held up.
+        assertThat(server.delete(PODS + "/p1", "").status()).isEqualTo(200);
+    }
+
+    @Test
+    @Tag("W47")
+    void aBudgetGivesEachEvictionOnce() {
+        budget("{\"observedGeneration\":1,\"disruptionsAllowed\":1,\"currentHealthy\":2,\"desiredHealthy\":1}");
+        server.post(
+                PODS,
+                TestServer.pod("p2", "n1").replace("\"name\":\"p2\"", "\"name\":\"p2\",\"labels\":{\"app\":\"a\"}"));
+        server.patch(
+                TestServer.MERGE,
+                PODS + "/p2/status",
+                "{\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
+        assertThat(evict("{\"dryRun\":[\"All\"]}").status()).isEqualTo(201);
+        assertThat(evict("{}").status()).isEqualTo(201);
+        JsonObject status = server.get(BUDGETS + "/b").json().object("status");
+        assertThat(status.number("disruptionsAllowed")).contains(0L);
+        assertThat(status.object("disruptedPods")).hasToString("{\"p1\":\"2026-11-21T07:00:00Z\"}");
+        assertThat(server.post(PODS + "/p2/eviction", "{}").status()).isEqualTo(429);
+    }
+
+    @Test
+    @Tag("W47")
+    void aBudgetThatNobodyHasComputedYetAsksForPatience() {
+        server.post(
+                BUDGETS,
+                "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"minAvailable\":1,\"selector\":{\"matchLabels\":{\"app\":\"a\"}}}}");
+        Answer refused = evict("{}");
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(refused.headers()).containsEntry("retry-after", "10");
+        assertThat(refused.text()).contains("The disruption budget b is still being processed by the server.");
+    }
+
+    @ParameterizedTest
+    @Tag("W49")
+    @ValueSource(strings = {PODS + "/free/binding", "/api/v1/namespaces/default/bindings"})
+    void aBindingGivesAPodItsNodeOnce(String path) {
+        server.post(PODS, TestServer.pod("free", ""));
+        String body =
+                "{\"kind\":\"Binding\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"free\"},\"target\":{\"kind\":\"Node\",\"name\":\"n1\"}}";
+        Answer bound = server.post(path, body);
+        assertThat(bound.text()).isEqualTo(DONE);
+        JsonObject pod = server.get(PODS + "/free").json();
+        assertThat(pod.object("spec").text("nodeName")).isEqualTo("n1");
+        assertThat(pod.object("status").array("conditions"))
+                .hasToString(
+                        "[{\"type\":\"PodScheduled\",\"status\":\"True\",\"lastTransitionTime\":\"2026-11-21T07:00:00Z\"}]");
+        Answer again = server.post(path, body);
+        assertThat(again.status()).isEqualTo(409);
+        assertThat(again.message())
+                .isEqualTo(
+                        "Operation cannot be fulfilled on pods/binding \"free\": pod free is already assigned to node \"n1\"");
+    }
+
+    @Test
+    @Tag("W49")
+    void aBindingNamesAPodAndANode() {
+        server.post(PODS, TestServer.pod("free", ""));
+        assertThat(server.post(PODS + "/free/binding", "{\"target\":{\"kind\":\"Node\"}}")
+                        .status())
+                .isEqualTo(422);
+        assertThat(server.post(PODS + "/gone/binding", "{\"target\":{\"name\":\"n1\"}}")
+                        .message())
+                .isEqualTo("pods \"gone\" not found");
+        assertThat(server.post(PODS + "/free/binding", "{\"target\":{\"kind\":\"Pod\",\"name\":\"n1\"}}")
+                        .status())
+                .isEqualTo(422);
+    }
+
+    @Test
+    void onlySomeOfAPodMayChange() {
+        assertThat(server.patch(
+                                TestServer.STRATEGIC,
+                                PODS + "/p1",
+                                "{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"other\"}],\"activeDeadlineSeconds\":5}}")
+                        .status())
+                .isEqualTo(200);
+        Answer refused = server.patch(TestServer.STRATEGIC, PODS + "/p1", "{\"spec\":{\"restartPolicy\":\"Never\"}}");
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.message())
+                .startsWith("Pod \"p1\" is invalid: spec: Forbidden: pod updates may not change fields other than");
+        assertThat(server.patch(TestServer.MERGE, PODS + "/p1", "{\"spec\":{\"tolerations\":[]}}")
+                        .status())
+                .isEqualTo(200);
+        assertThat(pod().object("spec").array("tolerations").items()).hasSize(2);
+        assertThat(server.patch(
+                                TestServer.MERGE,
+                                PODS + "/p1",
+                                "{\"spec\":{\"tolerations\":[{\"key\":\"node.kubernetes.io/not-ready\",\"effect\":\"NoExecute\"}]}}")
+                        .status())
+                .isEqualTo(422);
+    }
+
+    @Test
+    @Tag("W25")
+    void aNewPodIsCompleted() {
+        JsonObject spec = pod().object("spec");
+        assertThat(spec.text("restartPolicy")).isEqualTo("Always");
+        assertThat(spec.text("dnsPolicy")).isEqualTo("ClusterFirst");
+        assertThat(spec.text("schedulerName")).isEqualTo("default-scheduler");
+        assertThat(spec.get("securityContext")).contains(JsonObject.EMPTY);
+        assertThat(spec.bool("enableServiceLinks")).isTrue();
+        assertThat(spec.text("preemptionPolicy")).isEqualTo("PreemptLowerPriority");
+        assertThat(spec.number("priority")).contains(0L);
+        JsonObject container = spec.array("containers").objects().findFirst().orElseThrow();
+        assertThat(container)
+                .hasToString(
+                        "{\"name\":\"c\",\"image\":\"i\",\"resources\":{},\"terminationMessagePath\":\"/dev/termination-log\",\"terminationMessagePolicy\":\"File\",\"imagePullPolicy\":\"Always\"}");
+        assertThat(pod().object("status").text("qosClass")).isEqualTo("BestEffort");
+    }
+
+    @Test
+    @Tag("W50")
+    void aNamespaceIsFinalizedByItsSubresourceAlone() {
+        String path = "/api/v1/namespaces/held";
+        server.post("/api/v1/namespaces", "{\"metadata\":{\"name\":\"held\"}}");
+        server.patch(TestServer.MERGE, path, "{\"spec\":{\"finalizers\":[]}}");
+        assertThat(server.get(path).json().object("spec").array("finalizers").strings())
+                .containsExactly("kubernetes");
+        Answer held = server.put(
+                path + "/finalize",
+                "{\"metadata\":{\"name\":\"held\"},\"spec\":{\"finalizers\":[\"kubernetes\",\"x.y/z\"]}}");
+        assertThat(held.status()).as(held.text()).isEqualTo(200);
+        server.delete(path, "");
+        assertThat(server.get(path).json().object("status").text("phase")).isEqualTo("Terminating");
+        server.put(path + "/finalize", "{\"metadata\":{\"name\":\"held\"},\"spec\":{\"finalizers\":[]}}");
+        assertThat(server.get(path).status()).isEqualTo(404);
+    }
+}

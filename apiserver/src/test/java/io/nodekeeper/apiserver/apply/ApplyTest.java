@@ -1,0 +1,229 @@
+package io.nodekeeper.apiserver.apply;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.apiserver.testing.TestServer.Answer;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Server-side apply over the API. */
+class ApplyTest {
+    private static final String MAPS = "/api/v1/namespaces/default/configmaps";
+    private static final String APPLY = "application/apply-patch+yaml";
+
+    private final TestServer server = new TestServer();
+
+    private static String map(String data) {
+        return "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\"},\"data\":" + data + "}";
+    }
+
+    private Answer apply(String manager, String body) {
+        return server.patch(APPLY, MAPS + "/m?fieldManager=" + manager, body);
+    }
+
+    private static List<JsonObject> owners(Answer answer) {
+        return answer.json().object("metadata").array("managedFields").objects().toList();
+    }
+
+    @Test
+    @Tag("W39")
+    void createsWhatIsNotThereAndChangesNothingTheSecondTime() {
+        Answer created = server.patch(
+                APPLY,
+                MAPS + "/m?fieldManager=m1&fieldValidation=Strict&force=false",
+                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\n  labels: {l: x}\ndata:\n  a: \"1\"\n");
+        assertThat(created.status()).as(created.text()).isEqualTo(201);
+        assertThat(owners(created))
+                .singleElement()
+                .hasToString(
+                        "{\"manager\":\"m1\",\"operation\":\"Apply\",\"apiVersion\":\"v1\",\"time\":\"2026-11-21T07:00:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:data\":{\"f:a\":{}},\"f:metadata\":{\"f:labels\":{\"f:l\":{}}}}}");
+        server.time.advance(java.time.Duration.ofSeconds(5));
+        Answer again = apply(
+                "m1",
+                "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\",\"labels\":{\"l\":\"x\"}},\"data\":{\"a\":\"1\"}}");
+        assertThat(again.status()).isEqualTo(200);
+        assertThat(again.json()).isEqualTo(created.json());
+    }
+
+    @Test
+    @Tag("W39")
+    void aSecondManagerIsInConflictUnlessItForces() {
+        apply("m1", map("{\"a\":\"1\",\"b\":\"1\"}"));
+        Answer refused = apply("m2", map("{\"a\":\"2\"}"));
+        assertThat(refused.json())
+                .hasToString(
+                        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"Apply failed with 1 conflict: conflict with \\\"m1\\\": .data.a\",\"reason\":\"Conflict\",\"details\":{\"causes\":[{\"reason\":\"FieldManagerConflict\",\"message\":\"conflict with \\\"m1\\\"\",\"field\":\".data.a\"}]},\"code\":409}");
+        assertThat(apply("m2", map("{\"a\":\"2\",\"b\":\"2\"}")).message())
+                .isEqualTo("Apply failed with 2 conflicts: conflicts with \"m1\":\n- .data.a\n- .data.b");
+        Answer forced = server.patch(APPLY, MAPS + "/m?fieldManager=m2&force=true", map("{\"a\":\"2\"}"));
+        assertThat(forced.status()).isEqualTo(200);
+        assertThat(forced.json().object("data")).hasToString("{\"a\":\"2\",\"b\":\"1\"}");
+        assertThat(owners(forced).getFirst().object("fieldsV1")).hasToString("{\"f:data\":{\"f:b\":{}}}");
+        assertThat(owners(forced).getLast().object("fieldsV1")).hasToString("{\"f:data\":{\"f:a\":{}}}");
+        // What the first one has lost it cannot remove.
+        assertThat(apply("m1", map("{}")).json().object("data")).hasToString("{\"a\":\"2\"}");
+    }
+
+    @Test
+    @Tag("W39")
+    void whatAnUpdateWritesIsItsOwn() {
+        apply("m1", map("{\"a\":\"1\",\"b\":\"1\"}"));
+        Answer patched = server.patch(TestServer.MERGE, MAPS + "/m?fieldManager=editor", "{\"data\":{\"a\":\"9\"}}");
+        assertThat(owners(patched)).hasSize(2);
+        assertThat(owners(patched).getLast())
+                .hasToString(
+                        "{\"manager\":\"editor\",\"operation\":\"Update\",\"apiVersion\":\"v1\",\"time\":\"2026-11-21T07:00:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:data\":{\"f:a\":{}}}}");
+        assertThat(apply("m1", map("{\"a\":\"1\",\"b\":\"1\"}")).message())
+                .isEqualTo("Apply failed with 1 conflict: conflict with \"editor\" using v1: .data.a");
+        Answer put = server.ask(
+                TestServer.ADMIN,
+                "PUT",
+                MAPS + "/m",
+                Map.of("user-agent", "tool/v1 (x)"),
+                "{\"metadata\":{\"name\":\"m\"},\"data\":{\"a\":\"9\",\"c\":\"3\"}}");
+        assertThat(owners(put).stream().map(owner -> owner.text("manager"))).containsExactly("editor", "tool");
+    }
+
+    @Test
+    @Tag("W39")
+    void anObjectThatNobodyAppliedHasNoOwnersUntilSomebodyDoes() {
+        server.post(MAPS, map("{\"a\":\"1\",\"b\":\"1\"}"));
+        assertThat(server.patch(TestServer.MERGE, MAPS + "/m", "{\"data\":{\"a\":\"2\"}}")
+                        .json()
+                        .object("metadata")
+                        .has("managedFields"))
+                .isFalse();
+        assertThat(apply("m1", map("{\"a\":\"3\"}")).message())
+                .isEqualTo("Apply failed with 1 conflict: conflict with \"before-first-apply\" using v1: .data.a");
+        Answer shared = apply("m1", map("{\"a\":\"2\",\"c\":\"3\"}"));
+        assertThat(owners(shared).stream().map(owner -> owner.text("manager")))
+                .containsExactly("m1", "before-first-apply");
+        assertThat(apply("m1", map("{}")).json().object("data")).hasToString("{\"a\":\"2\",\"b\":\"1\"}");
+    }
+
+    @Test
+    @Tag("W39")
+    void kubectlTakesOverWhatItAppliedOnItsOwnSideBefore() {
+        String noted = map("{\"a\":\"1\"}").replace("\"", "\\\"");
+        server.post(
+                MAPS,
+                "{\"metadata\":{\"name\":\"m\",\"annotations\":{\"kubectl.kubernetes.io/last-applied-configuration\":\""
+                        + noted + "\"}},\"data\":{\"a\":\"1\",\"other\":\"1\"}}");
+        assertThat(apply("kubectl", map("{\"a\":\"2\"}")).status()).isEqualTo(200);
+        Answer second = apply(
+                "kubectl-last-applied",
+                "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\",\"annotations\":{\"kubectl.kubernetes.io/last-applied-configuration\":\""
+                        + noted + "\"}}}");
+        assertThat(second.status()).as(second.text()).isEqualTo(200);
+        assertThat(apply("kubectl", map("{\"other\":\"2\"}")).status()).isEqualTo(409);
+        assertThat(server.get(MAPS + "/m").json().object("data")).hasToString("{\"a\":\"2\",\"other\":\"1\"}");
+    }
+
+    @Test
+    @Tag("W39")
+    void aPatchMaySayWhoOwnsWhatAsKubectlDoesWhenItMigrates() {
+        server.post(MAPS, map("{\"a\":\"1\",\"b\":\"1\"}"));
+        Answer applied = apply("kubectl", map("{\"a\":\"1\",\"b\":\"1\"}"));
+        assertThat(owners(applied)).hasSize(2);
+        Answer migrated = server.patch(
+                TestServer.JSON_PATCH,
+                MAPS + "/m",
+                "[{\"op\":\"replace\",\"path\":\"/metadata/managedFields\",\"value\":["
+                        + owners(applied).getFirst()
+                        + "]},{\"op\":\"replace\",\"path\":\"/metadata/resourceVersion\",\"value\":\""
+                        + applied.version() + "\"}]");
+        assertThat(migrated.status()).as(migrated.text()).isEqualTo(200);
+        assertThat(owners(migrated)).hasSize(1);
+        assertThat(apply("kubectl", map("{\"b\":\"1\"}")).json().object("data")).hasToString("{\"b\":\"1\"}");
+    }
+
+    @Test
+    @Tag("W39")
+    void theStatusHasOwnersOfItsOwn() {
+        server.node("n1");
+        String status =
+                "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"},\"spec\":{\"unschedulable\":true},"
+                        + "\"status\":{\"conditions\":[{\"type\":\"X\",\"status\":\"True\"}]}}";
+        Answer applied = server.patch(APPLY, "/api/v1/nodes/n1/status?fieldManager=s", status);
+        assertThat(applied.status()).as(applied.text()).isEqualTo(200);
+        assertThat(applied.json().object("spec").has("unschedulable")).isFalse();
+        assertThat(owners(applied).getFirst())
+                .hasToString(
+                        "{\"manager\":\"s\",\"operation\":\"Apply\",\"apiVersion\":\"v1\",\"time\":\"2026-11-21T07:00:00Z\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:status\":{\"f:conditions\":{\"k:{\\\"type\\\":\\\"X\\\"}\":{\".\":{},\"f:status\":{},\"f:type\":{}}}}},\"subresource\":\"status\"}");
+        Answer spec = server.patch(APPLY, "/api/v1/nodes/n1?fieldManager=s", status);
+        assertThat(spec.json().object("spec").bool("unschedulable")).isTrue();
+        // The same manager by another way is another owner: it drops nothing there.
+        assertThat(spec.json().object("status").array("conditions").items()).hasSize(1);
+        assertThat(server.patch(APPLY, "/api/v1/nodes/gone/status?fieldManager=s", status.replace("n1", "gone"))
+                        .status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    @Tag("W39")
+    @Tag("W30")
+    void aDryRunAppliesNothing() {
+        Answer created = server.patch(APPLY, MAPS + "/m?fieldManager=m1&dryRun=All", map("{\"a\":\"1\"}"));
+        assertThat(created.status()).isEqualTo(201);
+        assertThat(created.version()).isEmpty();
+        assertThat(server.get(MAPS + "/m").status()).isEqualTo(404);
+        apply("m1", map("{\"a\":\"1\"}"));
+        Answer changed = server.patch(APPLY, MAPS + "/m?fieldManager=m1&dryRun=All", map("{\"a\":\"2\"}"));
+        assertThat(changed.json().object("data")).hasToString("{\"a\":\"2\"}");
+        assertThat(server.get(MAPS + "/m").json().object("data")).hasToString("{\"a\":\"1\"}");
+    }
+
+    @Test
+    @Tag("W39")
+    void whatMakesNoSenseIsRefused() {
+        assertThat(server.patch(APPLY, MAPS + "/m", map("{}")).message())
+                .isEqualTo(
+                        "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch");
+        assertThat(apply("m1", "{\"kind\":\"ConfigMap\"}").json())
+                .hasToString(
+                        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"Incorrect version specified in apply patch. Specified patch version: , expected: v1\",\"reason\":\"BadRequest\",\"code\":400}");
+        assertThat(apply("m1", "{\"apiVersion\":\"v1\"}").status()).isEqualTo(400);
+        assertThat(apply("m1", "a: [").status()).isEqualTo(400);
+        assertThat(apply(
+                                "m1",
+                                "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"managedFields\":[{\"manager\":\"x\"}]}}")
+                        .message())
+                .isEqualTo("metadata.managedFields must be nil");
+        assertThat(apply("x".repeat(129), map("{}")).status()).isEqualTo(422);
+        Answer force = server.patch(TestServer.MERGE, MAPS + "/m?force=true", "{}");
+        assertThat(force.status()).isEqualTo(422);
+        assertThat(force.message())
+                .isEqualTo(
+                        "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for non-apply patch");
+        assertThat(server.get(MAPS).names()).isEmpty();
+    }
+
+    @Test
+    @Tag("W39")
+    @Tag("W41")
+    void unknownFieldsAreToldOf() {
+        String body = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\"},\"odd\":1}";
+        Answer strict = server.patch(APPLY, MAPS + "/m?fieldManager=m1&fieldValidation=Strict", body);
+        assertThat(strict.status()).isEqualTo(422);
+        assertThat(strict.message()).contains("strict decoding error: unknown field \"odd\"");
+        assertThat(apply("m1", body).headers().get("warning")).contains("unknown field");
+    }
+
+    @Test
+    @Tag("W39")
+    @Tag("W37")
+    void aVersionIsInsistedOnAndSoAreTheRulesOfTheKind() {
+        apply("m1", map("{}"));
+        String stale =
+                "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\",\"resourceVersion\":\"1\"}}";
+        assertThat(apply("m1", stale).message())
+                .startsWith("Operation cannot be fulfilled on configmaps \"m\": the object has been modified");
+        assertThat(apply("m1", map("{\"a b\":\"1\"}")).status()).isEqualTo(422);
+        assertThat(apply("m1", map("{}").replace("\"m\"", "\"other\"")).status())
+                .isEqualTo(400);
+    }
+}

@@ -1,0 +1,178 @@
+package io.nodekeeper.apiserver.audit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.catalogue.RequestInfo;
+import io.nodekeeper.apiserver.request.ApiRequest;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.testing.TestServer;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The audit log: a line for each request, and nothing in it that is secret. */
+class AuditTest {
+    private final List<JsonObject> lines = new ArrayList<>();
+    private boolean failing;
+
+    private final TestServer server = new TestServer(new AuditLog.Out() {
+        @Override
+        public void write(List<byte[]> written) throws IOException {
+            if (failing) {
+                throw new IOException("the disk is full");
+            }
+            written.forEach(line -> lines.add(Json.parseObject(line)));
+        }
+
+        @Override
+        public void close() {}
+    });
+
+    private JsonObject last() {
+        server.settle();
+        return lines.getLast();
+    }
+
+    @Test
+    @Tag("W84")
+    void aLineTellsWhoDidWhatToWhichObjectAndWhatCameOfIt() {
+        ApiRequest request = new ApiRequest(
+                "DELETE",
+                "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1",
+                Map.of(),
+                Map.of("user-agent", "kubectl/v1.32", "audit-id", "id-1"),
+                new byte[0],
+                java.util.Optional.of(User.authenticated("alice", "7", List.of("devs"), Map.of())),
+                "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1?gracePeriodSeconds=0",
+                "192.0.2.7");
+        server.server.handle(request);
+        assertThat(last())
+                .hasToString(
+                        "{\"kind\":\"Event\",\"apiVersion\":\"audit.k8s.io/v1\",\"level\":\"Metadata\",\"auditID\":\"id-1\",\"stage\":\"ResponseComplete\","
+                                + "\"requestURI\":\"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1?gracePeriodSeconds=0\",\"verb\":\"delete\","
+                                + "\"user\":{\"username\":\"alice\",\"uid\":\"7\",\"groups\":[\"devs\",\"system:authenticated\"]},\"sourceIPs\":[\"192.0.2.7\"],\"userAgent\":\"kubectl/v1.32\","
+                                + "\"objectRef\":{\"resource\":\"leases\",\"namespace\":\"kube-node-lease\",\"name\":\"n1\",\"apiGroup\":\"coordination.k8s.io\",\"apiVersion\":\"v1\"},"
+                                + "\"responseStatus\":{\"metadata\":{},\"status\":\"Failure\",\"reason\":\"Forbidden\",\"message\":\"leases.coordination.k8s.io \\\"n1\\\" is forbidden: User \\\"alice\\\" cannot delete resource \\\"leases\\\" in API group \\\"coordination.k8s.io\\\" in the namespace \\\"kube-node-lease\\\"\",\"code\":403},"
+                                + "\"requestReceivedTimestamp\":\"2026-11-21T07:00:00.000000Z\",\"stageTimestamp\":\"2026-11-21T07:00:00.000000Z\","
+                                + "\"annotations\":{\"authorization.k8s.io/decision\":\"forbid\",\"authorization.k8s.io/reason\":\"\"}}");
+    }
+
+    @Test
+    @Tag("W84")
+    void theReasonNamesTheBindingAndTheCreatedObjectItsName() {
+        server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes", "");
+        assertThat(last().object("annotations").text("authorization.k8s.io/reason"))
+                .isEqualTo(
+                        "RBAC: allowed by ClusterRoleBinding \"system:kube-controller-manager\" of ClusterRole \"system:kube-controller-manager\" to User \"system:kube-controller-manager\"");
+        server.post("/api/v1/nodes", "{\"metadata\":{\"generateName\":\"n-\"}}");
+        assertThat(last().object("objectRef").text("name")).startsWith("n-").hasSize(7);
+        assertThat(last().object("responseStatus")).hasToString("{\"metadata\":{},\"code\":201}");
+    }
+
+    @Test
+    void aWatchHasALineAtItsBeginningAndOneAtItsEnd() {
+        TestServer.Lines watch = server.watch("/api/v1/nodes?watch=true");
+        assertThat(last().text("stage")).isEqualTo("ResponseStarted");
+        assertThat(last().text("verb")).isEqualTo("watch");
+        int begun = lines.size();
+        watch.leave();
+        assertThat(last().text("stage")).isEqualTo("ResponseComplete");
+        assertThat(lines).hasSize(begun + 1);
+    }
+
+    @Test
+    void whoActsAsSomebodyElseStandsThereWithBothNames() {
+        server.ask(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of("impersonate-user", "bob"), "");
+        assertThat(last().object("user").text("username")).isEqualTo("admin");
+        assertThat(last().object("impersonatedUser").text("username")).isEqualTo("bob");
+    }
+
+    @Test
+    void whoIsNotFoundOutStandsThereWithoutAName() {
+        server.ask(User.ANONYMOUS, "GET", "/api/v1/nodes", Map.of("authorization", "Bearer wrong-secret"), "");
+        assertThat(last().object("user").isEmpty()).isTrue();
+        assertThat(last().object("responseStatus").number("code")).contains(401L);
+        assertThat(last().toString()).doesNotContain("wrong-secret");
+    }
+
+    @Test
+    void whatIsSentIsNotPutDown() {
+        server.post("/apis/authentication.k8s.io/v1/tokenreviews", "{\"spec\":{\"token\":\"good-token\"}}");
+        assertThat(last().toString()).doesNotContain("good-token");
+        server.post(
+                "/api/v1/namespaces/default/secrets",
+                "{\"metadata\":{\"name\":\"Bad_Name\"},\"stringData\":{\"password\":\"hunter2\"}}");
+        assertThat(last().object("responseStatus"))
+                .hasToString("{\"metadata\":{},\"status\":\"Failure\",\"reason\":\"Invalid\",\"code\":422}");
+        server.post(
+                "/api/v1/namespaces/default/secrets",
+                "{\"metadata\":{\"name\":\"s\"},\"stringData\":{\"password\":\"hunter2\"}}");
+        assertThat(last().toString()).contains("\"name\":\"s\"").doesNotContain("hunter2");
+    }
+
+    @Test
+    void whatCannotBeWrittenIsCountedAndNobodyWaitsForIt() {
+        failing = true;
+        assertThat(server.get("/version").status()).isEqualTo(200);
+        server.settle();
+        failing = false;
+        assertThat(server.get("/metrics").text()).contains("apiserver_audit_error_total 1.0");
+        // while nothing is written, ten thousand wait and the rest is lost
+        for (int i = 0; i < 10_100; i++) {
+            server.send(TestServer.ADMIN, "GET", "/version", Map.of(), "");
+        }
+        server.settle();
+        assertThat(server.get("/metrics").text())
+                .contains("apiserver_audit_error_total 101.0")
+                .contains("authentication_attempts{result=\"success\"}");
+    }
+
+    @Test
+    void whatWaitsHoldsOnToSixteenMebibytesAtMost() {
+        // given a log whose thread does not come to write
+        io.nodekeeper.time.VirtualTime time = new io.nodekeeper.time.VirtualTime(java.time.Instant.EPOCH);
+        AuditLog log = new AuditLog(time.loop("audit"), new AuditLog.Out() {
+            @Override
+            public void write(List<byte[]> written) {
+                lines.add(JsonObject.EMPTY);
+            }
+
+            @Override
+            public void close() {}
+        });
+        // when requests of 1 MiB with answers of 1 MiB are to be put down
+        for (int i = 0; i < 100; i++) {
+            ApiRequest request = TestServer.request(
+                    TestServer.ADMIN, "POST", "/api/v1/namespaces/default/configmaps", Map.of(), new byte[1 << 20]);
+            RequestInfo info = RequestInfo.of("POST", request.path(), false);
+            log.take(new AuditTrail(java.time.Instant.EPOCH)
+                    .event(
+                            AuditEvent.COMPLETE,
+                            request,
+                            info,
+                            "id",
+                            new ApiResponse.Full(201, Map.of(), new byte[1 << 20]),
+                            java.time.Instant.EPOCH));
+        }
+        // then only as many wait as there is room for, without the bodies of the requests
+        assertThat(log.taken()).isEqualTo(15);
+        assertThat(log.lost()).isEqualTo(85);
+        // and what was written makes room
+        time.advance(java.time.Duration.ZERO);
+        log.take(new AuditTrail(java.time.Instant.EPOCH)
+                .event(
+                        AuditEvent.COMPLETE,
+                        TestServer.request(TestServer.ADMIN, "GET", "/healthz", Map.of(), new byte[0]),
+                        RequestInfo.of("GET", "/healthz", false),
+                        "id",
+                        new ApiResponse.Full(200, Map.of(), new byte[8 << 20]),
+                        java.time.Instant.EPOCH));
+        assertThat(log.taken()).isEqualTo(16);
+    }
+}

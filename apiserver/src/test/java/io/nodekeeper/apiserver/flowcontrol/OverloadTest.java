@@ -1,0 +1,147 @@
+package io.nodekeeper.apiserver.flowcontrol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.admission.DefaultTolerations;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.time.Randoms;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** More requests than the server answers at a time, in virtual time. */
+class OverloadTest {
+    /** Waits three seconds for a revision that does not come. */
+    private static final String SLOW = "/api/v1/nodes/n1?resourceVersion=999999";
+
+    private static final String LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+
+    private final TestServer server = new TestServer();
+
+    private CompletableFuture<ApiResponse> slowly(User user) {
+        return server.send(user, "GET", SLOW, Map.of(), "");
+    }
+
+    private List<CompletableFuture<ApiResponse>> slowly(User user, int count) {
+        List<CompletableFuture<ApiResponse>> answers = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            answers.add(slowly(user));
+        }
+        return answers;
+    }
+
+    @Test
+    @Tag("W86")
+    void the401stReadAtATimeIsTurnedAwayInPlainText() {
+        server.watch(TestServer.CONTROLLER, "/api/v1/nodes?watch=true", Map.of());
+        List<CompletableFuture<ApiResponse>> slow = slowly(TestServer.CONTROLLER, 400);
+        TestServer.Answer refused = server.ask(TestServer.CONTROLLER, "GET", SLOW, "");
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(refused.text()).isEqualTo("Too many requests, please try again later.");
+        assertThat(refused.headers())
+                .containsEntry("retry-after", "1")
+                .containsEntry("content-type", "text/plain; charset=utf-8");
+        // Watches and health are not counted, and those who run the cluster are never turned away.
+        server.watch(TestServer.CONTROLLER, "/api/v1/pods?watch=true", Map.of());
+        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/readyz", "").status())
+                .isEqualTo(200);
+        assertThat(server.get("/api/v1/nodes").status()).isEqualTo(200);
+        assertThat(server.get("/metrics").text())
+                .contains("apiserver_dropped_requests_total{request_kind=\"readOnly\"} 1.0");
+        server.time.advance(Duration.ofSeconds(4));
+        assertThat(slow).allSatisfy(answer -> assertThat(answer.join().status()).isEqualTo(504));
+        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes", "").status())
+                .isEqualTo(200);
+    }
+
+    @Test
+    @Tag("W86")
+    void heartbeatsAndOtherUsersAreServedWhileOneUserTakesAll() {
+        server.node("n1");
+        slowly(TestServer.CONTROLLER, 400);
+        TestServer.Answer lease = server.ask(
+                TestServer.N1,
+                "POST",
+                LEASES,
+                "{\"metadata\":{\"name\":\"n1\"},\"spec\":{\"holderIdentity\":\"n1\",\"leaseDurationSeconds\":40}}");
+        assertThat(lease.status()).as(lease.text()).isEqualTo(201);
+        assertThat(server.ask(TestServer.N1, "GET", "/api/v1/nodes/n1", "").status())
+                .isEqualTo(200);
+        TestServer.Answer status = server.ask(
+                TestServer.N1,
+                "PATCH",
+                "/api/v1/nodes/n1/status",
+                Map.of("content-type", TestServer.STRATEGIC),
+                "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
+        assertThat(status.status()).as(status.text()).isEqualTo(200);
+        // A node's other read finds no seat, waits, and gets the first that is free.
+        CompletableFuture<ApiResponse> pods =
+                server.send(TestServer.N1, "GET", "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1", Map.of(), "");
+        server.settle();
+        assertThat(pods).isNotDone();
+        server.time.advance(Duration.ofSeconds(4));
+        assertThat(pods.join().status()).isEqualTo(200);
+    }
+
+    @Test
+    void aRequestTakesNoLongerThanItsClientWaits() {
+        CompletableFuture<ApiResponse> answer =
+                server.send(TestServer.CONTROLLER, "GET", SLOW + "&timeout=1s", Map.of(), "");
+        server.time.advance(Duration.ofMillis(900));
+        assertThat(answer).isNotDone();
+        server.time.advance(Duration.ofMillis(400));
+        TestServer.Answer late = TestServer.answer(answer);
+        assertThat(late.status()).isEqualTo(504);
+        assertThat(late.reason()).isEqualTo("Timeout");
+        assertThat(late.message()).isEqualTo("Timeout: request did not complete within the allotted timeout");
+        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes?timeout=9m19s", "")
+                        .status())
+                .isEqualTo(200);
+        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes?timeout=0", "")
+                        .status())
+                .isEqualTo(200);
+        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes?timeout=soon", "")
+                        .message())
+                .startsWith("invalid timeout specified in the request URL");
+    }
+
+    @Test
+    void aRequestTakesNoLongerThanTheServerAllowsAndWaitingCounts() {
+        ApiServer strict = new ApiServer(
+                server.store,
+                server.loop,
+                Randoms.seeded(2),
+                new Authenticator(Map.of()),
+                "127.0.0.1:6443",
+                DefaultTolerations.DEFAULT,
+                new FlowControlOptions(1, 1, 1, 1, Duration.ofSeconds(2)),
+                server.loop,
+                Optional.empty());
+        CompletableFuture<ApiResponse> first =
+                strict.handle(TestServer.request(TestServer.CONTROLLER, "GET", SLOW, Map.of(), new byte[0]));
+        server.time.advance(Duration.ofSeconds(1));
+        CompletableFuture<ApiResponse> second = strict.handle(TestServer.request(
+                TestServer.N1,
+                "GET",
+                "/api/v1/nodes?fieldSelector=metadata.name%3Dn1&timeout=900ms",
+                Map.of(),
+                new byte[0]));
+        CompletableFuture<ApiResponse> third =
+                strict.handle(TestServer.request(TestServer.ADMIN, "GET", "/api/v1/nodes", Map.of(), new byte[0]));
+        server.time.advance(Duration.ofMillis(500));
+        assertThat(third.join().status()).isEqualTo(200);
+        assertThat(second).isNotDone();
+        server.time.advance(Duration.ofSeconds(1));
+        assertThat(first.join().status()).isEqualTo(504);
+        assertThat(second.join().status()).isEqualTo(504);
+    }
+}

@@ -1,0 +1,163 @@
+package io.nodekeeper.apiserver.writes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.nodekeeper.apiserver.ApiServer;
+import io.nodekeeper.apiserver.admission.DefaultTolerations;
+import io.nodekeeper.apiserver.authentication.Authenticator;
+import io.nodekeeper.apiserver.flowcontrol.FlowControlOptions;
+import io.nodekeeper.apiserver.request.ApiResponse;
+import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.testing.TestServer;
+import io.nodekeeper.time.Randoms;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Where bodies are read, and for whom. */
+@Tag("W86")
+class LargeBodiesTest {
+    private static final String NODES = "/api/v1/nodes";
+    private static final String YAML = "application/yaml";
+    private static final User BOB = User.authenticated("bob", List.of("system:masters"));
+
+    private final TestServer cluster = new TestServer();
+    /** What is to run beside the event loops. */
+    private final ArrayDeque<Runnable> threads = new ArrayDeque<>();
+
+    private final ApiServer server = new ApiServer(
+            cluster.store,
+            cluster.loop,
+            Randoms.seeded(2),
+            new Authenticator(Map.of()),
+            "127.0.0.1:6443",
+            DefaultTolerations.DEFAULT,
+            FlowControlOptions.DEFAULT,
+            threads::add,
+            Optional.empty());
+
+    @BeforeEach
+    void start() {
+        server.start(Duration.ofHours(1));
+        cluster.settle();
+    }
+
+    private CompletableFuture<ApiResponse> send(User user, String method, String uri, String type, String body) {
+        return server.handle(TestServer.request(
+                user, method, uri, Map.of("content-type", type), body.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    private static String node(String name, int padding) {
+        return "{\"metadata\":{\"name\":\"" + name + "\",\"annotations\":{\"a\":\"" + "x".repeat(padding) + "\"}}}";
+    }
+
+    private void runThreads() {
+        while (!threads.isEmpty()) {
+            threads.remove().run();
+            cluster.settle();
+        }
+    }
+
+    @Test
+    void smallBodiesAreReadWhereTheyComeInAndLargeOnesBesideTheEventLoops() {
+        // When bodies of 100 bytes and of 20 KB come.
+        CompletableFuture<ApiResponse> small = send(TestServer.ADMIN, "POST", NODES, "application/json", node("s", 0));
+        CompletableFuture<ApiResponse> large =
+                send(TestServer.ADMIN, "POST", NODES, "application/json", node("l", 20_000));
+        cluster.settle();
+
+        // Then the small one is answered at once, the large one once a thread had time for it.
+        assertThat(TestServer.answer(small).status()).isEqualTo(201);
+        assertThat(large).isNotDone();
+        runThreads();
+        assertThat(TestServer.answer(large).status()).isEqualTo(201);
+    }
+
+    @Test
+    void aSmallPatchOfALargeObjectIsLargeWork() {
+        // Given an object of 20 KB.
+        send(TestServer.ADMIN, "POST", NODES, "application/json", node("l", 20_000));
+        runThreads();
+
+        // When a patch of a few bytes comes.
+        CompletableFuture<ApiResponse> patched = send(
+                TestServer.ADMIN, "PATCH", NODES + "/l", TestServer.MERGE, "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+        cluster.settle();
+
+        // Then it waits for a thread, as the whole object has to be read.
+        assertThat(patched).isNotDone();
+        runThreads();
+        assertThat(TestServer.answer(patched).status()).isEqualTo(200);
+    }
+
+    @Test
+    void yamlIsLargeFrom4KbOn() {
+        String yaml = "metadata: {name: y, annotations: {a: " + "x".repeat(5_000) + "}}";
+        CompletableFuture<ApiResponse> created = send(TestServer.ADMIN, "POST", NODES, YAML, yaml);
+        cluster.settle();
+        assertThat(created).isNotDone();
+        runThreads();
+        assertThat(TestServer.answer(created).status()).isEqualTo(201);
+    }
+
+    @Test
+    void aFloodOfOneUserDoesNotDelayAnother() {
+        // Given 100 large bodies of one user, and then one of another.
+        List<CompletableFuture<ApiResponse>> flood = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            flood.add(send(TestServer.ADMIN, "POST", NODES, "application/json", node("f" + i, 20_000)));
+        }
+        CompletableFuture<ApiResponse> other = send(BOB, "POST", NODES, "application/json", node("b", 20_000));
+
+        // When there is time for three of them.
+        List<Integer> doneBefore = new ArrayList<>();
+        other.whenComplete((response, error) -> doneBefore.add(
+                (int) flood.stream().filter(CompletableFuture::isDone).count()));
+        runThreads();
+
+        // Then the other's is among the first.
+        assertThat(TestServer.answer(other).status()).isEqualTo(201);
+        assertThat(doneBefore.getFirst()).isLessThan(3);
+        assertThat(flood)
+                .allSatisfy(answer -> assertThat(answer.join().status()).isEqualTo(201));
+    }
+
+    @Test
+    void moreThan200LargeBodiesOfOneUserAtATimeAreTurnedAway() {
+        List<CompletableFuture<ApiResponse>> flood = new ArrayList<>();
+        for (int i = 0; i < 201; i++) {
+            flood.add(send(TestServer.ADMIN, "POST", NODES, "application/json", node("f" + i, 20_000)));
+        }
+        assertThat(TestServer.answer(flood.getLast()).status()).isEqualTo(429);
+        assertThat(flood.subList(0, 200)).noneMatch(CompletableFuture::isDone);
+        runThreads();
+        assertThat(flood.subList(0, 200))
+                .allSatisfy(answer -> assertThat(answer.join().status()).isEqualTo(201));
+    }
+
+    @Test
+    void aBodyFromAUserWithoutTheRightIsNotRead() {
+        // Given bodies that are not valid JSON.
+        for (String type : List.of(YAML, "application/json", "application/vnd.kubernetes.protobuf", "no/type")) {
+            // When somebody sends them who may not create nodes, then the refusal is about that, without a thread's
+            // work.
+            CompletableFuture<ApiResponse> answer =
+                    send(TestServer.ALICE, "POST", NODES, type, "x".repeat(100_000) + ": [");
+            assertThat(TestServer.answer(answer).status()).as(type).isEqualTo(403);
+            assertThat(threads).isEmpty();
+        }
+        // And the answer does not depend on the body.
+        assertThat(server.permitted(TestServer.request(TestServer.ALICE, "POST", NODES, Map.of(), new byte[0])))
+                .isEmpty();
+        assertThat(server.permitted(TestServer.request(TestServer.ADMIN, "POST", NODES, Map.of(), new byte[0])))
+                .contains("admin");
+    }
+}
